@@ -1,0 +1,232 @@
+#include "arena.hpp"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace retrograd {
+
+thread_local Tape* current_tape = nullptr;
+
+// --- memory: chunks are cut from slabs of 2 MiB, the size of a large page -----------------------------
+
+constexpr size_t kSlabBytes = size_t{1} << 21;
+constexpr size_t kSlabChunks = kSlabBytes / kChunkBytes;
+constexpr size_t kIdleSlabs = 32;  // kept for the next graph; beyond them memory goes back to the system
+
+struct Slab {
+  char* memory = nullptr;
+  Chunk* free = nullptr;  // linked through `newer`
+  size_t in_use = 0;
+  Slab* next = nullptr;  // among slabs that have a free chunk
+  Slab* previous = nullptr;
+};
+
+namespace {
+
+Slab* available = nullptr;
+size_t idle_slabs = 0;
+uint64_t last_sequence = 0;
+std::vector<Tape*> tapes;
+
+void make_available(Slab* slab) {
+  slab->previous = nullptr;
+  slab->next = available;
+  if (available) available->previous = slab;
+  available = slab;
+}
+
+void make_unavailable(Slab* slab) {
+  if (slab->previous) slab->previous->next = slab->next;
+  if (slab->next) slab->next->previous = slab->previous;
+  if (available == slab) available = slab->next;
+}
+
+constexpr std::align_val_t kAlignment{kSlabBytes};
+
+Slab* new_slab() {
+  auto* slab = new (std::nothrow) Slab;
+  if (!slab) return nullptr;
+  slab->memory = static_cast<char*>(::operator new(kSlabBytes, kAlignment, std::nothrow));
+  if (!slab->memory) {
+    delete slab;
+    return nullptr;
+  }
+#ifdef __linux__
+  // A graph that is larger than the caches costs half as much to record on large pages. It may be refused.
+  madvise(slab->memory, kSlabBytes, MADV_HUGEPAGE);
+#endif
+  for (size_t i = kSlabChunks; i-- > 0;) {
+    auto* chunk = reinterpret_cast<Chunk*>(slab->memory + i * kChunkBytes);
+    chunk->newer = slab->free;
+    chunk->slab = slab;
+    slab->free = chunk;
+  }
+  ++idle_slabs;
+  make_available(slab);
+  return slab;
+}
+
+Chunk* take_chunk() {
+  Slab* slab = available ? available : new_slab();
+  if (!slab) return nullptr;
+  if (slab->in_use++ == 0) --idle_slabs;
+  Chunk* chunk = slab->free;
+  slab->free = chunk->newer;
+  if (!slab->free) make_unavailable(slab);
+  return chunk;
+}
+
+void give_chunk(Chunk* chunk) {
+  Slab* slab = chunk->slab;
+  if (!slab->free) make_available(slab);
+  chunk->newer = slab->free;
+  slab->free = chunk;
+  if (--slab->in_use > 0) return;
+  if (idle_slabs < kIdleSlabs) {
+    ++idle_slabs;
+    return;
+  }
+  make_unavailable(slab);
+  ::operator delete(slab->memory, kAlignment);
+  delete slab;
+}
+
+// --- tapes -------------------------------------------------------------------------------------------
+
+uint32_t nodes_in(const Tape* tape, Chunk* chunk) {
+  return chunk->used == kOpen ? static_cast<uint32_t>(tape->bump - chunk->first()) : chunk->used;
+}
+
+void unlink(Chunk* chunk) {
+  Tape* tape = chunk->tape;
+  (chunk->older ? chunk->older->newer : tape->oldest) = chunk->newer;
+  (chunk->newer ? chunk->newer->older : tape->newest) = chunk->older;
+}
+
+void start_chunk(Tape* tape, Chunk* chunk) {
+  chunk->sequence = ++last_sequence;
+  chunk->used = kOpen;
+  chunk->dead = 0;
+  chunk->marks = 0;
+  tape->bump = chunk->first();
+  tape->end = tape->bump + kChunkNodes;
+}
+
+bool next_chunk(Tape* tape) {
+  Chunk* newest = tape->newest;
+  if (newest && newest->dead == nodes_in(tape, newest)) {
+    start_chunk(tape, newest);  // nothing in it is alive: begin it anew
+    return true;
+  }
+  Chunk* chunk = take_chunk();
+  if (!chunk) {
+    PyErr_NoMemory();
+    return false;
+  }
+  if (newest) newest->used = nodes_in(tape, newest);
+  chunk->tape = tape;
+  chunk->older = newest;
+  chunk->newer = nullptr;
+  (newest ? newest->newer : tape->oldest) = chunk;
+  tape->newest = chunk;
+  start_chunk(tape, chunk);
+  return true;
+}
+
+void refresh_limits() {
+  for (Tape* tape : tapes) tape->refresh_limit();
+}
+
+// Forget the tapes of ended threads once their last node is gone.
+void drop_orphans() {
+  std::erase_if(tapes, [](Tape* tape) {
+    if (!tape->orphaned || !tape->empty()) return false;
+    if (Chunk* last = tape->newest) {
+      unlink(last);
+      give_chunk(last);
+    }
+    delete tape;
+    return true;
+  });
+}
+
+// Its destructor runs when the thread ends, without the interpreter's lock: it only leaves a note.
+struct ThreadEnd {
+  Tape* tape = nullptr;
+  ~ThreadEnd() {
+    if (tape) tape->orphaned = true;
+  }
+};
+thread_local ThreadEnd thread_end;
+
+}  // namespace
+
+void Tape::refresh_limit() {
+  bool careful = !recording || observer || tapes.size() > 1;
+  limit = careful ? nullptr : end;
+}
+
+bool Tape::empty() const {
+  return !newest || (newest == oldest && newest->dead == nodes_in(this, newest));
+}
+
+uint64_t Tape::oldest_position() const { return oldest ? oldest->sequence * kChunkBytes : UINT64_MAX; }
+
+uint64_t Tape::next_position() const {
+  if (!newest) return (last_sequence + 1) * kChunkBytes;
+  auto offset = static_cast<uint64_t>(reinterpret_cast<char*>(bump) - reinterpret_cast<char*>(newest));
+  return newest->sequence * kChunkBytes + offset;
+}
+
+Tape* this_tape() {
+  if (current_tape) return current_tape;
+  drop_orphans();
+  std::unique_ptr<Tape> tape(new (std::nothrow) Tape);
+  if (!tape) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  tapes.push_back(tape.get());
+  thread_end.tape = current_tape = tape.release();
+  refresh_limits();
+  return current_tape;
+}
+
+bool make_room(Tape* tape) {
+  if (tape->bump == tape->end && !next_chunk(tape)) return false;
+  tape->refresh_limit();
+  return true;
+}
+
+void free_place(Value* node) {
+  Chunk* chunk = chunk_of(node);
+  if (++chunk->dead == chunk->used) {
+    unlink(chunk);
+    give_chunk(chunk);
+  }
+}
+
+uint64_t change_position() {
+  if (tapes.size() == 1) return tapes.front()->next_position();
+  // Positions of different threads do not compare, so every thread starts a new chunk after this.
+  uint64_t sequence = ++last_sequence;
+  for (Tape* tape : tapes) tape->end = tape->bump;
+  return sequence * kChunkBytes;
+}
+
+bool nothing_recorded() {
+  return std::all_of(tapes.begin(), tapes.end(), [](const Tape* tape) { return tape->empty(); });
+}
+
+uint64_t oldest_living_position() {
+  uint64_t oldest = UINT64_MAX;
+  for (const Tape* tape : tapes) oldest = std::min(oldest, tape->oldest_position());
+  return oldest;
+}
+
+}  // namespace retrograd

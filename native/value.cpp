@@ -1,0 +1,437 @@
+// The life of a Value: construction, freeing, operands, and the numbers that a changed leaf had before.
+#include "value.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdlib>
+#include <new>
+#include <unordered_map>
+
+#include "record.hpp"
+
+namespace retrograd {
+
+PyTypeObject* value_type = nullptr;
+
+// --- errors and numbers ------------------------------------------------------------------------------------
+
+void raise_from(const char* function, const char* format, ...) {
+  Ref module(PyImport_ImportModule("retrograd.errors"));
+  Ref make(module ? PyObject_GetAttrString(module.get(), function) : nullptr);
+  if (!make) return;
+  va_list arguments;
+  va_start(arguments, format);
+  Ref tuple(Py_VaBuildValue(format, arguments));
+  va_end(arguments);
+  Ref error(tuple ? PyObject_CallObject(make.get(), tuple.get()) : nullptr);
+  if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+}
+
+namespace {
+
+// Numbers that are neither float nor int (NumPy's scalars, fractions): 1, 0, or -1 with an exception set.
+// The question is rare, so it is asked of the Python function that the reference engine asks.
+int registered_as_real(PyObject* object) {
+  Ref module(PyImport_ImportModule("retrograd.numeric"));
+  Ref is_number(module ? PyObject_GetAttrString(module.get(), "is_number") : nullptr);
+  Ref answer(is_number ? PyObject_CallFunctionObjArgs(is_number.get(), object, nullptr) : nullptr);
+  return answer ? PyObject_IsTrue(answer.get()) : -1;
+}
+
+}  // namespace
+
+int read_number(PyObject* object, double* number) {
+  if (PyFloat_Check(object)) {
+    *number = PyFloat_AsDouble(object);
+    return 1;
+  }
+  if (!PyLong_Check(object)) {
+    if (is_value(object)) return 0;
+    int real = registered_as_real(object);
+    if (real <= 0) return real;
+  }
+  Ref as_float(PyLong_Check(object) ? PyFloat_FromDouble(PyLong_AsDouble(object)) : PyNumber_Float(object));
+  if (as_float && !PyErr_Occurred()) {
+    *number = PyFloat_AsDouble(as_float.get());
+    return 1;
+  }
+  if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+    PyErr_Clear();
+    raise_from("number_too_large", "(Os)", object, "a Value");
+  }
+  return -1;
+}
+
+bool need_number(PyObject* object, double* number, const char* where) {
+  int known = read_operand(object, number);
+  if (known == 0) raise_from("not_a_number", "(Os)", object, where);
+  return known > 0;
+}
+
+// --- blocks and extras ---------------------------------------------------------------------------------------
+
+Block* Block::make(uint32_t count, bool with_probabilities) {
+  size_t bytes = sizeof(Block) + count * sizeof(Value*) + (with_probabilities ? count * sizeof(double) : 0);
+  auto* block = static_cast<Block*>(std::malloc(bytes));
+  if (!block) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  block->references = 1;
+  block->count = 0;
+  block->probabilities =
+      with_probabilities ? reinterpret_cast<double*>(reinterpret_cast<char*>(block + 1) + count * sizeof(Value*)) : nullptr;
+  return block;
+}
+
+void release_block(Block* block) {
+  if (--block->references > 0) return;
+  for (uint32_t i = 0; i < block->count; ++i) Py_DECREF(as_object(block->operands[i]));
+  std::free(block);
+}
+
+namespace {
+// Extras of arena nodes, which have no room for a pointer.
+std::unordered_map<const Value*, Extra*>& side_table() {
+  static auto* table = new std::unordered_map<const Value*, Extra*>;
+  return *table;
+}
+bool keeps_own_extra(const Value* value) { return value->code == LEAF || value->code == USER; }
+}  // namespace
+
+Extra* find_extra(const Value* value) {
+  if (keeps_own_extra(value)) return value->extra;
+  if (!(value->flags & HAS_EXTRA)) return nullptr;
+  return side_table().find(value)->second;
+}
+
+Extra* need_extra(Value* value) try {
+  if (Extra* extra = find_extra(value)) return extra;
+  auto* extra = new Extra;
+  if (keeps_own_extra(value)) {
+    value->extra = extra;
+  } else {
+    try {
+      side_table().emplace(value, extra);
+    } catch (...) {
+      delete extra;
+      throw;
+    }
+    value->flags |= HAS_EXTRA;
+  }
+  return extra;
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return nullptr;
+}
+
+void drop_extra(Value* value) {
+  Extra* extra = find_extra(value);
+  if (!extra) return;
+  if (keeps_own_extra(value)) {
+    value->extra = nullptr;
+  } else {
+    side_table().erase(value);
+    value->flags &= static_cast<uint8_t>(~HAS_EXTRA);
+  }
+  for (Value* child : extra->children) Py_DECREF(as_object(child));
+  delete extra;
+}
+
+// --- leaves, and places for nodes that are not bumped ------------------------------------------------------------
+
+Value* new_leaf(double data, uint8_t flags) {
+  Value* leaf = PyObject_GC_New(Value, value_type);
+  if (!leaf) return nullptr;
+  leaf->data = data;
+  leaf->grad = 0.0;
+  leaf->stamp = 0;
+  leaf->extra = nullptr;
+  leaf->code = LEAF;
+  leaf->mark = 0;
+  leaf->flags = flags;
+  leaf->source = 0;
+  return leaf;
+}
+
+bool give_slot(Value* user_node) {
+  Tape* tape = this_tape();
+  if (!tape || !make_room(tape)) return false;
+  Value* slot = tape->bump++;
+  std::memset(static_cast<void*>(slot), 0, sizeof *slot);
+  slot->code = SLOT;
+  slot->flags = IN_ARENA;
+  slot->a = user_node;
+  user_node->code = USER;
+  user_node->slot = slot;
+  ++tape->user_nodes;
+  return true;
+}
+
+bool materialize(Value* node) {
+  Form form = form_of(node);
+  if (!is_op(node->code) || form == VALUES || row_of(node) == ROW_pow) return true;
+  Value* constant = new_leaf(node->number, CONSTANT);
+  if (!constant) return false;
+  node->b = constant;
+  if (form == NUMBER_LEFT) std::swap(node->a, node->b);
+  node->code = code_of(row_of(node));
+  return true;
+}
+
+// --- changed data ----------------------------------------------------------------------------------------------
+
+ChangeScope::ChangeScope()
+    : nobody_(nothing_recorded()), position_(change_position()), oldest_(oldest_living_position()) {}
+
+bool ChangeScope::change(Value* value, double data) try {
+  if (same_bits(value->data, data)) return true;
+  Extra* extra = find_extra(value);
+  if (nobody_) {
+    if (extra) extra->history.clear();
+  } else {
+    if (!extra && !(extra = need_extra(value))) return false;
+    auto& history = extra->history;
+    history.erase(history.begin(), std::find_if(history.begin(), history.end(),
+                                                [&](const Change& change) { return change.until > oldest_; }));
+    // When nothing was recorded since the last change, nobody used the number between.
+    if (history.empty() || history.back().until < position_) history.push_back({position_, value->data});
+  }
+  if (value->code == LEAF) value->stamp = position_;
+  value->flags |= CHANGED;
+  value->data = data;
+  return true;
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return false;
+}
+
+double data_used_at(const Value* value, uint64_t position) {
+  if (const Extra* extra = find_extra(value)) {
+    for (const Change& change : extra->history) {
+      if (change.until > position) return change.data;
+    }
+  }
+  return value->data;
+}
+
+// --- freeing: a work list, never recursion -----------------------------------------------------------------------
+
+namespace {
+
+thread_local Value* waiting = nullptr;
+thread_local bool freeing = false;
+
+void wait(Value* value) {
+  value->next = waiting;
+  waiting = value;
+}
+
+void drop(Value* value) {
+  if (Py_REFCNT(as_object(value)) == 1 && (value->flags & IN_ARENA)) {
+    wait(value);
+  } else {
+    Py_DECREF(as_object(value));
+  }
+}
+
+void free_in_arena(Value* node) {
+  if (node->flags & HAS_EXTRA) {
+    if (find_extra(node)->backward) --chunk_of(node)->tape->user_nodes;
+    drop_extra(node);
+  }
+  Row row = row_of(node);
+  int arity = kRows[row].arity;
+  if (arity == 1 || arity == 2) {
+    drop(node->a);
+    if (arity == 2 && form_of(node) == VALUES) drop(node->b);
+  } else {
+    release_block(node->block);
+  }
+  free_place(node);
+}
+
+void free_outside(Value* value) {
+  Value* slot = value->code == USER ? value->slot : nullptr;
+  drop_extra(value);
+  if (slot) {
+    --chunk_of(slot)->tape->user_nodes;
+    free_place(slot);
+  }
+  PyTypeObject* type = Py_TYPE(as_object(value));
+  auto release = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
+  release(value);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+void value_dealloc(PyObject* self) {
+  Value* value = as_value(self);
+  if (!(value->flags & IN_ARENA)) PyObject_GC_UnTrack(self);
+  wait(value);
+  if (freeing) return;
+  freeing = true;
+  while (waiting) {
+    Value* next = waiting;
+    waiting = next->next;
+    if (next->flags & IN_ARENA) {
+      free_in_arena(next);
+    } else {
+      free_outside(next);
+    }
+  }
+  freeing = false;
+}
+
+int value_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const Extra* extra = find_extra(as_value(self));
+  if (!extra) return 0;
+  Py_VISIT(extra->backward.get());
+  for (Value* child : extra->children) Py_VISIT(as_object(child));
+  return 0;
+}
+
+int value_clear(PyObject* self) {
+  if (Extra* extra = find_extra(as_value(self))) extra->backward = Ref();
+  return 0;
+}
+
+// Nodes in the arena have no collector header; all others do.
+int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
+
+// --- construction --------------------------------------------------------------------------------------------------
+
+PyObject* value_new(PyTypeObject* type, PyObject*, PyObject*) {
+  if (type == value_type) return as_object(new_leaf(0.0));
+  auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  return allocate(type, 0);  // zeros are an empty leaf
+}
+
+bool read_children(PyObject* sequence, std::vector<Value*>& children) {
+  Ref items(PySequence_Tuple(sequence));
+  if (!items) return false;
+  Py_ssize_t count = PyTuple_Size(items.get());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* child = PyTuple_GetItem(items.get(), i);
+    if (!is_value(child)) {
+      raise_from("not_a_child", "(O)", child);
+      return false;
+    }
+    if (as_value(child)->code != LEAF) {
+      const Value* place = as_value(child)->code == USER ? as_value(child)->slot : as_value(child);
+      if (chunk_of(place)->tape != this_tape()) {
+        raise_from("foreign_thread", "()");
+        return false;
+      }
+    }
+    Py_INCREF(child);
+    children.push_back(as_value(child));
+  }
+  return true;
+}
+
+bool read_partials(PyObject* sequence, Extra* extra) {
+  Ref items(PySequence_Tuple(sequence));
+  if (!items) return false;
+  Py_ssize_t count = PyTuple_Size(items.get());
+  if (count != static_cast<Py_ssize_t>(extra->children.size())) {
+    Ref expected(PyUnicode_FromFormat("one local derivative for each of the %zd children", extra->children.size()));
+    if (expected) raise_from("wrong_length", "(sOn)", "Value(data, children, local_grads)", expected.get(), count);
+    return false;
+  }
+  extra->partials.resize(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!need_number(PyTuple_GetItem(items.get(), i), &extra->partials[static_cast<size_t>(i)], "local_grads")) return false;
+  }
+  extra->has_partials = true;
+  return true;
+}
+
+int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
+  Value* value = as_value(self);
+  if (!keywords && PyTuple_Size(args) == 1 && value->code == LEAF) {
+    return need_number(PyTuple_GetItem(args, 0), &value->data, "Value(…)") ? 0 : -1;
+  }
+  static const char* names[] = {"data", "_children", "_op", "label", "children", "local_grads", nullptr};
+  PyObject *data, *children = nullptr, *op = nullptr, *label = nullptr, *also_children = nullptr, *partials = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOO$OO:Value", const_cast<char**>(names), &data, &children, &op,
+                                   &label, &also_children, &partials)) {
+    return -1;
+  }
+  if (!children) children = also_children;
+  if (op && !PyUnicode_Check(op)) std::swap(op, partials);  // the third argument is _op or local_grads
+  if (label && !PyUnicode_Check(label)) {
+    raise_from("not_a_label", "(O)", label);
+    return -1;
+  }
+  if (value->code != LEAF) {
+    PyErr_SetString(PyExc_TypeError, "This Value has been made already; make another one instead of calling __init__ again.");
+    return -1;
+  }
+  if (!need_number(data, &value->data, "Value(…)")) return -1;
+  bool has_op = op && PyUnicode_GetLength(op) > 0;
+  bool has_label = label && PyUnicode_GetLength(label) > 0;
+  if (!children && !has_op && !has_label && !partials) return 0;
+  Extra* extra = need_extra(value);
+  if (!extra) return -1;
+  if (has_label) extra->label = Ref::borrow(label);
+  if (has_op) extra->op = Ref::borrow(op);
+  if (children && !read_children(children, extra->children)) return -1;
+  if (partials && !read_partials(partials, extra)) return -1;
+  if (extra->children.empty()) return 0;
+  Tape* tape = this_tape();
+  if (!tape) return -1;
+  if (!tape->recording) {
+    std::vector<Value*> unused;
+    unused.swap(extra->children);
+    for (Value* child : unused) Py_DECREF(as_object(child));
+    return 0;
+  }
+  return give_slot(value) ? 0 : -1;
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return -1;
+}
+
+}  // namespace
+
+// --- the type --------------------------------------------------------------------------------------------------------
+
+extern PyType_Slot attribute_slots[];
+extern PyMethodDef attribute_methods[];
+
+bool add_value_type(PyObject* module) {
+  std::vector<PyMethodDef> methods;
+  for (const PyMethodDef* table : {attribute_methods, record_methods}) {
+    for (; table->ml_name; ++table) methods.push_back(*table);
+  }
+  methods.push_back({nullptr, nullptr, 0, nullptr});
+  static std::vector<PyMethodDef> kept;  // the type keeps pointers into it
+  kept = std::move(methods);
+
+  auto slot = [](auto function) { return reinterpret_cast<void*>(function); };
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_new, slot(value_new)},           {Py_tp_init, slot(value_init)},
+      {Py_tp_dealloc, slot(value_dealloc)},   {Py_tp_traverse, slot(value_traverse)},
+      {Py_tp_clear, slot(value_clear)},       {Py_tp_is_gc, slot(value_is_gc)},
+      {Py_tp_methods, kept.data()},
+      {Py_tp_doc, const_cast<char*>("One number of a program, with the gradient of a later result with respect to it.\n\n"
+                                    "Value(data, _children=(), _op='', label='') or Value(data, children, local_grads).")},
+  };
+  for (const PyType_Slot* table : {record_slots, attribute_slots}) {
+    for (; table->slot; ++table) slots.push_back(*table);
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"retrograd.engine.Value", sizeof(Value), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+  value_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
+  if (!value_type) return false;
+  // The module's reference would be the last; nodes in the arena count on the type without holding it.
+  Py_INCREF(reinterpret_cast<PyObject*>(value_type));
+  static Value scratch;
+  PyObject_Init(as_object(&scratch), value_type);
+  prototype = scratch.ob_base;
+  return PyModule_AddObjectRef(module, "Value", reinterpret_cast<PyObject*>(value_type)) == 0;
+}
+
+}  // namespace retrograd

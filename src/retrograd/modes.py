@@ -1,0 +1,52 @@
+"""What each thread of the reference engine has of its own: its identity, its modes and its hooks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .reference import Value
+
+__all__ = ["set_backward_hook", "set_errstate", "set_observer", "set_recording", "tape"]
+
+
+class Tape(threading.local):
+    """One thread's modes. ``thread`` is the identity that its interior nodes carry."""
+
+    def __init__(self) -> None:
+        self.thread = object()
+        self.recording = True
+        self.raising: frozenset[str] = frozenset({"divide", "over", "invalid"})
+        self.observer: Callable[[Value], object] | None = None
+        self.backward_hook: Callable[[Value, float], object] | None = None
+
+
+tape = Tape()
+
+
+def set_recording(on: bool, /) -> bool:
+    """Record operations or not; returns the previous mode. Results are leaves while it is off."""
+    previous, tape.recording = tape.recording, bool(on)
+    return previous
+
+
+def set_errstate(divide: bool, over: bool, invalid: bool, /) -> tuple[bool, bool, bool]:
+    """Which kinds of domain errors are raised (True) or give IEEE results; returns the previous switches."""
+    previous = tape.raising
+    switches = {"divide": divide, "over": over, "invalid": invalid}
+    tape.raising = frozenset(kind for kind, on in switches.items() if on)
+    return "divide" in previous, "over" in previous, "invalid" in previous
+
+
+def set_observer(observer: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None:
+    """Call ``observer`` with each new interior node of this thread; returns the previous one."""
+    previous, tape.observer = tape.observer, observer
+    return previous
+
+
+def set_backward_hook(hook: Callable[[Value, float], object] | None, /) -> Callable[[Value, float], object] | None:
+    """While set, ``value.backward(g)`` on this thread calls ``hook(value, g)`` instead; returns the previous one."""
+    previous, tape.backward_hook = tape.backward_hook, hook
+    return previous

@@ -1,0 +1,611 @@
+"""The textbook engine: reverse-mode automatic differentiation in plain Python, to be read.
+
+A :class:`Value` is one number. Arithmetic on Values computes the result and keeps a :class:`Record` of
+where it came from: which row of the op table, and which operands. Those records are the graph.
+:meth:`Value.backward` walks it from the result back to the leaves and applies one rule at every node:
+
+    operand.grad += (local derivative) * node.grad
+
+That is all there is. The rest is care: operands exist before results, so the order in which
+Values were created is an order in which the walk may visit them, and no sorting of the graph and no
+recursion is needed; a leaf changed behind the graph's back is noticed; an operand reached through two
+paths gets the sum of both.
+
+The native engine does the same in C++, with the same floating-point operations in the same order. Choose
+this one with ``RETROGRAD_ENGINE=reference``; users import :mod:`retrograd.engine` in either case.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self, SupportsFloat, TypeAlias, cast
+
+from . import copying, errors
+from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
+from .numeric import same_bits, to_float
+from .operators import Operators
+from .ops import NARY, OPS, NaryOp, Op
+from .rules import NARY_RULES, RULES, NaryRule, Rule
+from .steps import adam_step, sgd_step, zero_gradients
+
+__all__ = [
+    "Number",
+    "Value",
+    "adam_step",
+    "apply",
+    "evaluate",
+    "functions",
+    "get_source",
+    "gradients",
+    "interior",
+    "is_constant",
+    "operands",
+    "output_index",
+    "reduce",
+    "restore",
+    "row_name",
+    "set_backward_hook",
+    "set_errstate",
+    "set_observer",
+    "set_recording",
+    "set_source",
+    "sgd_step",
+    "zero_gradients",
+]
+
+_engine = sys.modules[__name__]
+_creation = itertools.count(1)
+
+
+class Record:
+    """How an interior Value came to be: its operation and the operands, as they were at that moment."""
+
+    __slots__ = ("data", "local_grads", "operands", "output", "rule", "source", "thread", "used")
+
+    def __init__(self, rule: Rule | NaryRule | None, operands: list[Value | float], data: float) -> None:
+        self.rule = rule  #: None for a node that a user made
+        self.operands = operands  #: in order; plain numbers stay floats until somebody looks at them
+        self.used = [_data(operand) for operand in operands]  #: their data, as this operation used it
+        self.data = data  #: the result
+        self.local_grads: tuple[float, ...] | None = None  #: of a user's node
+        self.output = 0  #: which of a softmax's results this is
+        self.source = 0
+        self.thread = tape.thread
+
+
+class Value(Operators):
+    """A number that remembers how it was computed, so that derivatives can flow back through it.
+
+    ``Value(data)`` is a leaf: an input or a parameter. ``Value(data, children, '*')`` is a node that you make
+    yourself, whose ``_backward`` you then assign; ``Value(data, children, local_grads)`` is one whose local
+    derivatives are given as numbers, one for each child.
+
+    Raises TypeError for anything that is not a real number, NumberTooLargeError for an int beyond the floats.
+    """
+
+    __slots__ = ("_closure", "_constant", "_creation", "_data", "_given_op", "_grad", "_label", "_record")
+
+    _data: float
+    _grad: float
+    _label: str
+    _creation: int
+    _record: Record | None
+    _closure: Callable[[], object] | None
+    _constant: bool
+    _given_op: str
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        self = object.__new__(cls)
+        self._data = self._grad = 0.0
+        self._label = self._given_op = ""
+        self._creation = next(_creation)
+        self._record = self._closure = None
+        self._constant = False
+        return self
+
+    def __init__(
+        self,
+        data: SupportsFloat,
+        _children: Iterable[Value] = (),
+        _op: str | Sequence[float] = "",
+        label: str = "",
+        *,
+        children: Iterable[Value] = (),
+        local_grads: Sequence[float] | None = None,
+    ) -> None:
+        if self._record is not None:
+            raise TypeError("this Value has been made already: make another one instead of calling __init__ again.")
+        self._data = to_float(data, "Value(…)")
+        self.label = label
+        if isinstance(_op, str):
+            self._given_op = _op
+        else:  # the third argument of Value(data, children, local_grads)
+            local_grads = _op
+        operands = tuple(_children) or tuple(children)
+        for child in operands:
+            if not isinstance(child, Value):
+                raise errors.not_a_child(child)
+        partials = None if local_grads is None else tuple(to_float(g, "local_grads") for g in local_grads)
+        if partials is not None and len(partials) != len(operands):
+            expected = f"one local derivative for each of the {len(operands)} children"
+            raise errors.wrong_length("Value(data, children, local_grads)", expected, len(partials))
+        _check_thread(operands)
+        if operands and tape.recording:
+            record = Record(None, list(operands), self._data)
+            record.local_grads = partials
+            _append(self, record)
+
+    # --- what a Value shows ---------------------------------------------------------------------------
+
+    @property
+    def data(self) -> float:
+        """The number itself. Assigning it after an operation used it makes ``backward()`` refuse that operation."""
+        return self._data
+
+    @data.setter
+    def data(self, number: SupportsFloat) -> None:
+        self._data = to_float(number, ".data")
+
+    @property
+    def grad(self) -> float:
+        """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, number: SupportsFloat) -> None:
+        self._grad = to_float(number, ".grad")
+
+    @property
+    def label(self) -> str:
+        """A name for people; messages and pictures show it."""
+        return self._label
+
+    @label.setter
+    def label(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise errors.not_a_label(text)
+        self._label = text
+
+    @property
+    def _op(self) -> str:
+        record = self._record
+        if record is None or record.rule is None:
+            return self._given_op
+        return _label(record.rule, record.operands)
+
+    @property
+    def _children(self) -> tuple[Value, ...]:
+        record = self._record
+        if record is None:
+            return ()
+        return tuple(_materialize(record, slot) for slot in _child_slots(record))
+
+    @property
+    def _prev(self) -> set[Value]:
+        return set(self._children)
+
+    @property
+    def _local_grads(self) -> tuple[float, ...]:
+        record = self._record
+        if record is None:
+            return ()
+        _check_unchanged(self, record)
+        if self._closure is not None or (record.rule is None and record.local_grads is None):
+            raise errors.no_local_grads(self)
+        return tuple(0.0 if partial is None else partial for partial in _partials(record, _child_slots(record)))
+
+    @property
+    def _backward(self) -> Callable[[], object]:
+        """Pushes this node's contributions to its operands. Assign a function of your own to replace it."""
+        return self._closure or self._push
+
+    @_backward.setter
+    def _backward(self, function: Callable[[], object]) -> None:
+        if not callable(function):
+            raise errors.not_a_function(function)
+        if self._record is not None and self._record.rule is not None and _captures(function, self):
+            raise errors.operator_backward(self)
+        self._closure = function
+
+    def __repr__(self) -> str:
+        return f"Value(data={self._data!r}, grad={self._grad!r})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._data, spec) if spec else repr(self)
+
+    # --- the backward pass ----------------------------------------------------------------------------
+
+    def backward(self, gradient: SupportsFloat = 1.0) -> None:
+        """Add the derivatives of ``gradient`` times this Value to the ``.grad`` of every leaf it depends on.
+
+        Leaves accumulate from call to call. Interior nodes get the gradient of this pass, so that calling
+        backward() twice is right. Raises ChangedValueError, MissingDerivativeError or ForeignThreadError.
+        """
+        seed = to_float(gradient, "backward(…)")
+        if tape.backward_hook is not None:
+            tape.backward_hook(self, seed)
+        else:
+            _sweep(self, seed)
+
+    def zero_grad(self) -> None:
+        """Set this Value's ``.grad`` to zero."""
+        self._grad = 0.0
+
+    def detach(self) -> Value:
+        """A new leaf with the same data, through which no gradient flows back."""
+        return _leaf(self._data)
+
+    def item(self) -> Value:
+        """This Value itself; the bare number is ``.data``."""
+        return self
+
+    def _push(self) -> None:
+        """operand.grad += local derivative * self.grad, for each operand that is a Value."""
+        record, gradient = self._record, self._grad
+        if record is None:
+            return
+        _check_unchanged(self, record)
+        if gradient == 0.0:
+            return  # nothing to pass on, even against an infinite local derivative
+        if record.rule is None and record.local_grads is None:
+            raise errors.missing_derivative(self)
+        values = [(slot, operand) for slot, operand in enumerate(record.operands) if isinstance(operand, Value)]
+        partials = _partials(record, [slot for slot, _ in values])
+        for (_, operand), partial in zip(values, partials, strict=True):
+            if partial is not None:  # None is structurally zero: the branch not taken
+                operand._grad += partial * gradient
+
+    @staticmethod
+    def _apply(name: str, /, *operands: Any) -> Value:
+        return apply(name, *operands)  # what the operators and methods call: see operators.py
+
+    # --- copies: see copying.py -------------------------------------------------------------------------
+
+    def __copy__(self) -> Any:
+        return copying.shallow(_engine, self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copying.deep(_engine, self, memo)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copying.reduce(_engine, self)
+
+
+Number: TypeAlias = Value | float
+
+
+# --- recording --------------------------------------------------------------------------------------------
+
+
+def apply(name: str, /, *operands: Number) -> Value:
+    """Compute the row ``name`` of the op table and record it.
+
+    Operands are Values or real numbers, at least one a Value. Raises TypeError for anything else, ValueError
+    for a name that the table does not have, and the errors of the row's domain (see ``retrograd.errstate``).
+    """
+    rule = _rule_named(name, operands)
+    slots: list[Value | float] = [_operand(operand, name) for operand in operands]
+    if not any(isinstance(slot, Value) for slot in slots):
+        raise TypeError(f"apply({name!r}, …) needs a Value among its operands: use evaluate for plain numbers.")
+    for position in rule.row.static:
+        if isinstance(slots[position], Value):
+            raise errors.static_operand(name, position)
+    if name in _COMMUTATIVE and not isinstance(slots[0], Value):
+        slots.reverse()  # 2 + x records x + 2
+    data = _evaluate(rule, [_data(slot) for slot in slots])
+    if len(slots) > 2:
+        slots = [_as_value(slot) for slot in slots]
+    return _recorded(rule, slots, data)
+
+
+def evaluate(name: str, /, *numbers: float) -> float:
+    """The row ``name`` on plain numbers, with its domain errors."""
+    rule = _rule_named(name, numbers)
+    return _evaluate(rule, [to_float(number, name) for number in numbers])
+
+
+def reduce(name: str, xs: Iterable[Number], ys: Iterable[Number] | None = None, /) -> Any:
+    """Compute the row ``name`` over a sequence, or two of equal length for ``dot``, and record it as one node.
+
+    A float when no operand is a Value. ``softmax`` gives a list, one result for each operand.
+    Raises ValueError for an empty sequence where the row needs an operand, and for unequal lengths.
+    """
+    rule = NARY_RULES.get(name)
+    if rule is None:
+        raise errors.unknown_operation(name, f"the operations over a sequence are {', '.join(NARY_RULES)}")
+    first = _sequence(xs, name)
+    second = [] if ys is None else _sequence(ys, name)
+    if rule.row.paired != (ys is not None):
+        raise TypeError(f"{name} takes {'two sequences' if rule.row.paired else 'one sequence'}.")
+    if rule.row.paired and len(first) != len(second):
+        raise errors.wrong_length(name, f"two sequences of equal length, the first has {len(first)}", len(second))
+    if not first and not rule.row.empty:
+        raise errors.wrong_length(name, "at least one operand", 0)
+    results = rule.forward([_data(x) for x in first], [_data(y) for y in second])
+    slots = first + second
+    if any(isinstance(slot, Value) for slot in slots):
+        values: list[Value | float] = [_as_value(slot) for slot in slots]
+        nodes = [_recorded(rule, values, data, output) for output, data in enumerate(results)]
+        return nodes if rule.row.outputs else nodes[0]
+    return results if rule.row.outputs else results[0]
+
+
+_COMMUTATIVE = frozenset({"add", "mul"})
+
+
+def _rule_named(name: str, operands: Sequence[object]) -> Rule:
+    rule = RULES.get(name)
+    if rule is None:
+        raise errors.unknown_operation(name, "see retrograd.ops for the table of operations")
+    if len(operands) != rule.row.arity:
+        raise TypeError(f"{name} takes {rule.row.arity} operands, and {len(operands)} were given.")
+    return rule
+
+
+def _sequence(operands: Iterable[object], where: str) -> list[Value | float]:
+    try:
+        iterator = iter(operands)
+    except TypeError:
+        raise errors.not_a_sequence(operands, where) from None
+    return [_operand(operand, where) for operand in iterator]
+
+
+def _operand(operand: object, where: str) -> Value | float:
+    return operand if isinstance(operand, Value) else to_float(operand, where)
+
+
+def _evaluate(rule: Rule, numbers: Sequence[float]) -> float:
+    """The row's result; raises where an operand lies outside its domain."""
+    data = rule.forward(*numbers)
+    violation = rule.violation(numbers, data, tape.raising)
+    if violation is not None:
+        raise errors.domain_error(rule.row.name, violation, numbers)
+    return data
+
+
+def _data(operand: Value | float) -> float:
+    return operand._data if isinstance(operand, Value) else operand
+
+
+def _leaf(data: float) -> Value:
+    leaf = Value.__new__(Value)
+    leaf._data = data
+    return leaf
+
+
+def _as_value(operand: Value | float) -> Value:
+    """The operand, or the constant Value that stands for a number."""
+    if isinstance(operand, Value):
+        return operand
+    constant = _leaf(operand)
+    constant._constant = True
+    return constant
+
+
+def _recorded(rule: Rule | NaryRule, slots: Sequence[Value | float], data: float, output: int = 0) -> Value:
+    """The result of an operation, connected to its operands unless recording is off."""
+    _check_thread(slots)
+    result = _leaf(data)
+    if tape.recording:
+        record = Record(rule, list(slots), data)
+        record.output = output
+        _append(result, record)
+    return result
+
+
+def _append(node: Value, record: Record) -> None:
+    """Make ``node`` the newest interior node of this thread."""
+    _check_thread(record.operands)
+    node._record = record
+    node._creation = next(_creation)
+    observer, tape.observer = tape.observer, None  # what the observer itself records is not observed
+    if observer is not None:
+        try:
+            observer(node)
+        finally:
+            tape.observer = tape.observer or observer
+
+
+def _check_thread(operands: Iterable[Value | float]) -> None:
+    for operand in operands:
+        if isinstance(operand, Value) and operand._record is not None and operand._record.thread is not tape.thread:
+            raise errors.foreign_thread()
+
+
+# --- looking at a node --------------------------------------------------------------------------------------
+
+
+def _label(rule: Rule | NaryRule, slots: Sequence[Value | float]) -> str:
+    """What ``_op`` shows: the row's label, and a power's constant exponent or base (``**2``, ``2**``)."""
+    if rule.row.name != "pow":
+        return rule.row.label
+    base, exponent = ("" if isinstance(slot, Value) else _short(slot) for slot in slots)
+    return f"{base}**{exponent}"
+
+
+def _short(number: float) -> str:
+    return repr(number).removesuffix(".0")
+
+
+def _child_slots(record: Record) -> list[int]:
+    """The slots that ``_children`` shows: all, except the number in a power."""
+    power = record.rule is not None and record.rule.row.name == "pow"
+    return [slot for slot, operand in enumerate(record.operands) if isinstance(operand, Value) or not power]
+
+
+def _materialize(record: Record, slot: int) -> Value:
+    """The operand as a Value. A number becomes one at the first look, and stays that very Value."""
+    value = record.operands[slot] = _as_value(record.operands[slot])
+    return value
+
+
+def interior(root: Value, /) -> list[Value]:
+    """The nodes with operands that ``root`` depends on, itself included, oldest first."""
+    return [value for value in _reached(root) if value._record is not None]
+
+
+def operands(value: Value, /) -> tuple[Value | float, ...]:
+    """A node's operands in order, numbers as floats unless somebody has looked at them; a dot's a before its b."""
+    return () if value._record is None else tuple(value._record.operands)
+
+
+def row_name(value: Value, /) -> str:
+    """The row that made ``value``; ``"user"`` for a node with a user's own derivative, ``""`` for a leaf."""
+    record = value._record
+    if record is None:
+        return ""
+    return "user" if record.rule is None or value._closure is not None else record.rule.row.name
+
+
+def output_index(value: Value, /) -> int:
+    """Which result of a softmax ``value`` is; 0 for all others."""
+    return 0 if value._record is None else value._record.output
+
+
+def is_constant(value: Value, /) -> bool:
+    """Whether ``value`` is a leaf that the engine made from a number."""
+    return value._constant
+
+
+def set_source(value: Value, source: int, /) -> None:
+    """Keep a small number with an interior node: where in the user's program it was recorded."""
+    if value._record is not None:
+        value._record.source = source
+
+
+def get_source(value: Value, /) -> int:
+    """The number that ``set_source`` kept; 0 when there is none."""
+    return 0 if value._record is None else value._record.source
+
+
+# --- the backward pass --------------------------------------------------------------------------------------
+
+
+def _reached(root: Value) -> list[Value]:
+    """Everything ``root`` depends on, itself included, in the order of creation: operands before results."""
+    found, stack = {id(root): root}, [root]
+    while stack:
+        record = stack.pop()._record
+        for operand in record.operands if record is not None else ():
+            if isinstance(operand, Value) and id(operand) not in found:
+                found[id(operand)] = operand
+                stack.append(operand)
+    return sorted(found.values(), key=lambda value: value._creation)
+
+
+def _sweep(root: Value, seed: float) -> None:
+    """One backward pass. Results come after operands, so each gradient is complete before its node is visited."""
+    _check_thread([root])
+    nodes = interior(root)
+    for node in nodes:
+        node._grad = 0.0  # an interior node gets the gradient of this pass only; leaves accumulate
+    root._grad += seed
+    for node in reversed(nodes):
+        own = _own_backward(node)
+        if own is None:
+            node._push()
+        else:
+            _check_unchanged(node, cast(Record, node._record))
+            if node._grad != 0.0:
+                own()
+
+
+def _own_backward(node: Value) -> Callable[[], object] | None:
+    """A user's own derivative of a node: the function assigned to ``_backward``, or the method of a subclass."""
+    if node._closure is not None:
+        return node._closure
+    record = node._record
+    given = record is not None and record.local_grads is not None
+    return None if given or type(node)._backward is Value._backward else node._backward
+
+
+def _captures(function: Callable[[], object], value: Value) -> bool:
+    """Whether a function's closure holds ``value``: a cycle, which the native engine could not free."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            if cell.cell_contents is value:
+                return True
+        except ValueError:  # the variable has no value yet
+            continue
+    return False
+
+
+def _partials(record: Record, slots: Sequence[int]) -> Sequence[float | None]:
+    """Local derivatives with respect to the operands in ``slots``; None where structurally zero."""
+    if record.rule is not None:
+        return record.rule.derivatives(record.used, record.data, slots, record.output)
+    partials = record.local_grads or ()
+    return [partials[slot] for slot in slots]
+
+
+def _check_unchanged(value: Value, record: Record) -> None:
+    """Raises ChangedValueError when the result, or an operand, is not what this operation computed and used."""
+    if not same_bits(value._data, record.data):
+        raise errors.changed_value(value, record.data)
+    for operand, used in zip(record.operands, record.used, strict=True):
+        if isinstance(operand, Value) and not same_bits(operand._data, used):
+            raise errors.changed_value(operand, used)
+
+
+def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
+    """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
+    saved = [(value, value._grad) for value in _reached(root)]
+    try:
+        for value, _ in saved:
+            value._grad = 0.0
+        _sweep(root, seed)
+        reached = {id(value) for value, _ in saved}
+        return [x._grad if id(x) in reached else 0.0 for x in xs]
+    finally:
+        for value, gradient in saved:
+            value._grad = gradient
+
+
+# --- rebuilding, for copies ----------------------------------------------------------------------------------
+
+
+def restore(name: str, operands: Sequence[Number], data: float, grad: float, index: int = 0, /) -> Value:
+    """A node of row ``name`` with this data and gradient, without computing anything; a leaf when ``name`` is ``""``.
+
+    ``"constant"`` is a leaf that the engine made from a number; ``index`` is a softmax's output.
+    """
+    value = _leaf(to_float(data, "restore"))
+    if name in ("", "constant"):
+        value._constant = name == "constant"
+    else:
+        rule = RULES.get(name) or NARY_RULES.get(name)
+        if rule is None:
+            raise errors.unknown_operation(name, "it was saved by another version of retrograd")
+        slots = [_operand(operand, "restore") for operand in operands]
+        if isinstance(rule, NaryRule) or len(slots) > 2:
+            slots = [_as_value(slot) for slot in slots]
+        _check_thread(slots)
+        value._record = Record(rule, slots, value._data)
+        value._record.output = index
+        value._creation = next(_creation)
+    value._grad = to_float(grad, "restore")
+    return value
+
+
+# --- every row as a function -----------------------------------------------------------------------------------
+
+
+def _function(row: Op | NaryOp) -> Callable[..., Any]:
+    def operation(*operands: Any) -> Value | float:
+        if any(isinstance(operand, Value) for operand in operands):
+            return apply(row.name, *operands)
+        return evaluate(row.name, *operands)
+
+    def sequence_operation(*sequences: Iterable[Number]) -> Any:
+        return reduce(row.name, *sequences)
+
+    return operation if isinstance(row, Op) else sequence_operation
+
+
+#: Every public row, and its aliases, as a function of Values and numbers, or of sequences of them.
+functions: dict[str, Callable[..., Any]] = {
+    **{name: _function(row) for row in OPS if row.public for name in (row.name, *row.aliases)},
+    **{row.name: _function(row) for row in NARY},
+}

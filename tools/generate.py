@@ -1,0 +1,210 @@
+"""Write the files that follow from the op table: run as ``make generate``; ``--check`` fails when one is stale."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+import types
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "retrograd"
+MARK = "Generated from src/retrograd/ops.py by tools/generate.py (make generate). Do not edit."
+
+
+def load_table() -> None:
+    """Import ``retrograd.ops`` and ``retrograd.formula`` from the checkout without the engine, which may not be built."""
+    package = types.ModuleType("retrograd")
+    package.__path__ = [str(PACKAGE)]
+    sys.modules["retrograd"] = package
+
+
+load_table()
+from retrograd import formula, ops  # noqa: E402  (the package has to be laid out first)
+
+
+def cpp(node: ast.expr | None) -> str:
+    return "0.0" if node is None else formula.to_cpp(node)
+
+
+def cpp_condition(node: ast.expr | None) -> str:
+    return "true" if node is None else formula.to_cpp(node)
+
+
+def cpp_partial(text: str, names: tuple[str, ...]) -> str:
+    """The two macro arguments of a partial: where it counts, and what it is."""
+    partial = formula.guarded(text, names)
+    if partial.expression is None:
+        return "false, 0.0"
+    return f"{cpp_condition(partial.guard)}, {cpp(partial.expression)}"
+
+
+#: The order of ``Tape::raise`` in native/arena.hpp.
+KINDS = ("divide", "over", "invalid")
+
+
+def ops_inc() -> str:
+    macros = ("RG_DIGEST", "RG_OP1", "RG_OP2", "RG_OP3", "RG_NARY", "RG_NAME1", "RG_NAME2", "RG_NAME3", "RG_NAMEN", "RG_STATIC")
+    lines = [f"// {MARK}", "// Define the macros you need, then include this file; it undefines them all."]
+    for macro in macros:
+        lines += [f"#ifndef {macro}", f"#define {macro}(...)", "#endif"]
+    lines += ["// clang-format off", f'RG_DIGEST("{ops.digest()}")']
+    for op in ops.OPS:
+        names = tuple("abc"[: op.arity])
+        forward = cpp(formula.parse(op.forward, names))
+        if op.primitive:
+            forward = forward.replace("f_", "primitive::", 1)
+        domain = "0"
+        for index, item in reversed(list(enumerate(op.domain))):
+            code = 1 + 4 * index + KINDS.index(item.kind)
+            domain = f"{cpp(formula.parse(item.when, (*names, 'y')))} ? {code} : {domain}"
+        partials = ", ".join(cpp_partial(text, (*names, "y")) for text in op.partials)
+        lines.append(f'RG_OP{op.arity}({op.name}, "{op.label}", ({forward}), {partials}, ({domain}))')
+    for row in ops.NARY:
+        step = cpp(formula.parse(row.step, ("s", "a", "b", "m")))
+        finish = cpp(formula.parse(row.finish, ("s", "a", "m", "n")))
+        names = formula.operand_names(row.name)
+        partials = ", ".join(cpp_partial(text, names) for text in (*row.partials, "0")[:2])
+        kind = "SOFTMAX" if row.outputs else "PAIRED" if row.paired else "PLAIN"
+        init = cpp(formula.parse(row.init, ()))
+        lines.append(
+            f"RG_NARY({row.name}, {kind}, {str(row.empty).lower()}, {init}, ({step}), ({finish}), {partials})"
+        )
+    for op in ops.OPS:
+        if op.public:
+            lines += [f'RG_NAME{op.arity}({name}, {op.name}, "{op.doc}")' for name in (op.name, *op.aliases)]
+        lines += [f"RG_STATIC({op.name}, {position})" for position in op.static]
+    lines += [f'RG_NAMEN({row.name}, {row.name}, "{row.doc}")' for row in ops.NARY]
+    lines += ["// clang-format on", *(f"#undef {macro}" for macro in macros)]
+    return "\n".join(lines) + "\n"
+
+
+# --- stubs ----------------------------------------------------------------------------------------
+
+OPERATORS = {
+    "add": ("__add__", "__radd__"),
+    "sub": ("__sub__", "__rsub__"),
+    "mul": ("__mul__", "__rmul__"),
+    "div": ("__truediv__", "__rtruediv__"),
+    "mod": ("__mod__", "__rmod__"),
+    "floordiv": ("__floordiv__", "__rfloordiv__"),
+}
+
+
+def method_stubs() -> list[str]:
+    lines = []
+    for names in OPERATORS.values():
+        lines += [f"    def {name}(self, other: Number, /) -> Value: ..." for name in names]
+    for op in ops.OPS:
+        if op.public:
+            rest = "".join(f", {letter}: Number" for letter in "bc"[: op.arity - 1])
+            lines += [f"    def {name}(self{rest}, /) -> Value: ..." for name in (op.name, *op.aliases)]
+    return lines
+
+
+def native_stub() -> str:
+    template = (ROOT / "tools" / "native_stub.pyi.in").read_text()
+    return template.replace("# {MARK}", f"# {MARK}").replace("    # {METHODS}", "\n".join(method_stubs()))
+
+
+def math_stub() -> str:
+    lines = [
+        f"# {MARK}",
+        "from collections.abc import Iterable",
+        "from typing import overload",
+        "",
+        "from .engine import Number, Value",
+        "",
+    ]
+    names = []
+    for op in ops.OPS:
+        if not op.public:
+            continue
+        letters = "abc"[: op.arity]
+        floats = ", ".join(f"{letter}: float" for letter in letters)
+        numbers = ", ".join(f"{letter}: Number" for letter in letters)
+        for name in (op.name, *op.aliases):
+            names.append(name)
+            lines += ["@overload", f"def {name}({floats}, /) -> float: ...", "@overload"]
+            lines += [f"def {name}({numbers}, /) -> Value: ..."]
+    for row in ops.NARY:
+        names.append(row.name)
+        letters = "ab" if row.paired else "a"
+        result = ("list[float]", "list[Value]") if row.outputs else ("float", "Value")
+        for kind, gives in zip(("float", "Number"), result, strict=True):
+            sequences = ", ".join(f"{letter}: Iterable[{kind}]" for letter in letters)
+            lines += ["@overload", f"def {row.name}({sequences}, /) -> {gives}: ..."]
+    lines += ["", f"__all__ = {sorted(names)!r}"]
+    return "\n".join(lines) + "\n"
+
+
+# --- documentation --------------------------------------------------------------------------------
+
+
+def ops_page() -> str:
+    lines = [
+        f"<!-- {MARK} -->",
+        "# Every operator",
+        "",
+        "Operands are a, b, c in order and y is the result. A local derivative of `select(…, 0, …)` adds nothing at",
+        "all on its zero side. An operation raises where Python's `float` or `math` does;",
+        "`retrograd.errstate` turns that into IEEE infinities and NaN.",
+        "",
+        "| name | also | y | local derivatives | raises |",
+        "|---|---|---|---|---|",
+    ]
+    for op in ops.OPS:
+        raises = "; ".join(f"{d.error} when `{d.when}`" for d in op.domain) or "never"
+        partials = ", ".join(f"`{partial}`" for partial in op.partials)
+        also = ", ".join((*([f"`{op.symbol}`"] if op.symbol else []), *op.aliases))
+        lines.append(f"| {op.name} | {also} | `{op.forward}` | {partials} | {raises} |")
+    lines += [
+        "",
+        "## Over a sequence",
+        "",
+        "A fold from left to right: `s` starts at the first formula, each operand applies the second, the third is the",
+        "result. `m` is the largest operand, `n` their number; `rest` and `ties` are explained in `ops.py`.",
+        "",
+        "| name | start | step | result | local derivatives |",
+        "|---|---|---|---|---|",
+    ]
+    for row in ops.NARY:
+        partials = ", ".join(f"`{partial}`" for partial in row.partials)
+        lines.append(f"| {row.name} | `{row.init}` | `{row.step}` | `{row.finish}` | {partials} |")
+    lines += ["", "## Conventions at kinks and poles", "", "| at | y | local derivatives |", "|---|---|---|"]
+    for op in ops.OPS:
+        for edge in op.edges:
+            at = ", ".join(f"{x:g}" for x in edge.at)
+            lines.append(f"| {op.name}({at}) | {edge.y:g} | {', '.join(f'{x:g}' for x in edge.partials)} |")
+    return "\n".join(lines) + "\n"
+
+
+FILES = {
+    ROOT / "native" / "ops.inc": ops_inc,
+    PACKAGE / "_native.pyi": native_stub,
+    PACKAGE / "math.pyi": math_stub,
+    ROOT / "docs" / "ops.md": ops_page,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a generated file is stale")
+    check = parser.parse_args().check
+    stale = []
+    for path, make in FILES.items():
+        text = make()
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(path.relative_to(ROOT))
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    for path in stale:
+        print(f"{path} {'is stale: run make generate' if check else 'written'}")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
