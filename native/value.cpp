@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <unordered_map>
 
@@ -182,24 +183,18 @@ bool materialize(Value* node) {
 // --- changed data ----------------------------------------------------------------------------------------------
 
 ChangeScope::ChangeScope()
-    : nobody_(nothing_recorded()), position_(change_position()), oldest_(oldest_living_position()) {}
+    : nobody_(nothing_recorded()),
+      position_(change_position()),
+      oldest_(nobody_ ? UINT64_MAX : oldest_living_position()) {}
 
-bool ChangeScope::change(Value* value, double data) try {
-  if (same_bits(value->data, data)) return true;
-  Extra* extra = find_extra(value);
-  if (nobody_) {
-    if (extra) extra->history.clear();
-  } else {
-    if (!extra && !(extra = need_extra(value))) return false;
-    auto& history = extra->history;
-    history.erase(history.begin(), std::find_if(history.begin(), history.end(),
-                                                [&](const Change& change) { return change.until > oldest_; }));
-    // When nothing was recorded since the last change, nobody used the number between.
-    if (history.empty() || history.back().until < position_) history.push_back({position_, value->data});
-  }
-  if (value->code == LEAF) value->stamp = position_;
-  value->flags |= CHANGED;
-  value->data = data;
+bool ChangeScope::remember(Value* value) try {
+  Extra* extra = nobody_ ? find_extra(value) : need_extra(value);
+  if (!extra) return nobody_;
+  auto& history = extra->history;
+  history.erase(history.begin(), std::find_if(history.begin(), history.end(),
+                                              [&](const Change& change) { return change.until > oldest_; }));
+  // When nothing was recorded since the last change, nobody used the number between.
+  if (!nobody_ && (history.empty() || history.back().until < position_)) history.push_back({position_, value->data});
   return true;
 } catch (const std::bad_alloc&) {
   PyErr_NoMemory();

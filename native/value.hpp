@@ -1,7 +1,7 @@
 // What every part of the native core knows of a Value: how it is made, what its operands are, how errors are raised.
 #pragma once
 
-#include <cstring>
+#include <bit>
 #include <vector>
 
 #include "arena.hpp"
@@ -57,22 +57,32 @@ void drop_extra(Value* value);
 Value* new_leaf(double data, uint8_t flags = 0);
 bool give_slot(Value* user_node);  // a USER node's place in the order
 
+inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
+
 // Assigns `.data`, remembering the old number for the nodes that used it. One scope may change many values,
 // as long as nothing is recorded meanwhile.
 class ChangeScope {
  public:
   ChangeScope();
-  bool change(Value* value, double data);  // false with MemoryError set
+  // False with MemoryError set.
+  bool change(Value* value, double data) {
+    if (same_bits(value->data, data)) return true;
+    if ((!nobody_ || value->code != LEAF || value->extra) && !remember(value)) return false;
+    if (value->code == LEAF) value->stamp = position_;
+    value->flags |= CHANGED;
+    value->data = data;
+    return true;
+  }
 
  private:
+  bool remember(Value* value);
+
   bool nobody_;        // no node is alive that could have used an old number
   uint64_t position_;  // from where on the new numbers hold
   uint64_t oldest_;    // no living node is older
 };
 // The bits that `value` had when the node at `position` was recorded.
 double data_used_at(const Value* value, uint64_t position);
-
-inline bool same_bits(double x, double y) { return std::memcmp(&x, &y, sizeof x) == 0; }
 
 inline uint64_t place_of(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
 
