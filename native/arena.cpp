@@ -31,6 +31,7 @@ namespace {
 Slab* available = nullptr;
 size_t idle_slabs = 0;
 uint64_t last_sequence = 0;
+uint64_t change_sequence = 0;
 std::vector<Tape*> tapes;
 
 void make_available(Slab* slab) {
@@ -115,6 +116,7 @@ void start_chunk(Tape* tape, Chunk* chunk) {
   chunk->marks = 0;
   tape->bump = chunk->first();
   tape->end = tape->bump + kChunkNodes;
+  tape->sealed = false;
 }
 
 bool next_chunk(Tape* tape) {
@@ -177,12 +179,6 @@ bool Tape::empty() const {
 
 uint64_t Tape::oldest_position() const { return oldest ? oldest->sequence * kChunkBytes : UINT64_MAX; }
 
-uint64_t Tape::next_position() const {
-  if (!newest) return (last_sequence + 1) * kChunkBytes;
-  auto offset = static_cast<uint64_t>(reinterpret_cast<char*>(bump) - reinterpret_cast<char*>(newest));
-  return newest->sequence * kChunkBytes + offset;
-}
-
 Tape* this_tape() {
   if (current_tape) return current_tape;
   drop_orphans();
@@ -212,12 +208,18 @@ void free_place(Value* node) {
 }
 
 uint64_t change_position() {
-  if (tapes.size() == 1) return tapes.front()->next_position();
-  // Positions of different threads do not compare, so every thread starts a new chunk after this.
-  uint64_t sequence = ++last_sequence;
-  for (Tape* tape : tapes) tape->end = tape->bump;
-  return sequence * kChunkBytes;
+  bool recorded_since = false;
+  for (Tape* tape : tapes) {
+    if (tape->sealed) continue;
+    recorded_since = tape->sealed = true;
+    tape->end = tape->bump;
+    tape->refresh_limit();
+  }
+  if (recorded_since) change_sequence = ++last_sequence;
+  return change_sequence * kChunkBytes;
 }
+
+uint64_t last_change_position() { return change_sequence * kChunkBytes; }
 
 bool nothing_recorded() {
   return std::all_of(tapes.begin(), tapes.end(), [](const Tape* tape) { return tape->empty(); });

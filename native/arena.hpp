@@ -88,7 +88,8 @@ struct Tape {
   Value* end = nullptr;    // the chunk's end
   Chunk* newest = nullptr;
   Chunk* oldest = nullptr;
-  uint64_t user_nodes = 0;  // USER nodes alive, whose derivative may be Python code
+  uint64_t user_nodes = 0;  // nodes alive whose derivative may be Python code
+  bool sealed = false;      // some value was changed: the next node starts a chunk
   bool recording = true;
   bool raise[3] = {true, true, true};  // divide, over, invalid
   bool orphaned = false;               // its thread has ended
@@ -97,8 +98,7 @@ struct Tape {
 
   void refresh_limit();
   bool empty() const;
-  uint64_t oldest_position() const;
-  uint64_t next_position() const;
+  uint64_t oldest_position() const;  // no living node of this tape is older
 };
 
 // The tape of this thread, made at first use; null with MemoryError set.
@@ -110,8 +110,11 @@ bool make_room(Tape* tape);
 // Gives an arena node's memory back.
 void free_place(Value* node);
 
-// The position from which on a value assigned now holds, in every thread.
+// The position from which on a value assigned now holds. Every thread starts a new chunk there, so that a
+// chunk is either all older or all younger than a change.
 uint64_t change_position();
+// The position of the last change; a node younger than that has used present values.
+uint64_t last_change_position();
 // No node is alive, so that nobody can have used an old value.
 bool nothing_recorded();
 // Positions below this belong to no living node.

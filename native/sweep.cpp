@@ -10,18 +10,26 @@
 namespace retrograd {
 namespace {
 
-// Marks `value` as reached. An interior gradient starts at zero the first time.
-inline bool reach_interior(Value* value) {
-  Value* place = value->code == USER ? value->slot : value;
+// Marks an interior node as reached; false when it was already.
+inline bool mark_interior(Value* node) {
+  Value* place = node->code == USER ? node->slot : node;
   if (place->mark) return false;
   place->mark = 1;
   ++chunk_of(place)->marks;
-  value->grad = 0.0;
   return true;
 }
 
-// Calls visit(node, position) for each marked node from the youngest to the oldest, unmarking it first;
-// `visit` marks further, older ones. Stops, with every mark cleared, when `visit` returns false.
+// The same, and its gradient starts at zero.
+inline bool reach_interior(Value* node) {
+  if (!mark_interior(node)) return false;
+  node->grad = 0.0;
+  return true;
+}
+
+inline Value* node_at(Value* place) { return place->code == SLOT ? place->a : place; }
+
+// Calls visit(node) for each marked node from the youngest to the oldest, unmarking it first; `visit` marks
+// further, older ones. Stops, with every mark cleared, when `visit` returns false.
 template <class Visit>
 bool walk(Value* root, Visit&& visit) {
   Value* start = root->code == USER ? root->slot : root;
@@ -30,14 +38,13 @@ bool walk(Value* root, Visit&& visit) {
     if (!chunk->marks) continue;
     uint32_t last = chunk->used == kOpen ? static_cast<uint32_t>(chunk->tape->bump - chunk->first()) : chunk->used;
     Value* place = chunk == chunk_of(start) ? start : chunk->first() + last - 1;
-    const uint64_t base = chunk->sequence * kChunkBytes - reinterpret_cast<uintptr_t>(chunk);
     for (; chunk->marks; --place) {
       if (!place->mark) continue;
       place->mark = 0;
       --chunk->marks;
       if (!going) continue;
       try {
-        going = visit(place, base + reinterpret_cast<uintptr_t>(place));
+        going = visit(place);
       } catch (const std::bad_alloc&) {
         going = false;
         PyErr_NoMemory();
@@ -50,13 +57,9 @@ bool walk(Value* root, Visit&& visit) {
 // Sweeps: contributions go straight to the operands' gradients.
 struct SweepSink {
   double gradient;
-  uint64_t position;
   bool quiet;  // a zero gradient contributes nothing, even against an infinite local derivative
-  Value* changed = nullptr;
 
   void operand(Value* value) {
-    if (!unchanged_since(value, position)) [[unlikely]]
-      changed = value;
     if (value->code != LEAF) reach_interior(value);
   }
   void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
@@ -99,28 +102,19 @@ class Saved {
 // Sweeps without a trace: see Saved.
 struct PureSink {
   double gradient;
-  uint64_t position;
   bool quiet;
   Saved* saved;
-  Value* changed = nullptr;
 
-  void operand(Value* value) {
-    if (!unchanged_since(value, position)) changed = value;
-    saved->reach(value);
-  }
+  void operand(Value* value) { saved->reach(value); }
   void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
 };
 
 // One node alone, as `_backward()` does it.
 struct PushSink {
   double gradient;
-  uint64_t position;
   bool quiet;
-  Value* changed = nullptr;
 
-  void operand(Value* value) {
-    if (!unchanged_since(value, position)) changed = value;
-  }
+  void operand(Value*) {}
   void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
 };
 
@@ -131,9 +125,36 @@ struct LocalSink {
   void add(uint32_t i, Value*, double local) { partials[i] = local; }
 };
 
-bool own_data_changed(const Value* node, uint64_t position) {
-  return (node->flags & CHANGED) && !unchanged_since(node, position);
+// --- changed values ---------------------------------------------------------------------------------------------
+
+// Whether nothing that this thread's nodes may have used was changed since.
+bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_change_position(); }
+
+// Whether the node and its operands have the data that they had when it was recorded; else the exception is set.
+bool check_node(Value* node) {
+  const uint64_t position = place_of(node);
+  Value* changed = unchanged_since(node, position) ? nullptr : node;
+  each_operand(node, [&](Value* operand) {
+    if (!changed && !unchanged_since(operand, position)) changed = operand;
+  });
+  if (changed) raise_changed(changed, data_used_at(changed, position));
+  return !changed;
 }
+
+// The same for everything that root depends on, before a pass adds anything to any gradient.
+bool check_graph(Value* root) {
+  if (nothing_changed(this_tape())) return true;
+  mark_interior(root);
+  return walk(root, [](Value* place) {
+    Value* node = node_at(place);
+    each_operand(node, [](Value* operand) {
+      if (operand->code != LEAF) mark_interior(operand);
+    });
+    return check_node(node);
+  });
+}
+
+// --- derivatives written by users -----------------------------------------------------------------------------
 
 // What a node's derivative is when it is not a row of the table.
 bool has_python_rule(Value* node) {
@@ -144,45 +165,29 @@ bool has_python_rule(Value* node) {
   return node->flags & HAS_EXTRA && find_extra(node)->backward;
 }
 
-bool call(PyObject* function) {
-  Ref result(PyObject_CallNoArgs(function));
-  return bool(result);
-}
-
-// Lets a user's function push: the one assigned to `_backward`, or the method of a subclass.
-bool push_by_python(Value* node) {
+// The user's function for a node: the one assigned to `_backward`, or the method of a subclass.
+Ref python_rule(Value* node) {
   const Extra* extra = find_extra(node);
-  if (extra && extra->backward) {
-    Ref function = Ref::borrow(extra->backward.get());
-    return call(function.get());
-  }
+  if (extra && extra->backward) return Ref::borrow(extra->backward.get());
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(as_object(node)));
   Ref own(PyObject_GetAttrString(type, "_backward"));
   Ref inherited(PyObject_GetAttrString(reinterpret_cast<PyObject*>(value_type), "_backward"));
-  if (!own || !inherited) return false;
-  if (own.get() == inherited.get()) {
-    raise_from("missing_derivative", "(O)", as_object(node));
-    return false;
-  }
-  Ref method(PyObject_GetAttrString(as_object(node), "_backward"));
-  return method && call(method.get());
+  if (!own || !inherited) return Ref();
+  if (own.get() != inherited.get()) return Ref(PyObject_GetAttrString(as_object(node), "_backward"));
+  raise_from("missing_derivative", "(O)", as_object(node));
+  return Ref();
 }
 
 // Add one node's contributions to its operands; false with an exception set.
 bool push(Value* node) {
-  if (node->code == LEAF) return true;
-  uint64_t position = place_of(node);
-  PushSink sink{node->grad, position, node->grad == 0.0};
-  bool python = has_python_rule(node);
-  if (own_data_changed(node, position)) sink.changed = node;
-  // Check before adding anything, so that an error leaves the gradients as they were.
-  each_operand(node, [&](Value* operand) { sink.operand(operand); });
-  if (!python && !sink.changed) differentiate(node, sink);
-  if (sink.changed) {
-    raise_changed(sink.changed, data_used_at(sink.changed, position));
-    return false;
+  if (node->code == LEAF || node->grad == 0.0) return true;
+  if (!has_python_rule(node)) {
+    PushSink sink{node->grad, false};
+    differentiate(node, sink);
+    return true;
   }
-  return !python || sink.quiet || push_by_python(node);
+  Ref function = python_rule(node);
+  return function && Ref(PyObject_CallNoArgs(function.get()));
 }
 
 // All nodes that root depends on, itself included, from the youngest to the oldest. `reach` marks what it
@@ -190,8 +195,8 @@ bool push(Value* node) {
 template <class Reach>
 bool collect(Value* root, std::vector<Ref>& order, Reach reach) {
   reach(root);
-  return walk(root, [&](Value* place, uint64_t) {
-    Value* node = place->code == SLOT ? place->a : place;
+  return walk(root, [&](Value* place) {
+    Value* node = node_at(place);
     order.push_back(Ref::borrow(as_object(node)));
     each_operand(node, reach);
     return true;
@@ -199,6 +204,9 @@ bool collect(Value* root, std::vector<Ref>& order, Reach reach) {
 }
 
 bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
+  for (const Ref& node : order) {
+    if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
+  }
   root->grad = seed;
   for (const Ref& node : order) {
     if (!push(as_value(node.get()))) return false;
@@ -206,24 +214,16 @@ bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
   return true;
 }
 
+// --- passes --------------------------------------------------------------------------------------------------------
+
 template <class MakeSink>
 bool sweep(Value* root, double seed, MakeSink make_sink) {
   root->grad = seed;
-  Value* changed = nullptr;
-  uint64_t at = 0;
-  bool done = walk(root, [&](Value* node, uint64_t position) {
-    auto sink = make_sink(node->grad, position);
+  return walk(root, [&](Value* node) {
+    auto sink = make_sink(node->grad);
     differentiate(node, sink);
-    if (own_data_changed(node, position)) [[unlikely]]
-      sink.changed = node;
-    if (!sink.changed) [[likely]]
-      return true;
-    changed = sink.changed;
-    at = position;
-    return false;
+    return true;
   });
-  if (changed) raise_changed(changed, data_used_at(changed, at));
-  return done;
 }
 
 bool need_value(PyObject* object, const char* where) {
@@ -247,6 +247,7 @@ bool run_backward(Value* root, double seed) {
     root->grad += seed;
     return true;
   }
+  if (!check_graph(root)) return false;
   if (this_tape()->user_nodes > 0) {
     // Users' functions are Python code, which may do anything, a backward pass included: the order is
     // collected first, so that no mark is left while they run.
@@ -257,13 +258,12 @@ bool run_backward(Value* root, double seed) {
     return collect(root, order, reach) && push_all(root, seed, order);
   }
   reach_interior(root);
-  return sweep(root, seed, [](double gradient, uint64_t position) {
-    return SweepSink{gradient, position, gradient == 0.0};
-  });
+  return sweep(root, seed, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
 }
 
 // A whole pass that leaves no trace once `saved` is gone.
 bool run_pure(Value* root, double seed, Saved& saved) {
+  if (root->code != LEAF && !check_graph(root)) return false;
   saved.reach(root);
   if (root->code == LEAF) {
     root->grad = seed;
@@ -275,9 +275,7 @@ bool run_pure(Value* root, double seed, Saved& saved) {
     saved.unmark_leaves();
     return collected && push_all(root, seed, order);
   }
-  return sweep(root, seed, [&](double gradient, uint64_t position) {
-    return PureSink{gradient, position, gradient == 0.0, &saved};
-  });
+  return sweep(root, seed, [&](double gradient) { return PureSink{gradient, gradient == 0.0, &saved}; });
 }
 
 // --- functions of the module ----------------------------------------------------------------------------------
@@ -351,7 +349,9 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
 }
 
 PyObject* value_push(PyObject* self, PyObject*) try {
-  if (!push(as_value(self))) return nullptr;
+  Value* node = as_value(self);
+  if (node->code != LEAF && !check_node(node)) return nullptr;
+  if (!push(node)) return nullptr;
   Py_RETURN_NONE;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -362,15 +362,7 @@ PyObject* value_local_grads(PyObject* self, void*) try {
   if (!materialize(node)) return nullptr;
   LocalSink sink;
   if (node->code != LEAF) {
-    uint64_t position = place_of(node);
-    Value* changed = own_data_changed(node, position) ? node : nullptr;
-    each_operand(node, [&](Value* operand) {
-      if (!unchanged_since(operand, position)) changed = operand;
-    });
-    if (changed) {
-      raise_changed(changed, data_used_at(changed, position));
-      return nullptr;
-    }
+    if (!check_node(node)) return nullptr;
     if (has_python_rule(node)) {
       raise_from("no_local_grads", "(O)", self);
       return nullptr;
