@@ -173,9 +173,7 @@ void Tape::refresh_limit() {
   limit = careful ? nullptr : end;
 }
 
-bool Tape::empty() const {
-  return !newest || (newest == oldest && newest->dead == nodes_in(this, newest));
-}
+bool Tape::empty() const { return !newest || (newest == oldest && newest->dead == nodes_in(this, newest)); }
 
 uint64_t Tape::oldest_position() const { return oldest ? oldest->sequence * kChunkBytes : UINT64_MAX; }
 

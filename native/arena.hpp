@@ -20,8 +20,7 @@ struct Extra;
 
 // One number of the user's program: a Python object of 56 bytes, without a collector header in the arena.
 struct Value {
-  PyObject_HEAD
-  double data;
+  PyObject_HEAD double data;
   union {
     double grad;
     Value* next;  // links nodes that wait to be freed

@@ -137,7 +137,8 @@ int set_backward(PyObject* self, PyObject* given, void*) {
 
 PyGetSetDef properties[] = {
     {"data", get_data, set_data, "The number.", nullptr},
-    {"grad", get_grad, set_grad, "The gradient of the last backward() with respect to this value; leaves accumulate.", nullptr},
+    {"grad", get_grad, set_grad, "The gradient of the last backward() with respect to this value; leaves accumulate.",
+     nullptr},
     {"label", get_label, set_label, "A name for messages and pictures.", nullptr},
     {"_prev", get_prev, nullptr, "The set of operands.", nullptr},
     {"_op", get_op, nullptr, "The operation that made the value; empty for a leaf.", nullptr},
@@ -175,24 +176,16 @@ Py_hash_t hash(PyObject* self) {
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
-  double x = as_value(self)->data, y;
+  // Python compares numbers exactly, ints beyond the floats too.
+  Ref number(PyFloat_FromDouble(as_value(self)->data));
+  if (!number) return nullptr;
   if (is_value(other)) {
-    y = as_value(other)->data;
-  } else {
-    int known = read_operand(other, &y);
-    if (known < 0) return nullptr;
-    if (known == 0) Py_RETURN_NOTIMPLEMENTED;
+    Ref second(PyFloat_FromDouble(as_value(other)->data));
+    return second ? PyObject_RichCompare(number.get(), second.get(), operation) : nullptr;
   }
-  bool holds = false;
-  switch (operation) {
-    case Py_LT: holds = x < y; break;
-    case Py_LE: holds = x <= y; break;
-    case Py_GT: holds = x > y; break;
-    case Py_GE: holds = x >= y; break;
-    case Py_EQ: holds = x == y; break;
-    case Py_NE: holds = x != y; break;
-  }
-  return PyBool_FromLong(holds);
+  int known = is_number(other);
+  if (known <= 0) return known < 0 ? nullptr : Py_NewRef(Py_NotImplemented);
+  return PyObject_RichCompare(number.get(), other, operation);
 }
 
 int is_true(PyObject* self) { return as_value(self)->data != 0.0; }
@@ -215,7 +208,8 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 }  // namespace
 
 PyMethodDef attribute_methods[] = {
-    {"backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(value_backward)), METH_VARARGS | METH_KEYWORDS,
+    {"backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(value_backward)),
+     METH_VARARGS | METH_KEYWORDS,
      "backward(gradient=1.0): the gradient of this value with respect to everything it was computed from.\n\n"
      "Leaves accumulate into .grad; results in between get the gradient of this pass.\n"
      "Raises ChangedValueError when .data of something it used has changed since."},

@@ -63,72 +63,72 @@ template <class Sink>
 inline void differentiate(Value* node, Sink& sink) {
   [[maybe_unused]] const double y = node->data;
   switch (node->code) {
-#define RG_OP1(name, label, forward, g1, d1, rule)            \
-  case code_of(ROW_##name): {                                 \
-    Value* A = node->a;                                       \
-    [[maybe_unused]] const double a = A->data;                \
-    sink.operand(A);                                          \
-    if (sink.quiet) break;                                    \
-    if (g1) sink.add(0, A, d1);                               \
-    break;                                                    \
+#define RG_OP1(name, label, forward, g1, d1, rule) \
+  case code_of(ROW_##name): {                      \
+    Value* A = node->a;                            \
+    [[maybe_unused]] const double a = A->data;     \
+    sink.operand(A);                               \
+    if (sink.quiet) break;                         \
+    if (g1) sink.add(0, A, d1);                    \
+    break;                                         \
   }
-#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)    \
-  case code_of(ROW_##name): {                                 \
-    Value *A = node->a, *B = node->b;                         \
-    [[maybe_unused]] const double a = A->data, b = B->data;   \
-    sink.operand(A);                                          \
-    sink.operand(B);                                          \
-    if (sink.quiet) break;                                    \
-    if (g1) sink.add(0, A, d1);                               \
-    if (g2) sink.add(1, B, d2);                               \
-    break;                                                    \
-  }                                                           \
-  case code_of(ROW_##name, NUMBER_RIGHT): {                   \
-    Value* A = node->a;                                       \
+#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)       \
+  case code_of(ROW_##name): {                                    \
+    Value *A = node->a, *B = node->b;                            \
+    [[maybe_unused]] const double a = A->data, b = B->data;      \
+    sink.operand(A);                                             \
+    sink.operand(B);                                             \
+    if (sink.quiet) break;                                       \
+    if (g1) sink.add(0, A, d1);                                  \
+    if (g2) sink.add(1, B, d2);                                  \
+    break;                                                       \
+  }                                                              \
+  case code_of(ROW_##name, NUMBER_RIGHT): {                      \
+    Value* A = node->a;                                          \
     [[maybe_unused]] const double a = A->data, b = node->number; \
-    sink.operand(A);                                          \
-    if (sink.quiet) break;                                    \
-    if (g1) sink.add(0, A, d1);                               \
-    break;                                                    \
-  }                                                           \
-  case code_of(ROW_##name, NUMBER_LEFT): {                    \
-    Value* B = node->a;                                       \
+    sink.operand(A);                                             \
+    if (sink.quiet) break;                                       \
+    if (g1) sink.add(0, A, d1);                                  \
+    break;                                                       \
+  }                                                              \
+  case code_of(ROW_##name, NUMBER_LEFT): {                       \
+    Value* B = node->a;                                          \
     [[maybe_unused]] const double a = node->number, b = B->data; \
-    sink.operand(B);                                          \
-    if (sink.quiet) break;                                    \
-    if (g2) sink.add(0, B, d2);                               \
-    break;                                                    \
+    sink.operand(B);                                             \
+    if (sink.quiet) break;                                       \
+    if (g2) sink.add(0, B, d2);                                  \
+    break;                                                       \
   }
-#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                        \
-  case code_of(ROW_##name): {                                                             \
-    Value **all = node->block->operands;                                                  \
-    [[maybe_unused]] const double a = all[0]->data, b = all[1]->data, c = all[2]->data;   \
-    for (int i = 0; i < 3; ++i) sink.operand(all[i]);                                     \
-    if (sink.quiet) break;                                                                \
-    if (g1) sink.add(0, all[0], d1);                                                      \
-    if (g2) sink.add(1, all[1], d2);                                                      \
-    if (g3) sink.add(2, all[2], d3);                                                      \
-    break;                                                                                \
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                      \
+  case code_of(ROW_##name): {                                                           \
+    Value** all = node->block->operands;                                                \
+    [[maybe_unused]] const double a = all[0]->data, b = all[1]->data, c = all[2]->data; \
+    for (int i = 0; i < 3; ++i) sink.operand(all[i]);                                   \
+    if (sink.quiet) break;                                                              \
+    if (g1) sink.add(0, all[0], d1);                                                    \
+    if (g2) sink.add(1, all[1], d2);                                                    \
+    if (g3) sink.add(2, all[2], d3);                                                    \
+    break;                                                                              \
   }
-#define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)                  \
-  case code_of(ROW_##name): {                                                             \
-    Value** all = node->block->operands;                                                  \
-    const uint32_t count = node->block->count;                                            \
-    for (uint32_t i = 0; i < count; ++i) sink.operand(all[i]);                            \
-    if (sink.quiet || count == 0) break;                                                  \
-    const SequenceContext context = context_of<Rule_##name>(node);                        \
-    const uint32_t half = kind == PAIRED ? count / 2 : count;                             \
-    [[maybe_unused]] const double n = context.n, ties = context.ties;                     \
-    for (uint32_t i = 0; i < half; ++i) {                                                 \
+#define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)                         \
+  case code_of(ROW_##name): {                                                                         \
+    Value** all = node->block->operands;                                                              \
+    const uint32_t count = node->block->count;                                                        \
+    for (uint32_t i = 0; i < count; ++i) sink.operand(all[i]);                                        \
+    if (sink.quiet || count == 0) break;                                                              \
+    const SequenceContext context = context_of<Rule_##name>(node);                                    \
+    const uint32_t half = kind == PAIRED ? count / 2 : count;                                         \
+    [[maybe_unused]] const double n = context.n, ties = context.ties;                                 \
+    for (uint32_t i = 0; i < half; ++i) {                                                             \
       [[maybe_unused]] const double a = all[i]->data, b = kind == PAIRED ? all[half + i]->data : 0.0; \
-      [[maybe_unused]] const double rest = context.rest.empty() ? 0.0 : context.rest[i];  \
-      if (g1) sink.add(i, all[i], d1);                                                    \
-    }                                                                                     \
-    for (uint32_t i = half; i < count; ++i) {                                             \
-      [[maybe_unused]] const double a = all[i - half]->data, b = all[i]->data;            \
-      if (g2) sink.add(i, all[i], d2);                                                    \
-    }                                                                                     \
-    break;                                                                                \
+      [[maybe_unused]] const double rest = context.rest.empty() ? 0.0 : context.rest[i];              \
+      if (g1) sink.add(i, all[i], d1);                                                                \
+    }                                                                                                 \
+    for (uint32_t i = half; i < count; ++i) {                                                         \
+      [[maybe_unused]] const double a = all[i - half]->data, b = all[i]->data;                        \
+      if (g2) sink.add(i, all[i], d2);                                                                \
+    }                                                                                                 \
+    break;                                                                                            \
   }
 #include "ops.inc"
     case USER: {
@@ -138,8 +138,7 @@ inline void differentiate(Value* node, Sink& sink) {
       for (uint32_t i = 0; i < extra->partials.size(); ++i) sink.add(i, extra->children[i], extra->partials[i]);
       break;
     }
-    default:
-      break;
+    default: break;
   }
 }
 

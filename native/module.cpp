@@ -38,7 +38,9 @@ PyObject* operands(PyObject*, PyObject* object) {
 PyObject* row_name(PyObject*, PyObject* object) {
   if (!need_value(object, "row_name()")) return nullptr;
   const Value* node = as_value(object);
-  return PyUnicode_FromString(node->code == USER ? "user" : kRows[row_of(node)].name);
+  const Extra* extra = find_extra(node);
+  bool users = node->code == USER || (is_op(node->code) && extra && extra->backward);
+  return PyUnicode_FromString(users ? "user" : kRows[row_of(node)].name);
 }
 
 PyObject* output_index(PyObject*, PyObject* object) {
@@ -108,7 +110,8 @@ PyObject* restore_row(Row row, double data, PyObject* items, uint64_t index) {
   int arity = kRows[row].arity;
   if (arity != 1 && arity != 2) return restore_block(row, data, items, index);
   if (PyTuple_Size(items) != arity) {
-    PyErr_Format(PyExc_ValueError, "restore(): %s has %d operands, and %zd were given.", kRows[row].name, arity, PyTuple_Size(items));
+    PyErr_Format(PyExc_ValueError, "restore(): %s has %d operands, and %zd were given.", kRows[row].name, arity,
+                 PyTuple_Size(items));
     return nullptr;
   }
   PyObject *x = PyTuple_GetItem(items, 0), *y = arity == 2 ? PyTuple_GetItem(items, 1) : nullptr;
@@ -116,7 +119,8 @@ PyObject* restore_row(Row row, double data, PyObject* items, uint64_t index) {
   if (y && is_value(x) != is_value(y)) {
     bool left = is_value(y);
     if (!need_number(left ? x : y, &number, "restore")) return nullptr;
-    return record_carefully(data, code_of(row, left ? NUMBER_LEFT : NUMBER_RIGHT), as_value(left ? y : x), nullptr, number, nullptr);
+    return record_carefully(data, code_of(row, left ? NUMBER_LEFT : NUMBER_RIGHT), as_value(left ? y : x), nullptr,
+                            number, nullptr);
   }
   if (!need_value(x, "restore()") || (y && !need_value(y, "restore()"))) return nullptr;
   return record_carefully(data, code_of(row), as_value(x), y ? as_value(y) : nullptr, 0.0, nullptr);
@@ -191,15 +195,18 @@ PyObject* set_backward_hook(PyObject*, PyObject* callback) { return exchange_cal
 
 PyMethodDef functions[] = {
     {"operands", operands, METH_O, "The operands in order; a number that no Value stands for is a float."},
-    {"row_name", row_name, METH_O, "The row of the op table that made a value; '' for a leaf, 'user' for a user's node."},
+    {"row_name", row_name, METH_O,
+     "The row of the op table that made a value; '' for a leaf, 'user' for a user's node."},
     {"output_index", output_index, METH_O, "Which output of its softmax a value is."},
     {"is_constant", is_constant, METH_O, "Whether a value is a leaf that the engine made from a number."},
     {"get_source", get_source, METH_O, "The small number kept with a node, 0 when there is none."},
     {"set_source", set_source, METH_VARARGS, "Keep a small number with a node."},
     {"restore", restore, METH_VARARGS, "restore(name, operands, data, grad, index=0): a node without computing it."},
     {"set_recording", set_recording, METH_O, "Whether operations are recorded in this thread; returns what was."},
-    {"set_errstate", set_errstate, METH_VARARGS, "Whether divide, over and invalid raise in this thread; returns what did."},
-    {"set_observer", set_observer, METH_O, "Call a function with every new node of this thread; returns the one before."},
+    {"set_errstate", set_errstate, METH_VARARGS,
+     "Whether divide, over and invalid raise in this thread; returns what did."},
+    {"set_observer", set_observer, METH_O,
+     "Call a function with every new node of this thread; returns the one before."},
     {"set_backward_hook", set_backward_hook, METH_O, "Call a function instead of sweeping; returns the one before."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -259,8 +266,15 @@ PyModuleDef_Slot slots[] = {
 };
 
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "retrograd._native", "The native engine; users import retrograd.engine.", 0, nullptr, slots,
-    nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT,
+    "retrograd._native",
+    "The native engine; users import retrograd.engine.",
+    0,
+    nullptr,
+    slots,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 }  // namespace

@@ -42,40 +42,39 @@ enum Sequence { PLAIN, PAIRED, SOFTMAX };
 #include "ops.inc"
 
 // `domain` is zero, or 1 + 4 * index + kind of the row's Domain that the operands violate.
-#define RG_OP1(name, label, forward, g1, d1, rule)                                         \
-  inline double f_##name([[maybe_unused]] double a) { return forward; }                    \
-  struct Rule_##name {                                                                     \
-    static constexpr Row row = ROW_##name;                                                 \
-    static double call(double a) { return f_##name(a); }                                   \
+#define RG_OP1(name, label, forward, g1, d1, rule)                                           \
+  inline double f_##name([[maybe_unused]] double a) { return forward; }                      \
+  struct Rule_##name {                                                                       \
+    static constexpr Row row = ROW_##name;                                                   \
+    static double call(double a) { return f_##name(a); }                                     \
     static int domain([[maybe_unused]] double a, [[maybe_unused]] double y) { return rule; } \
   };
-#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)                                 \
-  inline double f_##name([[maybe_unused]] double a, [[maybe_unused]] double b) { return forward; } \
-  struct Rule_##name {                                                                     \
-    static constexpr Row row = ROW_##name;                                                 \
-    static double call(double a, double b) { return f_##name(a, b); }                      \
+#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)                                               \
+  inline double f_##name([[maybe_unused]] double a, [[maybe_unused]] double b) { return forward; }       \
+  struct Rule_##name {                                                                                   \
+    static constexpr Row row = ROW_##name;                                                               \
+    static double call(double a, double b) { return f_##name(a, b); }                                    \
     static int domain([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double y) { \
-      return rule;                                                                         \
-    }                                                                                      \
+      return rule;                                                                                       \
+    }                                                                                                    \
   };
-#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                         \
-  inline double f_##name(double a, double b, double c) { return forward; }                 \
-  struct Rule_##name {                                                                     \
-    static constexpr Row row = ROW_##name;                                                 \
-    static double call(double a, double b, double c) { return f_##name(a, b, c); }         \
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                 \
+  inline double f_##name(double a, double b, double c) { return forward; }         \
+  struct Rule_##name {                                                             \
+    static constexpr Row row = ROW_##name;                                         \
+    static double call(double a, double b, double c) { return f_##name(a, b, c); } \
   };
 // A fold from left to right; m is the largest operand.
-#define RG_NARY(name, kind, allows_empty, init, step_, finish_, g1, d1, g2, d2)            \
-  struct Rule_##name {                                                                     \
-    static constexpr Row row = ROW_##name;                                                 \
-    static constexpr Sequence sequence = kind;                                             \
-    static constexpr bool empty = allows_empty;                                            \
-    static double start() { return init; }                                                 \
-    static double step(double s, double a, [[maybe_unused]] double b, [[maybe_unused]] double m) { return step_; } \
-    static double finish(double s, [[maybe_unused]] double a, [[maybe_unused]] double m,   \
-                         [[maybe_unused]] double n) {                                      \
-      return finish_;                                                                      \
-    }                                                                                      \
+#define RG_NARY(name, kind, allows_empty, init, step_, finish_, g1, d1, g2, d2)                                       \
+  struct Rule_##name {                                                                                                \
+    static constexpr Row row = ROW_##name;                                                                            \
+    static constexpr Sequence sequence = kind;                                                                        \
+    static constexpr bool empty = allows_empty;                                                                       \
+    static double start() { return init; }                                                                            \
+    static double step(double s, double a, [[maybe_unused]] double b, [[maybe_unused]] double m) { return step_; }    \
+    static double finish(double s, [[maybe_unused]] double a, [[maybe_unused]] double m, [[maybe_unused]] double n) { \
+      return finish_;                                                                                                 \
+    }                                                                                                                 \
   };
 #include "ops.inc"
 

@@ -37,7 +37,8 @@ class Array {
     const char* format = view_.format ? view_.format : "B";
     bool doubles = format[0] == 'd' && format[1] == '\0' && view_.itemsize == sizeof(double);
     if (doubles && view_.len == length * static_cast<Py_ssize_t>(sizeof(double))) return true;
-    PyErr_Format(PyExc_ValueError, "%s needs a float64 array with one element for each of the %zd parameters.", name, length);
+    PyErr_Format(PyExc_ValueError, "%s needs a float64 array with one element for each of the %zd parameters.", name,
+                 length);
     return false;
   }
 
@@ -120,14 +121,15 @@ PyObject* sgd_step(PyObject*, PyObject* args) {
   PyObject *values, *velocity;
   double rate, momentum, decay;
   int nesterov;
-  if (!PyArg_ParseTuple(args, "OOdddp:sgd_step", &values, &velocity, &rate, &momentum, &decay, &nesterov)) return nullptr;
+  if (!PyArg_ParseTuple(args, "OOdddp:sgd_step", &values, &velocity, &rate, &momentum, &decay, &nesterov))
+    return nullptr;
   Parameters parameters;
   if (!parameters.open(values)) return nullptr;
   Array moving;
   if (velocity != Py_None && !moving.open(velocity, parameters.count(), "sgd_step")) return nullptr;
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
     for (Py_ssize_t i = 0; i < length; ++i) {
-      double gradient = gradients[i] + decay * data[i];
+      double gradient = decay == 0.0 ? gradients[i] : gradients[i] + decay * data[i];
       if (double* speed = moving.from(start + i)) {
         *speed = momentum * *speed + gradient;
         gradient = nesterov ? gradient + momentum * *speed : *speed;
@@ -147,10 +149,12 @@ struct Adam {
                                const double* __restrict gradients, double* __restrict parameters) const {
     for (Py_ssize_t i = 0; i < length; ++i) {
       double gradient = gradients[i], data = parameters[i];
-      if constexpr (decoupled) {
-        data = data - rate * decay * data;
-      } else {
-        gradient = gradient + decay * data;
+      if (decay != 0.0) {
+        if constexpr (decoupled) {
+          data = data - rate * decay * data;
+        } else {
+          gradient = gradient + decay * data;
+        }
       }
       m[i] = beta1 * m[i] + (1.0 - beta1) * gradient;
       v[i] = beta2 * v[i] + (1.0 - beta2) * gradient * gradient;
@@ -171,7 +175,8 @@ PyObject* adam_step(PyObject*, PyObject* args) {
   Parameters parameters;
   if (!parameters.open(values)) return nullptr;
   Array m, v;
-  if (!m.open(first, parameters.count(), "adam_step") || !v.open(second, parameters.count(), "adam_step")) return nullptr;
+  if (!m.open(first, parameters.count(), "adam_step") || !v.open(second, parameters.count(), "adam_step"))
+    return nullptr;
   adam.correction1 = 1.0 - pow(adam.beta1, step);
   adam.correction2 = 1.0 - pow(adam.beta2, step);
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {

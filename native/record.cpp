@@ -185,8 +185,7 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
   Block* block = Block::make(3, false);
   if (!block) return nullptr;
   for (int i = 0; i < 3; ++i) {
-    PyObject* operand =
-        is_value(arguments[i]) ? Py_NewRef(arguments[i]) : as_object(new_leaf(numbers[i], CONSTANT));
+    PyObject* operand = is_value(arguments[i]) ? Py_NewRef(arguments[i]) : as_object(new_leaf(numbers[i], CONSTANT));
     if (!operand) {
       release_block(block);
       return nullptr;
@@ -257,8 +256,7 @@ const std::unordered_map<std::string_view, Entry>& rows_by_name() {
   {#name, {ROW_##name, [](PyObject* const* x) { return call_unary<Rule_##name>(x[0], #name); }}},
 #define RG_OP2(name, ...) \
   {#name, {ROW_##name, [](PyObject* const* x) { return call_binary<Rule_##name>(x[0], x[1], #name); }}},
-#define RG_OP3(name, ...) \
-  {#name, {ROW_##name, [](PyObject* const* x) { return call_ternary<Rule_##name>(x, #name); }}},
+#define RG_OP3(name, ...) {#name, {ROW_##name, [](PyObject* const* x) { return call_ternary<Rule_##name>(x, #name); }}},
 #include "ops.inc"
   };
   return rows;
@@ -266,7 +264,8 @@ const std::unordered_map<std::string_view, Entry>& rows_by_name() {
 
 // apply and evaluate: the first argument is a row's name, the others are its operands.
 PyObject* call_by_name(PyObject* const* arguments, Py_ssize_t count, bool on_values) {
-  const char* name = count > 0 && PyUnicode_Check(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], nullptr) : nullptr;
+  const char* name =
+      count > 0 && PyUnicode_Check(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], nullptr) : nullptr;
   if (!name) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "The first argument is the name of a row of the op table.");
     return nullptr;
@@ -280,21 +279,24 @@ PyObject* call_by_name(PyObject* const* arguments, Py_ssize_t count, bool on_val
   bool any = false;
   for (Py_ssize_t i = 1; i < count; ++i) any |= is_value(arguments[i]);
   if (any != on_values) {
-    PyErr_Format(PyExc_TypeError, on_values ? "apply(%R, …) needs a Value among its operands; use evaluate for numbers."
-                                            : "evaluate(%R, …) takes numbers only; use apply for Values.",
+    PyErr_Format(PyExc_TypeError,
+                 on_values ? "apply(%R, ...) needs a Value among its operands; use evaluate for numbers."
+                           : "evaluate(%R, ...) takes numbers only; use apply for Values.",
                  arguments[0]);
     return nullptr;
   }
-#define RG_STATIC(row_name, position)                                        \
+#define RG_STATIC(row_name, position)                                             \
   if (found->second.row == ROW_##row_name && is_value(arguments[1 + position])) { \
-    raise_from("static_operand", "(si)", name, position);                    \
-    return nullptr;                                                          \
+    raise_from("static_operand", "(si)", name, position);                         \
+    return nullptr;                                                               \
   }
 #include "ops.inc"
   return found->second.call(arguments + 1);
 }
 
-PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) { return call_by_name(arguments, count, true); }
+PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return call_by_name(arguments, count, true);
+}
 PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return call_by_name(arguments, count, false);
 }
@@ -307,17 +309,17 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 }  // namespace
 
 PyMethodDef operator_functions[] = {
-#define RG_NAME1(name, row, doc) {#name, function_unary<Rule_##row>, METH_O, doc},
-#define RG_NAME2(name, row, doc) {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, doc},
-#define RG_NAME3(name, row, doc) {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, doc},
+#define RG_NAME1(name, row, doc) {#name, function_unary<Rule_##row>, METH_O, #name "(a, /)\n--\n\n" doc},
+#define RG_NAME2(name, row, doc) {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
+#define RG_NAME3(name, row, doc) {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
 #include "ops.inc"
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyMethodDef record_methods[] = {
-#define RG_NAME1(name, row, doc) {#name, method_unary<Rule_##row>, METH_NOARGS, doc},
-#define RG_NAME2(name, row, doc) {#name, method_binary<Rule_##row>, METH_O, doc},
-#define RG_NAME3(name, row, doc) {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, doc},
+#define RG_NAME1(name, row, doc) {#name, method_unary<Rule_##row>, METH_NOARGS, #name "($self, /)\n--\n\n" doc},
+#define RG_NAME2(name, row, doc) {#name, method_binary<Rule_##row>, METH_O, #name "($self, b, /)\n--\n\n" doc},
+#define RG_NAME3(name, row, doc) {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, #name "($self, b, c, /)\n--\n\n" doc},
 #include "ops.inc"
     {"__floor__", method_unary<Rule_floor>, METH_NOARGS, "math.floor of the value, as a node."},
     {"__ceil__", method_unary<Rule_ceil>, METH_NOARGS, "math.ceil of the value, as a node."},

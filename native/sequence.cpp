@@ -106,7 +106,8 @@ template <class R>
 PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
   constexpr bool paired = R::sequence == PAIRED;
   if (paired != (ys && ys != Py_None)) {
-    PyErr_Format(PyExc_TypeError, paired ? "%s() takes two sequences, and one was given." : "%s() takes one sequence.", name);
+    PyErr_Format(PyExc_TypeError, paired ? "%s() takes two sequences, and one was given." : "%s() takes one sequence.",
+                 name);
     return nullptr;
   }
   Operands operands;
@@ -114,7 +115,8 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
   size_t n = operands.objects.size();
   if (paired && !operands.read(ys, name)) return nullptr;
   if (paired && operands.objects.size() != 2 * n) {
-    Ref expected(PyUnicode_FromFormat("two sequences of equal length, the first having %zd", static_cast<Py_ssize_t>(n)));
+    Ref expected(
+        PyUnicode_FromFormat("two sequences of equal length, the first having %zd", static_cast<Py_ssize_t>(n)));
     if (expected) {
       raise_from("wrong_length", "(sOn)", name, expected.get(), static_cast<Py_ssize_t>(operands.objects.size() - n));
     }

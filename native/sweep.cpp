@@ -178,12 +178,17 @@ Ref python_rule(Value* node) {
   return Ref();
 }
 
-// Add one node's contributions to its operands; false with an exception set.
+// Add one node's contributions to its operands by the table's rule or its local derivatives.
+void push_by_rule(Value* node) {
+  PushSink sink{node->grad, node->grad == 0.0};
+  differentiate(node, sink);
+}
+
+// The same by whatever its rule is; false with an exception set.
 bool push(Value* node) {
   if (node->code == LEAF || node->grad == 0.0) return true;
   if (!has_python_rule(node)) {
-    PushSink sink{node->grad, false};
-    differentiate(node, sink);
+    push_by_rule(node);
     return true;
   }
   Ref function = python_rule(node);
@@ -350,8 +355,12 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
 
 PyObject* value_push(PyObject* self, PyObject*) try {
   Value* node = as_value(self);
+  if (node->code == USER && !node->extra->has_partials) {
+    raise_from("missing_derivative", "(O)", self);
+    return nullptr;
+  }
   if (node->code != LEAF && !check_node(node)) return nullptr;
-  if (!push(node)) return nullptr;
+  push_by_rule(node);
   Py_RETURN_NONE;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -379,7 +388,8 @@ PyObject* value_local_grads(PyObject* self, void*) try {
 }
 
 PyMethodDef sweep_functions[] = {
-    {"interior", interior, METH_O, "The nodes that a value depends on, itself included, oldest first; leaves are left out."},
+    {"interior", interior, METH_O,
+     "The nodes that a value depends on, itself included, oldest first; leaves are left out."},
     {"gradients", gradients, METH_VARARGS,
      "gradients(root, seed, xs): seed times the derivative of root with respect to each x, touching no .grad."},
     {nullptr, nullptr, 0, nullptr},

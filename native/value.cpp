@@ -28,29 +28,23 @@ void raise_from(const char* function, const char* format, ...) {
   if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 
-namespace {
-
-// Numbers that are neither float nor int (NumPy's scalars, fractions): 1, 0, or -1 with an exception set.
-// The question is rare, so it is asked of the Python function that the reference engine asks.
-int registered_as_real(PyObject* object) {
+int is_number(PyObject* object) {
+  if (PyFloat_Check(object) || PyLong_Check(object)) return 1;
+  if (is_value(object)) return 0;
+  // NumPy's scalars, fractions: the question is rare, so it is asked of the function that the reference asks.
   Ref module(PyImport_ImportModule("retrograd.numeric"));
-  Ref is_number(module ? PyObject_GetAttrString(module.get(), "is_number") : nullptr);
-  Ref answer(is_number ? PyObject_CallFunctionObjArgs(is_number.get(), object, nullptr) : nullptr);
+  Ref function(module ? PyObject_GetAttrString(module.get(), "is_number") : nullptr);
+  Ref answer(function ? PyObject_CallFunctionObjArgs(function.get(), object, nullptr) : nullptr);
   return answer ? PyObject_IsTrue(answer.get()) : -1;
 }
-
-}  // namespace
 
 int read_number(PyObject* object, double* number) {
   if (PyFloat_Check(object)) {
     *number = PyFloat_AsDouble(object);
     return 1;
   }
-  if (!PyLong_Check(object)) {
-    if (is_value(object)) return 0;
-    int real = registered_as_real(object);
-    if (real <= 0) return real;
-  }
+  int known = is_number(object);
+  if (known <= 0) return known;
   Ref as_float(PyLong_Check(object) ? PyFloat_FromDouble(PyLong_AsDouble(object)) : PyNumber_Float(object));
   if (as_float && !PyErr_Occurred()) {
     *number = PyFloat_AsDouble(as_float.get());
@@ -80,8 +74,9 @@ Block* Block::make(uint32_t count, bool with_probabilities) {
   }
   block->references = 1;
   block->count = 0;
-  block->probabilities =
-      with_probabilities ? reinterpret_cast<double*>(reinterpret_cast<char*>(block + 1) + count * sizeof(Value*)) : nullptr;
+  block->probabilities = with_probabilities
+                             ? reinterpret_cast<double*>(reinterpret_cast<char*>(block + 1) + count * sizeof(Value*))
+                             : nullptr;
   return block;
 }
 
@@ -336,7 +331,8 @@ bool read_partials(PyObject* sequence, Extra* extra) {
   }
   extra->partials.resize(static_cast<size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!need_number(PyTuple_GetItem(items.get(), i), &extra->partials[static_cast<size_t>(i)], "local_grads")) return false;
+    if (!need_number(PyTuple_GetItem(items.get(), i), &extra->partials[static_cast<size_t>(i)], "local_grads"))
+      return false;
   }
   extra->has_partials = true;
   return true;
@@ -360,7 +356,8 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
     return -1;
   }
   if (value->code != LEAF) {
-    PyErr_SetString(PyExc_TypeError, "This Value has been made already; make another one instead of calling __init__ again.");
+    PyErr_SetString(PyExc_TypeError,
+                    "This Value has been made already; make another one instead of calling __init__ again.");
     return -1;
   }
   if (!need_number(data, &value->data, "Value(…)")) return -1;
@@ -406,12 +403,16 @@ bool add_value_type(PyObject* module) {
 
   auto slot = [](auto function) { return reinterpret_cast<void*>(function); };
   std::vector<PyType_Slot> slots = {
-      {Py_tp_new, slot(value_new)},           {Py_tp_init, slot(value_init)},
-      {Py_tp_dealloc, slot(value_dealloc)},   {Py_tp_traverse, slot(value_traverse)},
-      {Py_tp_clear, slot(value_clear)},       {Py_tp_is_gc, slot(value_is_gc)},
+      {Py_tp_new, slot(value_new)},
+      {Py_tp_init, slot(value_init)},
+      {Py_tp_dealloc, slot(value_dealloc)},
+      {Py_tp_traverse, slot(value_traverse)},
+      {Py_tp_clear, slot(value_clear)},
+      {Py_tp_is_gc, slot(value_is_gc)},
       {Py_tp_methods, kept.data()},
-      {Py_tp_doc, const_cast<char*>("One number of a program, with the gradient of a later result with respect to it.\n\n"
-                                    "Value(data, _children=(), _op='', label='') or Value(data, children, local_grads).")},
+      {Py_tp_doc,
+       const_cast<char*>("One number of a program, with the gradient of a later result with respect to it.\n\n"
+                         "Value(data, _children=(), _op='', label='') or Value(data, children, local_grads).")},
   };
   for (const PyType_Slot* table : {record_slots, attribute_slots}) {
     for (; table->slot; ++table) slots.push_back(*table);

@@ -119,6 +119,8 @@ inline void raise_changed(const Value* value, double used) {
   raise_from("changed_value", "(Od)", as_object(value), used);
 }
 
+// Whether `object` is a real number, as src/retrograd/numeric.py says: 1, 0, or -1 with an exception set.
+int is_number(PyObject* object);
 // 1 and the number; 0 when `object` is no real number; -1 with an exception set.
 int read_number(PyObject* object, double* number);
 // A number or an exception that names `where`.

@@ -220,8 +220,6 @@ def random_life(engine: ModuleType, seed: int, count: int) -> list[object]:
                 root.backward(chooser.choice([1.0, 0.5]))
             except errors.ChangedValueError as error:
                 log.append(str(error).split(" is ")[0])
-                for leaf in leaves:
-                    leaf.grad = 0.0  # how far a refused pass got is not promised
             log.append([leaf.grad for leaf in leaves])
     return log
 

@@ -95,10 +95,10 @@ OPERATORS = {
 def method_stubs() -> list[str]:
     lines = []
     for names in OPERATORS.values():
-        lines += [f"    def {name}(self, other: Number, /) -> Value: ..." for name in names]
+        lines += [f"    def {name}(self, other: _Number, /) -> Value: ..." for name in names]
     for op in ops.OPS:
         if op.public:
-            rest = "".join(f", {letter}: Number" for letter in "bc"[: op.arity - 1])
+            rest = "".join(f", {letter}: _Number" for letter in "bc"[: op.arity - 1])
             lines += [f"    def {name}(self{rest}, /) -> Value: ..." for name in (op.name, *op.aliases)]
     return lines
 
@@ -106,6 +106,28 @@ def method_stubs() -> list[str]:
 def native_stub() -> str:
     template = (ROOT / "tools" / "native_stub.pyi.in").read_text()
     return template.replace("# {MARK}", f"# {MARK}").replace("    # {METHODS}", "\n".join(method_stubs()))
+
+
+def function_stubs(name: str, arity: int) -> list[str]:
+    """Numbers give a number, and a Value among the operands gives a Value."""
+    signatures = [(["float"] * arity, "float")]
+    signatures += [(["float"] * i + ["Value"] + ["Number"] * (arity - i - 1), "Value") for i in range(arity)]
+    lines = []
+    for kinds, result in signatures:
+        operands = ", ".join(f"{letter}: {kind}" for letter, kind in zip("abc", kinds, strict=False))
+        lines += ["@overload", f"def {name}({operands}, /) -> {result}: ..."]
+    return lines
+
+
+def sequence_stubs(row: ops.NaryOp) -> list[str]:
+    lines = []
+    for kind, result in (("float", "float"), ("Value", "Value"), ("Number", "Number")):
+        seconds = ["Number" if kind == "Value" else kind] if row.paired else []
+        sequences = ", ".join(f"{a}: Iterable[{k}]" for a, k in zip("ab", [kind, *seconds], strict=False))
+        result = f"list[{result}]" if row.outputs and result != "Number" else result
+        result = "list[float] | list[Value]" if row.outputs and result == "Number" else result
+        lines += ["@overload", f"def {row.name}({sequences}, /) -> {result}: ..."]
+    return lines
 
 
 def math_stub() -> str:
@@ -119,22 +141,12 @@ def math_stub() -> str:
     ]
     names = []
     for op in ops.OPS:
-        if not op.public:
-            continue
-        letters = "abc"[: op.arity]
-        floats = ", ".join(f"{letter}: float" for letter in letters)
-        numbers = ", ".join(f"{letter}: Number" for letter in letters)
-        for name in (op.name, *op.aliases):
+        for name in (op.name, *op.aliases) if op.public else ():
             names.append(name)
-            lines += ["@overload", f"def {name}({floats}, /) -> float: ...", "@overload"]
-            lines += [f"def {name}({numbers}, /) -> Value: ..."]
+            lines += function_stubs(name, op.arity)
     for row in ops.NARY:
         names.append(row.name)
-        letters = "ab" if row.paired else "a"
-        result = ("list[float]", "list[Value]") if row.outputs else ("float", "Value")
-        for kind, gives in zip(("float", "Number"), result, strict=True):
-            sequences = ", ".join(f"{letter}: Iterable[{kind}]" for letter in letters)
-            lines += ["@overload", f"def {row.name}({sequences}, /) -> {gives}: ..."]
+        lines += sequence_stubs(row)
     lines += ["", f"__all__ = {sorted(names)!r}"]
     return "\n".join(lines) + "\n"
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sysconfig
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from . import errors, ops
 
 if TYPE_CHECKING:
     from ._native import (
-        Number,
         Value,
         adam_step,
         apply,
@@ -88,7 +87,6 @@ if not TYPE_CHECKING:
         raise errors.unknown_engine(ENGINE)
 
     Value = _engine.Value
-    Number = Value | float
     adam_step = _engine.adam_step
     apply = _engine.apply
     evaluate = _engine.evaluate
@@ -111,7 +109,10 @@ if not TYPE_CHECKING:
     zero_gradients = _engine.zero_gradients
 
 
-class no_grad(contextlib.ContextDecorator):  # named like the function it is used as
+Number: TypeAlias = Value | float
+
+
+class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as
     """Record nothing: inside ``with no_grad():``, or in a function decorated with ``@no_grad()``, results are leaves.
 
     >>> from retrograd import Value, no_grad
@@ -138,7 +139,7 @@ class no_grad(contextlib.ContextDecorator):  # named like the function it is use
 Treatment = Literal["raise", "ignore"]
 
 
-class errstate(contextlib.ContextDecorator):  # named like NumPy's
+class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
     """What operations do outside their domain, inside ``with errstate(…):`` or a function decorated with it.
 
     ``divide`` is division by zero and its like (the logarithm of zero), ``over`` a result too large for a float,

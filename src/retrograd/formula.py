@@ -199,7 +199,7 @@ def _latex(node: ast.expr, names: Mapping[str, str]) -> tuple[str, int]:
         return text if own >= level else rf"\left({text}\right)"
 
     match node:
-        case ast.Constant(value=value):
+        case ast.Constant(value=int() | float() as value):
             return f"{value:g}", _ATOM
         case ast.Name(id=name):
             return names.get(name) or _LATEX_CONSTANT.get(name, name), _ATOM

@@ -330,10 +330,10 @@ NARY: tuple[NaryOp, ...] = (
     NaryOp("softmax", "0", "s + exp(a - m)", "exp(a - m) / s", ("y * rest",), "Probabilities proportional to exp(a), one for each operand.", outputs=True, empty=False),
 )
 
-BY_NAME: dict[str, Op | NaryOp] = {op.name: op for op in (*OPS, *NARY)}
+BY_NAME: dict[str, Op | NaryOp] = {**{op.name: op for op in OPS}, **{op.name: op for op in NARY}}
 
 
 def digest() -> str:
     """Fingerprint of what the table computes; a native module built from another table is refused."""
-    text = repr([[getattr(row, field.name) for field in fields(row)] for row in (*OPS, *NARY)]) + repr(CONSTANTS)
+    text = repr([[getattr(row, field.name) for field in fields(row)] for row in BY_NAME.values()]) + repr(CONSTANTS)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

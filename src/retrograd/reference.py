@@ -27,7 +27,7 @@ from .modes import set_backward_hook, set_errstate, set_observer, set_recording,
 from .numeric import same_bits, to_float
 from .operators import Operators
 from .ops import NARY, OPS, NaryOp, Op
-from .rules import NARY_RULES, RULES, NaryRule, Rule
+from .rules import NARY_RULES, RULES, NaryRule, Rule, label
 from .steps import adam_step, sgd_step, zero_gradients
 
 __all__ = [
@@ -173,14 +173,16 @@ class Value(Operators):
         record = self._record
         if record is None or record.rule is None:
             return self._given_op
-        return _label(record.rule, record.operands)
+        return label(record.rule.row, [None if isinstance(slot, Value) else slot for slot in record.operands])
 
     @property
     def _children(self) -> tuple[Value, ...]:
         record = self._record
         if record is None:
             return ()
-        return tuple(_materialize(record, slot) for slot in _child_slots(record))
+        for slot in _child_slots(record):  # a number becomes a Value at the first look, and stays that very Value
+            record.operands[slot] = _as_value(record.operands[slot])
+        return tuple(operand for operand in record.operands if isinstance(operand, Value))
 
     @property
     def _prev(self) -> set[Value]:
@@ -246,11 +248,11 @@ class Value(Operators):
         record, gradient = self._record, self._grad
         if record is None:
             return
+        if record.rule is None and record.local_grads is None:
+            raise errors.missing_derivative(self)
         _check_unchanged(self, record)
         if gradient == 0.0:
             return  # nothing to pass on, even against an infinite local derivative
-        if record.rule is None and record.local_grads is None:
-            raise errors.missing_derivative(self)
         values = [(slot, operand) for slot, operand in enumerate(record.operands) if isinstance(operand, Value)]
         partials = _partials(record, [slot for slot, _ in values])
         for (_, operand), partial in zip(values, partials, strict=True):
@@ -417,28 +419,10 @@ def _check_thread(operands: Iterable[Value | float]) -> None:
 # --- looking at a node --------------------------------------------------------------------------------------
 
 
-def _label(rule: Rule | NaryRule, slots: Sequence[Value | float]) -> str:
-    """What ``_op`` shows: the row's label, and a power's constant exponent or base (``**2``, ``2**``)."""
-    if rule.row.name != "pow":
-        return rule.row.label
-    base, exponent = ("" if isinstance(slot, Value) else _short(slot) for slot in slots)
-    return f"{base}**{exponent}"
-
-
-def _short(number: float) -> str:
-    return repr(number).removesuffix(".0")
-
-
 def _child_slots(record: Record) -> list[int]:
     """The slots that ``_children`` shows: all, except the number in a power."""
     power = record.rule is not None and record.rule.row.name == "pow"
     return [slot for slot, operand in enumerate(record.operands) if isinstance(operand, Value) or not power]
-
-
-def _materialize(record: Record, slot: int) -> Value:
-    """The operand as a Value. A number becomes one at the first look, and stays that very Value."""
-    value = record.operands[slot] = _as_value(record.operands[slot])
-    return value
 
 
 def interior(root: Value, /) -> list[Value]:
@@ -499,6 +483,10 @@ def _sweep(root: Value, seed: float) -> None:
     """One backward pass. Results come after operands, so each gradient is complete before its node is visited."""
     _check_thread([root])
     nodes = interior(root)
+    for node in reversed(nodes):  # before anything is added to any gradient
+        _check_unchanged(node, cast(Record, node._record))
+    for node in reversed(nodes):
+        _check_differentiable(node, cast(Record, node._record))
     for node in nodes:
         node._grad = 0.0  # an interior node gets the gradient of this pass only; leaves accumulate
     root._grad += seed
@@ -506,10 +494,14 @@ def _sweep(root: Value, seed: float) -> None:
         own = _own_backward(node)
         if own is None:
             node._push()
-        else:
-            _check_unchanged(node, cast(Record, node._record))
-            if node._grad != 0.0:
-                own()
+        elif node._grad != 0.0:
+            own()
+
+
+def _check_differentiable(node: Value, record: Record) -> None:
+    """Raises MissingDerivativeError for a node that a user made without saying how it differentiates."""
+    if record.rule is None and record.local_grads is None and _own_backward(node) is None:
+        raise errors.missing_derivative(node)
 
 
 def _own_backward(node: Value) -> Callable[[], object] | None:

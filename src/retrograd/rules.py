@@ -15,7 +15,7 @@ from . import libm
 from .formula import compile_python, guarded, operand_names, parse
 from .ops import NARY, OPS, Domain, NaryOp, Op
 
-__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule"]
+__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label"]
 
 Function = Callable[..., float]
 
@@ -122,6 +122,17 @@ def largest(xs: Sequence[float]) -> float:
     for a in xs:
         m = m if m != m or m >= a else a
     return m
+
+
+def label(row: Op | NaryOp, numbers: Sequence[float | None]) -> str:
+    """What ``_op`` shows: the row's label, with a power's constant exponent or base (``**2``, ``2**``).
+
+    ``numbers`` are the operands that are plain numbers, None in place of the others.
+    """
+    if row.name != "pow":
+        return row.label
+    base, exponent = ("" if number is None else repr(number).removesuffix(".0") for number in numbers)
+    return f"{base}**{exponent}"
 
 
 # --- compiling the table ----------------------------------------------------------------------------

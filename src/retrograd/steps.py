@@ -46,7 +46,7 @@ def sgd_step(
     """
     _check(values, velocity)
     for i, value in enumerate(values):
-        g = value.grad + weight_decay * value.data
+        g = value.grad + weight_decay * value.data if weight_decay else value.grad
         if velocity is not None:
             speed = momentum * float(velocity[i]) + g
             velocity[i] = speed
@@ -78,9 +78,9 @@ def adam_step(
     correction2 = 1.0 - libm.PRIMITIVES["pow"](beta2, float(step))
     for i, value in enumerate(values):
         data, g = value.data, value.grad
-        if decoupled:
+        if weight_decay and decoupled:
             data = data - lr * weight_decay * data
-        else:
+        elif weight_decay:
             g = g + weight_decay * data
         mean = beta1 * float(m[i]) + (1.0 - beta1) * g
         square = beta2 * float(v[i]) + (1.0 - beta2) * g * g

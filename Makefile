@@ -1,0 +1,67 @@
+# make demo      install into .venv, train the GPT on the bundled names, explain one expression
+# make test      everything that CI checks: lint, types, generated files, the tests on both engines
+# make bench     the figures of the README, as ratios in one run
+# make generate  write the files that follow from the op table (src/retrograd/ops.py)
+# make sanitize  the native tests under AddressSanitizer and UBSan
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN ?= runs/demo
+CPP := $(wildcard native/*.cpp native/*.hpp)
+SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
+
+.PHONY: demo test lint types unit reference notebook bench generate format sanitize clean
+
+demo: $(VENV)/installed
+	$(BIN)/retrograd train gpt --steps 300 --out $(RUN) --force
+	$(BIN)/retrograd explain "(a*b + c) * (a + b)" a=2 b=-3 c=10
+
+test: lint types unit reference
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	@touch $@
+
+$(VENV)/tested: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet ".[test]" -C cmake.define.RETROGRAD_WERROR=ON
+	@touch $@ $(VENV)/installed
+
+lint: $(VENV)/tested
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/python tools/generate.py --check
+
+types: $(VENV)/tested
+	$(BIN)/mypy --strict src/retrograd tools benchmarks
+	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math
+
+unit: $(VENV)/tested
+	$(BIN)/python -m pytest tests -n auto
+
+# The same suite on the engine in plain Python. Tests of the native engine alone say so and are not run twice.
+reference: $(VENV)/tested
+	RETROGRAD_ENGINE=reference $(BIN)/python -m pytest tests -n auto -m "not native"
+
+bench: $(VENV)/installed
+	$(BIN)/retrograd bench
+
+generate: $(BIN)/python
+	$(BIN)/python tools/generate.py
+
+format: $(VENV)/tested
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	$(BIN)/clang-format -i $(CPP)
+
+# A build of its own, beside the sources, with the sanitizers' runtime loaded before Python.
+sanitize: $(VENV)/tested
+	tools/sanitize.sh $(BIN)/python
+
+clean:
+	rm -rf $(VENV) build dist runs

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Build the native core with AddressSanitizer and UBSan and run the tests that drive it: tools/sanitize.sh PYTHON
+set -eu
+cd "$(dirname "$0")/.."
+python=$1
+build=build/sanitize
+"$python" -m pip install --quiet cmake ninja
+bin=$(dirname "$python")
+"$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$(pwd)/$bin/ninja" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DRETROGRAD_SANITIZE=address,undefined -DRETROGRAD_WERROR=ON -DPython_EXECUTABLE="$(pwd)/$python" >/dev/null
+"$bin/cmake" --build "$build"
+package="$build/package/retrograd"
+rm -rf "$package"
+mkdir -p "$build/package"
+cp -r src/retrograd "$package"
+cp "$build"/_native*.so "$package/"
+# Leaks are looked for by the tests of lifetimes; the interpreter itself keeps much until the end.
+PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
+  ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
+  "$python" -m pytest -p no:cacheprovider tests/test_value.py tests/test_engines.py tests/test_lifetime.py -k "not costs and not flat and not pins and not ten_million"
