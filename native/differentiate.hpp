@@ -31,6 +31,15 @@ inline void products_of_others(const Block* block, std::vector<double>& rest) {
   }
 }
 
+// Each operand's softmax probability.
+inline void shares(const Block* block, std::vector<double>& rest) {
+  double largest = Rule_max::start(), sum = Rule_softmax::start();
+  for (uint32_t i = 0; i < block->count; ++i) largest = Rule_max::step(largest, block->operands[i]->data, 0.0, 0.0);
+  for (uint32_t i = 0; i < block->count; ++i) sum = Rule_softmax::step(sum, block->operands[i]->data, 0.0, largest);
+  rest.resize(block->count);
+  for (uint32_t i = 0; i < block->count; ++i) rest[i] = Rule_softmax::finish(sum, block->operands[i]->data, largest, 0.0);
+}
+
 inline void other_probabilities(const Block* block, uint64_t output, std::vector<double>& rest) {
   double others = 0.0;
   rest.resize(block->count);
@@ -53,6 +62,8 @@ SequenceContext context_of(const Value* node) {
     if (y != y) context.ties = context.n;
   } else if constexpr (Rule::row == ROW_prod) {
     products_of_others(block, context.rest);
+  } else if constexpr (Rule::row == ROW_logsumexp) {
+    shares(block, context.rest);
   } else if constexpr (Rule::row == ROW_softmax) {
     other_probabilities(block, node->index, context.rest);
   }

@@ -1,6 +1,8 @@
 // The module `retrograd._native`: the engine interface that src/retrograd/engine.py re-exports.
+#include <algorithm>
 #include <string_view>
 
+#include "differentiate.hpp"
 #include "record.hpp"
 
 namespace retrograd {
@@ -87,7 +89,6 @@ PyObject* restore_block(Row row, double data, PyObject* items, uint64_t index) {
   Py_ssize_t count = PyTuple_Size(items);
   Block* block = Block::make(static_cast<uint32_t>(count), row == ROW_softmax);
   if (!block) return nullptr;
-  double largest = Rule_max::start(), sum = Rule_softmax::start();
   for (Py_ssize_t i = 0; i < count; ++i) {
     Value* operand = operand_of(PyTuple_GetItem(items, i));
     if (!operand) {
@@ -95,13 +96,11 @@ PyObject* restore_block(Row row, double data, PyObject* items, uint64_t index) {
       return nullptr;
     }
     block->operands[block->count++] = operand;
-    largest = Rule_max::step(largest, operand->data, 0.0, 0.0);
   }
   if (row == ROW_softmax) {  // the other outputs are computed again
-    for (Py_ssize_t i = 0; i < count; ++i) sum = Rule_softmax::step(sum, block->operands[i]->data, 0.0, largest);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      block->probabilities[i] = Rule_softmax::finish(sum, block->operands[i]->data, largest, 0.0);
-    }
+    std::vector<double> probabilities;
+    shares(block, probabilities);
+    std::copy(probabilities.begin(), probabilities.end(), block->probabilities);
   }
   return record_carefully(data, code_of(row), nullptr, nullptr, 0.0, block, index);
 }

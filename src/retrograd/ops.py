@@ -101,8 +101,9 @@ class NaryOp:
     ``s`` starts at ``init`` and becomes ``step`` for each operand ``a`` (and its partner ``b`` when
     ``paired``); the result is ``finish``. ``m`` is the largest operand, ``n`` their number.
     A partial may also use ``y``, ``ties`` (how many operands equal ``y``) and ``rest``, which the
-    engines compute: for ``prod`` the product of the others; for ``softmax`` the sum of the other
-    probabilities, or minus this operand's probability when it is not this output's own.
+    engines compute: for ``prod`` the product of the others; for ``logsumexp`` this operand's share of the sum
+    (its softmax probability); for ``softmax`` the sum of the other probabilities, or minus this operand's
+    probability when it is not this output's own.
     ``outputs`` is true when there is one result for each operand (the fold's ``a`` in ``finish``).
     """
 
@@ -164,7 +165,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow",
         "pow(a, b)",
-        ("zero_product(b, pow(a, b - 1))", "select(a == 0 and b == 0, 0, zero_product(y, log(a)))"),
+        ("zero_product(b, pow(a, b - 1))", "select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))"),
         "Power. With a negative base only a constant whole exponent has a real derivative.",
         "**",
         (
@@ -271,7 +272,7 @@ OPS: tuple[Op, ...] = (
     # hyperbolic functions
     Op("sinh", "sinh(a)", ("cosh(a)",), "Hyperbolic sine.", domain=_over(), sample=(_ANY,)),
     Op("cosh", "cosh(a)", ("sinh(a)",), "Hyperbolic cosine.", domain=_over(), sample=(_ANY,)),
-    Op("tanh", "tanh(a)", ("square(1 / cosh(a))",), "Hyperbolic tangent.", sample=(_ANY,), card="the squasher"),
+    Op("tanh", "tanh(a)", ("4 * sigmoid(2 * a) * sigmoid(-2 * a)",), "Hyperbolic tangent.", sample=(_ANY,), card="the squasher"),
     Op("asinh", "asinh(a)", ("1 / hypot(1, a)",), "Inverse hyperbolic sine.", aliases=("arcsinh",), sample=(_ANY,)),
     Op("acosh", "acosh(a)", ("1 / (sqrt(a - 1) * sqrt(a + 1))",), "Inverse hyperbolic cosine.", domain=_invalid("a < 1", "the inverse hyperbolic cosine of a number below 1"), aliases=("arccosh",), sample=((1.2, 4.0),)),
     Op("atanh", "atanh(a)", ("1 / ((1 - a) * (1 + a))",), "Inverse hyperbolic tangent.", domain=_invalid("abs(a) >= 1", "the inverse hyperbolic tangent of a number outside (-1, 1)"), aliases=("arctanh",), sample=((-0.9, 0.9),)),
@@ -326,7 +327,7 @@ NARY: tuple[NaryOp, ...] = (
     NaryOp("prod", "1", "s * a", "s", ("rest",), "Product of a sequence."),
     NaryOp("max", "-inf", "select(s != s or s >= a, s, a)", "s", ("select(a == y or y != y, 1 / ties, 0)",), "Largest of a sequence; tied operands share the gradient.", empty=False, smooth=False),
     NaryOp("min", "inf", "select(s != s or s <= a, s, a)", "s", ("select(a == y or y != y, 1 / ties, 0)",), "Smallest of a sequence; tied operands share the gradient.", empty=False, smooth=False),
-    NaryOp("logsumexp", "0", "s + exp(a - m)", "select(abs(m) == inf, m, m + log(s))", ("select(a == y and abs(y) == inf, 1, exp(a - y))",), "log of the sum of the exponentials, without overflow.", empty=False),
+    NaryOp("logsumexp", "0", "s + exp(a - m)", "select(abs(m) == inf, m, m + log(s))", ("select(a == y and abs(y) == inf, 1, rest)",), "log of the sum of the exponentials, without overflow.", empty=False),
     NaryOp("softmax", "0", "s + exp(a - m)", "exp(a - m) / s", ("y * rest",), "Probabilities proportional to exp(a), one for each operand.", outputs=True, empty=False),
 )
 

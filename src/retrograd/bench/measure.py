@@ -1,0 +1,180 @@
+"""How the benchmarks measure: interleaved runs, the collector's state, resident memory, the machine in a line."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..errors import RetrogradError
+
+__all__ = [
+    "Contender",
+    "available_memory",
+    "collector",
+    "deep_recursion",
+    "in_fresh_process",
+    "installed",
+    "interleaved",
+    "machine",
+    "optional",
+    "resident_memory",
+    "same",
+]
+
+Phases = Mapping[str, float]  # the name of a phase -> nanoseconds
+
+
+@contextmanager
+def collector(on: bool) -> Iterator[None]:
+    """Python's cyclic collector at its default thresholds, or quite off: collected, frozen, disabled."""
+    enabled = gc.isenabled()
+    gc.collect()
+    if on:
+        gc.enable()
+    else:
+        gc.freeze()
+        gc.disable()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        (gc.enable if enabled else gc.disable)()
+
+
+@contextmanager
+def deep_recursion(depth: int = 1_000_000) -> Iterator[None]:
+    """Let recursive peers walk graphs as deep as ours are swept."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, depth))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One program under measurement: what to run, how often, and with the collector on or off."""
+
+    name: str
+    run: Callable[[], Phases]
+    rounds: int
+    collector_on: bool = True
+
+
+def interleaved(contenders: Sequence[Contender]) -> dict[str, dict[str, float]]:
+    """Run the contenders in turns; for each the minimum of every phase over its rounds, in nanoseconds.
+
+    Taking turns lets a slow spell of the machine fall on all of them, and the minimum is what the
+    work costs when nothing else disturbs it.
+    """
+    best: dict[str, dict[str, float]] = {contender.name: {} for contender in contenders}
+    for turn in range(max(contender.rounds for contender in contenders)):
+        for contender in contenders:
+            if turn >= contender.rounds:
+                continue
+            with collector(contender.collector_on), deep_recursion():
+                phases = contender.run()
+            kept = best[contender.name]
+            for phase, spent in phases.items():
+                kept[phase] = min(spent, kept.get(phase, spent))
+    return best
+
+
+def optional(module: str) -> Any | None:
+    """A peer's module, or None where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+def installed(package: str) -> bool:
+    """Whether a package is there, found without importing it: a large one would slow every later collection."""
+    return find_spec(package) is not None
+
+
+def same(what: str, ours: Sequence[float], theirs: Sequence[float], tolerance: float = 1e-9) -> None:
+    """Insist that two contenders compute the same thing, since a race between different works means nothing.
+
+    Raises ArithmeticError, naming the first pair that differs by more than ``tolerance`` (relative).
+    """
+    if len(ours) != len(theirs):
+        raise ArithmeticError(
+            f"{what}: ours gives {len(ours)} numbers and the peer {len(theirs)}; nothing was measured"
+        )
+    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        if not abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)):
+            raise ArithmeticError(
+                f"{what}: number {i} is {a!r} with ours and {b!r} with the peer; nothing was measured"
+            )
+
+
+def resident_memory() -> int:
+    """The bytes of this process that are in memory now (on systems without /proc, the most there ever were)."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    import resource  # not on Windows, which has neither
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def available_memory() -> int | None:
+    """The bytes that could still be allocated, or None where the system does not say."""
+    meminfo = Path("/proc/meminfo")
+    if not meminfo.exists():
+        return None
+    lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+    return int(lines["MemAvailable"].split()[0]) * 1024
+
+
+def in_fresh_process(module: str, *arguments: str) -> float:
+    """The number that ``python -m module arguments`` prints, run by this interpreter.
+
+    Raises RetrogradError, with the end of what it said, when it fails.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RetrogradError(f"{' '.join(command)} failed with status {done.returncode}: {done.stderr.strip()[-500:]}")
+    return float(done.stdout)
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine() -> dict[str, str]:
+    """What the figures were taken on: processor, cores, load, system, versions."""
+    engine = import_module("retrograd.engine")
+    facts = {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "engine": engine.ENGINE,
+    }
+    for name in ("retrograd", "numpy", "xad", "micrograd"):
+        try:
+            facts[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            facts[name] = "not installed"
+    return facts

@@ -1,0 +1,54 @@
+"""The table that a gradient check prints: every input with our gradient, each peer's, and the verdict."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .check import GradientCheck, GradientRow
+
+__all__ = ["render"]
+
+_MANY = 100_000_000  # a distance in ulp beyond which its number says nothing
+
+
+def render(check: GradientCheck, most: int) -> str:
+    """The check as plain text. Of many inputs the doubtful ones come first, and ``most`` are shown."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("input")
+    table.add_column("at", justify="right")
+    table.add_column("ours", justify="right")
+    for peer in check.peers:
+        table.add_column(peer, justify="right")
+    table.add_column("verdict")
+    shown = sorted(check.rows, key=lambda row: row.verdict == "agrees")[:most] if len(check.rows) > most else check.rows
+    for row in shown:
+        cells = [_cell(row, peer) for peer in check.peers]
+        table.add_row(row.name, f"{row.at:.6g}", repr(row.ours), *cells, row.verdict)
+    console = Console(
+        file=io.StringIO(), width=1000, color_system=None, highlight=False, markup=False, emoji=False, force_jupyter=False
+    )
+    console.print(table)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    lines = [line for line in lines if line]
+    if len(shown) < len(check.rows):
+        lines.append(f"… and {len(check.rows) - len(shown)} more inputs")
+    return "\n".join([*lines, "", check.summary, *check.notes])
+
+
+def _cell(row: GradientRow, peer: str) -> str:
+    """What a peer says: a measured number with its error, or a number and how many floats it is from ours."""
+    if peer != "differences":
+        distance = row.ulp(peer)
+        return f"{row.peers[peer]:.10g} ({distance if distance < _MANY else 'many'} ulp)"
+    difference = row.difference
+    if difference is None or not difference.known:
+        return "unknown"
+    if difference.kink:
+        return f"from {difference.left:.6g} to {difference.right:.6g}"
+    return f"{difference.value:.10g} ± {difference.error:.0e}"

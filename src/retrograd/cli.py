@@ -1,0 +1,315 @@
+"""The command ``retrograd``: explain, check, train and bench.
+
+Every wrong input ends with one sentence on stderr and a non-zero exit status, never with a traceback.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from types import CodeType
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from . import __version__
+from .cli_errors import fail, one_sentence_errors
+from .cli_train import train
+from .errors import ExpressionError, RetrogradError
+from .grammar import MINUS
+from .trace.explain import Explanation, ascii_text, explain_function
+from .trace.explain import explain as explain_anything
+from .trace.render import LIMIT, check_section
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="retrograd",
+    help="Automatic differentiation that you can watch: explain a gradient, check it, train with it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(train)
+
+#: Expressions and values may begin with a minus sign, so what looks like an unknown option is taken as an argument.
+_SIGNS = {"ignore_unknown_options": True}
+
+
+class Format(StrEnum):
+    """How an explanation is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"retrograd {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Automatic differentiation that you can watch: explain a gradient, check it, train with it."""
+
+
+@app.command(context_settings=_SIGNS)
+def explain(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="An expression in quotes, or FILE.py:FUNCTION.")],
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.text,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Leave the gradient check out.")] = False,
+    all_steps: Annotated[bool, typer.Option("--all", help="Show every step of a large graph.")] = False,
+) -> None:
+    """Show every step forward, every += backward, and what the gradients mean.
+
+    retrograd explain "(a*b + c) * (a + b)" a=2 b=-3 c=10
+    """
+    with _sentences():
+        explanation = _explained(what, _numbers(values or []))
+        limit = None if all_steps else LIMIT
+        if form is Format.text:
+            _print_sections(explanation, limit, not no_check)
+        elif form is Format.json:
+            _write(explanation.to_json(indent=2, check=not no_check) + "\n")
+        else:
+            if not no_check:
+                explanation.check_or_reason(None)  # every peer that is installed
+            _write(explanation.to_markdown(limit, not no_check))
+
+
+@app.command(context_settings=_SIGNS)
+def check(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="FILE.py:FUNCTION, or an expression in quotes.")],
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
+    ] = None,
+    all_inputs: Annotated[bool, typer.Option("--all", help="Show every input of a large function.")] = False,
+) -> None:
+    """Compare gradients with finite differences, the reference engine, PyTorch and JAX.
+
+    The exit status is 1 when a gradient must not be trusted.
+    """
+    with _sentences():
+        explanation = _explained(what, _numbers(values or []))
+        table = explanation.check
+        if table is None:
+            fail(f"{what} has no inputs to check: give at least one name=value.")
+        console = _console()
+        _print(console, check_section(table, None if all_inputs else LIMIT))
+        if not table.ok:
+            raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    works: Annotated[list[str] | None, typer.Argument(metavar="WORK", help="Which works; all without it.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and smaller sizes.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="More runs, and a chain of 100 million nodes (7 GB).")] = False,
+    json_path: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures here too.")
+    ] = None,
+) -> None:
+    """Measure speed and memory as ratios to others, all in one run."""
+    with _sentences(ValueError, ArithmeticError):
+        from .bench import main as measure
+
+        measure(works, quick=quick, json_path=json_path, full=full)
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+_FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
+_PAIR = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
+
+
+def _explained(what: str, values: dict[str, float | list[float]]) -> Explanation:
+    """The explanation of an expression, or of a function in a file."""
+    match = _FILE.fullmatch(what)
+    if match is not None:
+        function = _function(Path(match["file"]), match["function"])
+        with _user_code(what):
+            return explain_function(function, values, match["function"])
+    if what.endswith(".py"):
+        fail(f"{what} names a file: add the function to call, as in {what}:loss.")
+    for name, value in values.items():
+        if isinstance(value, list):
+            fail(f"{name} is given {len(value)} numbers, and a name in an expression stands for one; give one number.")
+    return explain_anything(what, **values)
+
+
+def _numbers(pairs: Sequence[str]) -> dict[str, float | list[float]]:
+    """``["a=2", "xs=1,2,3"]`` as names with floats or lists of floats."""
+    values: dict[str, float | list[float]] = {}
+    for pair in pairs:
+        match = _PAIR.fullmatch(pair.strip())
+        if match is None:
+            fail(_not_a_pair(pair))
+        name, text = match["name"], match["value"].strip()
+        if name in values:
+            fail(f"{name} is given twice, as {values[name]!r} and as {text}: give it once.")
+        values[name] = (
+            [_number(name, item) for item in text.split(",") if item.strip()] if "," in text else _number(name, text)
+        )
+    return values
+
+
+def _not_a_pair(text: str) -> str:
+    if text.startswith("--"):
+        return f"there is no option {text}: see retrograd explain --help."
+    return f"{text!r} is not of the form name=value, such as a=2 (put the expression in quotes, before the values)."
+
+
+def _number(name: str, text: str) -> float:
+    cleaned = text.strip().replace(MINUS, "-")
+    try:
+        number = float(cleaned)
+    except ValueError:
+        fail(f"{name}={text!r} is not a number: write digits, such as {name}=2 or {name}=-0.5.")
+    if number in (float("inf"), -float("inf")) and "inf" not in cleaned.lower():
+        fail(f"{name}={text} is too large for a float; the largest is 1.7976931348623157e+308.")
+    return number
+
+
+def _function(path: Path, name: str) -> Callable[..., Any]:
+    """The function ``name`` of the file ``path``, imported as Python would import a script beside it."""
+    if not path.is_file():
+        fail(f"there is no file {path}: check the path before the colon.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        fail(f"{path} cannot be imported: it must be a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.resolve().parent))
+    with _user_code(str(path)):
+        spec.loader.exec_module(module)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        own = [
+            key
+            for key, thing in vars(module).items()
+            if callable(thing) and getattr(thing, "__module__", "") == path.stem
+        ]
+        fail(f"{path} has no function {name}; it has {', '.join(own) or 'none'}.")
+    function: Callable[..., Any] = found
+    return function
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _sentences(*also: type[Exception]) -> Iterator[None]:
+    """As ``one_sentence_errors``, and an ExpressionError keeps the lines that point at its place."""
+    with one_sentence_errors(*also):
+        try:
+            yield
+        except ExpressionError as error:
+            print(f"retrograd: {error}", file=sys.stderr)
+            raise typer.Exit(1) from None
+
+
+@contextmanager
+def _user_code(what: str) -> Iterator[None]:
+    """Turn whatever a user's file raises into one sentence that names its line."""
+    try:
+        yield
+    except (RetrogradError, TypeError) as error:
+        _blame(what, error, str(error))
+    except SyntaxError as error:
+        fail(f"{error.filename}, line {error.lineno}: {error.msg}.")
+    except (Exception, SystemExit) as error:
+        _blame(what, error, f"{type(error).__name__}: {error}")
+
+
+def _blame(what: str, error: BaseException, says: str) -> NoReturn:
+    package = str(Path(__file__).parent)
+    lines = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith((package, "<frozen"))
+    ]
+    place = _line(*lines[-1]) if lines else what
+    fail(f"{place}: {says}")
+
+
+def _line(code: CodeType, line: int) -> str:
+    return f"{code.co_filename}, line {line}, in {code.co_name}"
+
+
+# --- printing -------------------------------------------------------------------------------------
+
+
+def _console() -> Console:
+    """Standard output: coloured in a terminal only, wrapped to its width, 80 columns when it goes elsewhere."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False, legacy_windows=False)
+
+
+def _print_sections(explanation: Explanation, limit: int | None, check: bool) -> None:
+    console = _console()
+    for section in explanation.sections(limit, check, peers=None):
+        _print(console, section)
+
+
+def _print(console: Console, thing: Any) -> None:
+    """Print a renderable without trailing spaces."""
+    with console.capture() as capture:
+        console.print(thing)
+    text = "\n".join(line.rstrip() for line in capture.get().split("\n"))
+    _write(text)
+
+
+def _write(text: str) -> None:
+    """Write text to standard output, in ASCII where that takes nothing else."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = ascii_text(text)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+_UsageError: Any = typer.BadParameter.__base__
+
+
+def main() -> None:
+    """The entry point of the command: runs it and exits with its status."""
+    try:
+        status = app(standalone_mode=False)
+    except _UsageError as error:
+        _usage(error)
+        status = 2
+    except typer.Abort:
+        status = 1
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _usage(error: Any) -> None:
+    """What is wrong with the command line itself, in one sentence; or the help, when nothing was asked for."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return
+    command = error.ctx.command_path if error.ctx is not None else "retrograd"
+    message = " ".join(error.format_message().replace("Value error, ", "").rstrip(".").split())
+    print(f"retrograd: {message[:1].lower()}{message[1:]}: see {command} --help.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

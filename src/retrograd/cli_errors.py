@@ -1,0 +1,73 @@
+"""Errors on the command line: one sentence on stderr and an exit status, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from .errors import RetrogradError
+
+__all__ = ["INTERRUPTED", "StopRequest", "fail", "file_sentence", "one_sentence_errors"]
+
+#: The exit status of a command that Ctrl-C ended (128 + SIGINT), as shells have it.
+INTERRUPTED = 130
+
+
+@contextmanager
+def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
+    """Inside, a RetrogradError, an OSError or one of ``also`` ends the command: a sentence, exit status 1.
+
+    Ctrl-C exits with 130; a reader of our output that went away (``| head``) ends the command without a word.
+    """
+    expected: tuple[type[Exception], ...] = (RetrogradError, *also)
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        fail("interrupted.", INTERRUPTED)
+    except OSError as error:
+        fail(file_sentence(error))
+    except MemoryError:
+        fail("there is not enough memory for this; make the problem smaller.")
+    except expected as error:
+        fail(str(error))
+
+
+def fail(sentence: str, status: int = 1) -> NoReturn:
+    """Print a sentence on stderr and end the command with an exit status."""
+    print(f"retrograd: {' '.join(sentence.split())}", file=sys.stderr)
+    raise typer.Exit(status)
+
+
+def file_sentence(error: OSError) -> str:
+    """What the system said about a file, as a sentence that names it."""
+    reason = (error.strerror or str(error) or type(error).__name__).rstrip(".")
+    return f"{error.filename}: {reason}." if error.filename is not None else f"{reason}."
+
+
+class StopRequest:
+    """A context in which the first Ctrl-C only sets ``made``, for a loop to see; the second interrupts at once."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+    def __enter__(self) -> StopRequest:
+        self._previous = signal.signal(signal.SIGINT, self._on_signal)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        signal.signal(signal.SIGINT, self._previous)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.made:
+            raise KeyboardInterrupt
+        self.made = True

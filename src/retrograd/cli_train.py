@@ -1,0 +1,247 @@
+"""``retrograd train``: train a GPT on names or a network on the two moons, and look at what it learned."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from . import plots
+from .cli_errors import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
+from .data import Vocabulary, load_documents
+from .engine import no_grad
+from .errors import MissingExtraError
+from .training import (
+    GPTSettings,
+    MoonsSettings,
+    Progress,
+    load_gpt,
+    load_moons,
+    read_log,
+    sample,
+    sampling_tokens,
+    saved_settings,
+    train_gpt,
+    train_moons,
+)
+
+__all__ = ["train"]
+
+train = typer.Typer(
+    name="train",
+    help="Train a small model, watch its loss fall, and look at what it learned.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+AnySettings = TypeVar("AnySettings", bound=GPTSettings | MoonsSettings)
+_GPT, _MOONS = GPTSettings(), MoonsSettings()
+
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, from its last checkpoint.")]
+Force = Annotated[bool, typer.Option("--force", help="Delete the run in --out and begin a new one.")]
+
+
+def _option(text: str, least: float | None = None) -> Any:
+    return typer.Option(help=text, min=least)
+
+
+@train.command()
+def gpt(
+    context: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A text file, one document a line.", show_default="4,018 given names", metavar="FILE"),
+    ] = None,
+    steps: Annotated[int, _option("Training steps; each takes one document.", 1)] = _GPT.steps,
+    n_embd: Annotated[int, _option("Numbers in each embedding.", 1)] = _GPT.n_embd,
+    n_layer: Annotated[int, _option("Transformer layers.", 1)] = _GPT.n_layer,
+    n_head: Annotated[int, _option("Attention heads; they divide --n-embd.", 1)] = _GPT.n_head,
+    block_size: Annotated[int, _option("Longest document, in characters.", 1)] = _GPT.block_size,
+    seed: Annotated[int, _option("Fixes every random choice.")] = _GPT.seed,
+    lr: Annotated[float, _option("Learning rate at the start; it falls to 0.", 0)] = _GPT.lr,
+    out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
+    resume: Resume = False,
+    force: Force = False,
+    samples: Annotated[int, _option("Documents to make up at the end.", 0)] = 20,
+    temperature: Annotated[float, _option("Of the samples: 0 the likeliest, 1 as learned.", 0)] = 0.5,
+    prompt: Annotated[str, _option("How each sample begins.")] = "",
+) -> None:
+    """Train a small GPT on the lines of a text file, then let it make up new ones."""
+    with one_sentence_errors(ValueError):
+        settings = _settings(GPTSettings, context, out, resume, force)
+        vocabulary = Vocabulary("".join(load_documents(settings.data)))
+        sampling_tokens(vocabulary, settings.block_size, temperature, prompt)
+        _follow(train_gpt(settings, out, resume=resume, force=force), settings.steps, f"gpt --out {_quoted(out)}")
+        _show_losses(out)
+        model, vocabulary = load_gpt(out)
+        for number in range(1, samples + 1):
+            print(f"sample {number:2d}: {sample(model, vocabulary, temperature, prompt)}")
+
+
+@train.command()
+def moons(
+    context: typer.Context,
+    points: Annotated[int, _option("Points in the two moons.", 2)] = _MOONS.points,
+    noise: Annotated[float, _option("Standard deviation of the points' scatter.", 0)] = _MOONS.noise,
+    steps: Annotated[int, _option("Training steps; each takes all points.", 1)] = _MOONS.steps,
+    seed: Annotated[int, _option("Fixes every random choice.")] = _MOONS.seed,
+    lr: Annotated[float, _option("Learning rate at the start; it falls to a tenth.", 0)] = _MOONS.lr,
+    out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/moons"),
+    resume: Resume = False,
+    force: Force = False,
+) -> None:
+    """Train a network with two hidden layers to tell two moons apart, and draw where it draws the line."""
+    with one_sentence_errors(ValueError):
+        settings = _settings(MoonsSettings, context, out, resume, force)
+        _follow(train_moons(settings, out, resume=resume, force=force), settings.steps, f"moons --out {_quoted(out)}")
+        _show_losses(out)
+        _show_boundary(out)
+
+
+def _settings(kind: type[AnySettings], context: typer.Context, out: Path, resume: bool, force: bool) -> AnySettings:
+    """The command's options as settings; in a resumed run, those given replace the run's own."""
+    if resume and force:
+        fail("--resume goes on with the run and --force deletes it: give one of the two.")
+    names = [field.name for field in dataclasses.fields(kind)]
+    if resume:
+        names = [name for name in names if _was_given(context, name)]
+    given = {name: context.params[name] for name in names}
+    if given.get("data") is not None:
+        given["data"] = str(given["data"])
+    return dataclasses.replace(saved_settings(out, kind) if resume else kind(), **given)
+
+
+def _was_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+# --- while it trains ------------------------------------------------------------------------------
+
+
+def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> None:
+    """Show a run's progress on stderr until it ends or Ctrl-C stops it, which saves and says how to go on."""
+    console = Console(stderr=True, highlight=False)
+    last: Progress | None = None
+    with StopRequest() as stop, closing(run), _Display(console, steps) as show:
+        try:
+            for last in run:
+                show(last)
+                if stop.made:
+                    run.close()
+                    break
+        except OSError as error:
+            fail(
+                f"{file_sentence(error)} The run's last checkpoint is kept; "
+                f"when that is mended, go on with: retrograd train {command} --resume"
+            )
+    if last is None:
+        console.print(f"All {steps} steps were done already.")
+    elif last.step < steps:
+        fail(
+            f"stopped after step {last.step} of {steps}, and saved; go on with: retrograd train {command} --resume",
+            INTERRUPTED,
+        )
+
+
+class _Display:
+    """A progress bar in a terminal, and ten or so plain lines anywhere else."""
+
+    def __init__(self, console: Console, steps: int) -> None:
+        self._console, self._steps = console, steps
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        if not self._console.is_terminal:
+            return self._line
+        self._bar = Bar(
+            TextColumn("step {task.completed}/{task.total}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[news]}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            expand=True,
+        )
+        self._task = self._bar.add_task("", total=self._steps, news="")
+        self._bar.start()
+        return self._advance
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _advance(self, progress: Progress) -> None:
+        assert self._bar is not None
+        self._bar.update(self._task, completed=progress.step, news=_news(progress))
+
+    def _line(self, progress: Progress) -> None:
+        every = -(-self._steps // 10)
+        if progress.step % every == 0 or progress.step in (1, self._steps):
+            self._console.print(f"step {progress.step}/{self._steps}  {_news(progress)}")
+
+
+def _news(progress: Progress) -> str:
+    accuracy = "" if progress.accuracy is None else f"  right {progress.accuracy:.0%}"
+    rate = f"{progress.rate:.0f}/s" if progress.rate >= 10 else f"{progress.rate:.2g}/s"
+    return f"loss {progress.loss:.4f}{accuracy}  {rate}"
+
+
+# --- when it has ended ----------------------------------------------------------------------------
+
+
+def _show_losses(out: Path) -> None:
+    """The loss curve in the terminal and as a PNG beside the log."""
+    log = read_log(out)
+    losses = [float(entry["loss"]) for entry in log]
+    if not losses:
+        return
+    console = Console(highlight=False)
+    window = max(1, len(losses) // 20)
+    means = plots.running_means(losses, window)
+    averaged = "" if window == 1 else f" (means of {window} steps)"
+    print(f"Loss{averaged}: from {means[0]:.4f} to {means[-1]:.4f}")
+    for line in plots.curve(means, min(console.width, 100), ascii_only=_ascii_only(console)):
+        console.print(line, markup=False, no_wrap=True)
+    _write_picture(out / "loss.png", lambda path: plots.save_curve(path, [entry["step"] for entry in log], losses))
+
+
+def _show_boundary(out: Path) -> None:
+    """The moons and what the network makes of the plane around them, in the terminal and as a PNG."""
+    model, points, labels = load_moons(out)
+    console = Console(highlight=False)
+
+    def score(x: float, y: float) -> float:
+        return float(model([x, y]).data)
+
+    with no_grad():
+        for line in plots.boundary(score, points, labels, min(console.width, 72), ascii_only=_ascii_only(console)):
+            console.print(line)
+        _write_picture(out / "boundary.png", lambda path: plots.save_boundary(path, score, points, labels))
+
+
+def _ascii_only(console: Console) -> bool:
+    return not console.encoding.lower().startswith("utf")
+
+
+def _write_picture(path: Path, draw: Callable[[Path], None]) -> None:
+    try:
+        draw(path)
+    except MissingExtraError as error:
+        print(f"No {path.name}: {error}.")
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        print(f"No {path.name}: {file_sentence(error)}")
+    else:
+        print(f"Written: {path}")

@@ -1,0 +1,126 @@
+"""The base class of everything that has parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..engine import Value
+from ..errors import CheckpointError
+
+__all__ = ["Module"]
+
+#: A parameter block: the Values of one attribute in row-major order, and the shape of their nesting.
+_Block = tuple[list[Value], tuple[int, ...]]
+
+
+class Module:
+    """Something with parameters: a neuron, a layer, a whole model.
+
+    The parameters are the leaf Values that the instance's public attributes hold, directly or in lists,
+    tuples, dicts, object arrays and other modules, in the order of assignment. A result of an operation
+    that happens to be kept in an attribute is no parameter; neither is anything behind a leading underscore.
+    A subclass may define ``parameters`` itself, as micrograd's do.
+    """
+
+    def parameters(self) -> list[Value]:
+        """Every parameter once, in the order of assignment."""
+        return [value for _, value in self.named_parameters()]
+
+    def named_parameters(self) -> Iterator[tuple[str, Value]]:
+        """Every parameter once with its path, such as ``("layers.0.neurons.3.w.1", value)``."""
+        seen = set()
+        for name, (values, shape) in _blocks(self):
+            for index, value in zip(np.ndindex(shape), values, strict=True):
+                if value not in seen:
+                    seen.add(value)
+                    yield ".".join([name, *map(str, index)]), value
+
+    def zero_grad(self) -> None:
+        """Set the gradient of every parameter to zero."""
+        for value in self.parameters():
+            value.grad = 0.0
+
+    def state_dict(self) -> dict[str, NDArray[np.float64]]:
+        """A copy of the parameters: for each attribute that holds some, its path and a float64 array of its shape."""
+        return {
+            name: np.array([value.data for value in values], dtype=np.float64).reshape(shape)
+            for name, (values, shape) in _blocks(self)
+        }
+
+    def load_state_dict(self, state: Mapping[str, ArrayLike], strict: bool = True) -> None:
+        """Set the parameters from what :meth:`state_dict` returned; nothing is set unless all of it fits.
+
+        With ``strict=False`` names on one side only are passed over; a shape that differs is an error always.
+        Raises CheckpointError, naming the blocks that do not fit.
+        """
+        blocks = dict(_blocks(self))
+        missing, unknown = blocks.keys() - state.keys(), state.keys() - blocks.keys()
+        if strict and (missing or unknown):
+            parts = [f"lacks {_some(missing)}"] * bool(missing) + [f"has the unknown {_some(unknown)}"] * bool(unknown)
+            raise CheckpointError(f"these parameters are of another model: the state {' and '.join(parts)}.")
+        arrays = {name: _fitting(name, state[name], blocks[name][1]) for name in blocks if name in state}
+        for name, array in arrays.items():
+            for value, data in zip(blocks[name][0], array.ravel().tolist(), strict=True):
+                value.data = data
+
+
+def _blocks(module: Module) -> Iterator[tuple[str, _Block]]:
+    for name, attribute in vars(module).items():
+        if not name.startswith("_"):
+            yield from _blocks_in(name, attribute)
+
+
+def _blocks_in(name: str, attribute: Any) -> Iterator[tuple[str, _Block]]:
+    if isinstance(attribute, Module):
+        for inner, block in _blocks(attribute):
+            yield f"{name}.{inner}", block
+        return
+    if isinstance(attribute, np.ndarray) and attribute.dtype == object:
+        attribute = attribute.tolist()
+    whole = _as_block(attribute)
+    if whole is not None:
+        yield name, whole
+    elif isinstance(attribute, (list, tuple)):
+        for index, item in enumerate(attribute):
+            yield from _blocks_in(f"{name}.{index}", item)
+    elif isinstance(attribute, dict):
+        for key, item in attribute.items():
+            yield from _blocks_in(f"{name}.{key}", item)
+
+
+def _as_block(attribute: Any) -> _Block | None:
+    """The attribute as one block, when it is a leaf Value or a rectangular nesting of nothing but those."""
+    if isinstance(attribute, Value):
+        return None if attribute._children else ([attribute], ())
+    if not isinstance(attribute, (list, tuple)) or not attribute:
+        return None
+    inner = [_as_block(item) for item in attribute]
+    first = inner[0]
+    if first is None or any(block is None or block[1] != first[1] for block in inner):
+        return None
+    return [value for block in inner if block for value in block[0]], (len(inner), *first[1])
+
+
+def _fitting(name: str, given: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiu":
+        raise CheckpointError(f"parameter {name!r} must be an array of real numbers, not of {array.dtype}.")
+    if array.shape != shape:
+        raise CheckpointError(
+            f"parameter {name!r} has the shape {_times(shape)} in this model and {_times(array.shape)} in the state; "
+            "build the model with the sizes it was saved with."
+        )
+    return array.astype(np.float64)
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " by ".join(map(str, shape)) or "of one number"
+
+
+def _some(names: set[str]) -> str:
+    listed = ", ".join(map(repr, sorted(names)[:3]))
+    return listed if len(names) <= 3 else f"{listed} and {len(names) - 3} more"

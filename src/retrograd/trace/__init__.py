@@ -1,0 +1,5 @@
+"""The trace of one forward and one backward pass: plain data, its JSON, and its rendering as text."""
+
+from .trace import Addition, Edge, Node, Step, Trace, TraceError
+
+__all__ = ["Addition", "Edge", "Node", "Step", "Trace", "TraceError"]

@@ -1,0 +1,409 @@
+"""Training runs: a GPT on the lines of a text file, a small network on the two moons.
+
+``train_gpt`` and ``train_moons`` yield a :class:`Progress` after each step, and keep in a folder the checkpoint and
+``log.jsonl``, one JSON object a step. A run that was killed and is resumed goes on with the same numbers, bit for bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+import random
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from .data import Vocabulary, load_documents, make_moons
+from .engine import Value, no_grad
+from .errors import AnomalyError, CheckpointError, DataError
+from .nn import GPT, MLP, Module, hinge
+from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
+
+__all__ = [
+    "LOG",
+    "GPTSettings",
+    "MoonsSettings",
+    "Progress",
+    "clear_run",
+    "load_gpt",
+    "load_moons",
+    "read_log",
+    "run_exists",
+    "sample",
+    "sampling_tokens",
+    "saved_settings",
+    "train_gpt",
+    "train_moons",
+]
+
+LOG = "log.jsonl"
+#: Seconds between two checkpoints of a run; one is also written at its beginning and its end.
+SAVE_EVERY = 10.0
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One finished training step: its loss (before the step), its learning rate, and steps a second so far."""
+
+    step: int
+    steps: int
+    loss: float
+    lr: float
+    rate: float
+    accuracy: float | None = None  #: of the moons: the share of points on the right side
+
+
+@dataclass(frozen=True, slots=True)
+class GPTSettings:
+    """What fixes a GPT run: the same settings and data give the same losses. ``data`` None: the bundled names."""
+
+    data: str | None = None
+    steps: int = 1000
+    n_embd: int = 16
+    n_layer: int = 1
+    n_head: int = 4
+    block_size: int = 16
+    seed: int = 42
+    lr: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class MoonsSettings:
+    """What fixes a moons run: an MLP 2-16-16-1 trained on all points at once."""
+
+    points: int = 100
+    noise: float = 0.1
+    steps: int = 100
+    seed: int = 1337
+    lr: float = 1.0
+
+
+Settings = GPTSettings | MoonsSettings
+AnySettings = TypeVar("AnySettings", bound=Settings)
+_KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
+
+
+@dataclass(slots=True)
+class _Task:
+    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy."""
+
+    settings: Settings
+    config: dict[str, Any]
+    model: Module
+    optimizer: Optimizer
+    schedule: Schedule
+    evaluate: Callable[[int], tuple[Value, float | None]]
+
+
+def train_gpt(
+    settings: GPTSettings,
+    out: PathLike,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    save_every: float = SAVE_EVERY,
+) -> Generator[Progress, None, None]:
+    """Train a GPT on the documents of ``settings.data``, one a step, with Adam and a linearly falling rate.
+
+    The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
+    differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
+    Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
+    Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
+    and AnomalyError when the loss stops being a finite number.
+    """
+    return _start(_gpt_task(settings), Path(out), resume, force, save_every)
+
+
+def train_moons(
+    settings: MoonsSettings,
+    out: PathLike,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    save_every: float = SAVE_EVERY,
+) -> Generator[Progress, None, None]:
+    """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
+    return _start(_moons_task(settings), Path(out), resume, force, save_every)
+
+
+# --- the two tasks --------------------------------------------------------------------------------
+
+
+def _gpt_task(settings: GPTSettings) -> _Task:
+    random.seed(settings.seed)
+    documents = load_documents(settings.data)
+    digest = hashlib.sha256("\n".join(documents).encode()).hexdigest()
+    random.shuffle(documents)
+    vocabulary = Vocabulary("".join(documents))
+    model = _gpt(settings, vocabulary)
+    optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
+
+    def evaluate(step: int) -> tuple[Value, None]:
+        document = documents[step % len(documents)]
+        return model.loss([vocabulary.bos, *vocabulary.encode(document), vocabulary.bos]), None
+
+    config = {"characters": vocabulary.characters, "documents_sha256": digest}
+    return _Task(settings, config, model, optimizer, LinearSchedule(optimizer, settings.steps), evaluate)
+
+
+def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
+    return GPT(len(vocabulary), settings.block_size, settings.n_layer, settings.n_embd, settings.n_head)
+
+
+def _moons_task(settings: MoonsSettings) -> _Task:
+    random.seed(settings.seed)
+    points, labels = make_moons(settings.points, settings.noise, settings.seed)
+    model = MLP(2, [16, 16, 1])
+    parameters = model.parameters()
+    optimizer = SGD(model, lr=settings.lr)
+
+    def evaluate(step: int) -> tuple[Value, float]:
+        scores = [model(point) for point in points]
+        losses: list[Any] = [hinge(score, label) for score, label in zip(scores, labels, strict=True)]
+        weights: Any = sum(p * p for p in parameters)
+        right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
+        return sum(losses) / len(losses) + 1e-4 * weights, sum(right) / len(right)
+
+    schedule = LinearSchedule(optimizer, settings.steps, end=0.1 * settings.lr)
+    return _Task(settings, {}, model, optimizer, schedule, evaluate)
+
+
+# --- the run --------------------------------------------------------------------------------------
+
+
+def _start(task: _Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
+    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+    if out.exists() and not out.is_dir():
+        raise CheckpointError(f"{out} is a file, and a run needs a folder: give another name.")
+    if resume:
+        done = _restore(task, out)
+    elif run_exists(out) and not force:
+        raise CheckpointError(
+            f"{out} already holds a run: resume it, force a new one in its place, or give another folder."
+        )
+    else:
+        clear_run(out)
+        done = 0
+        _save(task, out, done)
+    return _steps(task, out, done, _open_log(out / LOG, done), save_every)
+
+
+def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
+    first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
+    with log:
+        try:
+            while done < task.settings.steps:
+                task.schedule.seek(done)
+                lr = task.optimizer.lr
+                loss, accuracy = _one_step(task, done, saved)
+                done += 1
+                now = time.monotonic()
+                progress = Progress(
+                    done, task.settings.steps, loss, lr, (done - first) / max(now - began, 1e-9), accuracy
+                )
+                _write_log(log, progress)
+                if now - saved_at >= save_every:
+                    _flush(log)
+                    _save(task, out, done)
+                    saved, saved_at = done, now
+                yield progress
+        except GeneratorExit:
+            _finish(task, out, done, saved, log)
+            raise
+        _finish(task, out, done, saved, log)
+
+
+def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
+    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing."""
+    task.optimizer.zero_grad()
+    loss, accuracy = task.evaluate(step)
+    if not math.isfinite(loss.data):
+        raise AnomalyError(
+            f"the loss of step {step + 1} is {loss.data}: the run has diverged; start it anew with a learning rate "
+            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
+        )
+    loss.backward()
+    task.optimizer.step()
+    return loss.data, accuracy
+
+
+def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
+    _flush(log)
+    if done > saved:
+        _save(task, out, done)
+
+
+def _save(task: _Task, out: Path, done: int) -> None:
+    settings = dataclasses.asdict(task.settings)
+    config = {"kind": _KINDS[type(task.settings)], "settings": settings, **task.config}
+    save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))
+
+
+def _restore(task: _Task, out: Path) -> int:
+    """Put the checkpoint's numbers into a freshly built task and return the number of finished steps."""
+    checkpoint = load_checkpoint(out)
+    saved = _settings_of(checkpoint, type(task.settings), out)
+    for name, value in dataclasses.asdict(saved).items():
+        wanted = getattr(task.settings, name)
+        if name not in ("steps", "data") and wanted != value:
+            raise CheckpointError(
+                f"the run in {out} was started with {name} {value}, not {wanted}: resume it with {value}."
+            )
+    if task.settings.steps < checkpoint.step:
+        raise CheckpointError(
+            f"the run in {out} has finished {checkpoint.step} steps, more than {task.settings.steps}."
+        )
+    if any(checkpoint.config.get(key) != value for key, value in task.config.items()):
+        raise CheckpointError(f"the data is not what the run in {out} was started with: give the same file.")
+    task.model.load_state_dict(checkpoint.parameters)
+    task.optimizer.load_state_dict(checkpoint.optimizer)
+    random.setstate(checkpoint.random_state)
+    return checkpoint.step
+
+
+def run_exists(out: PathLike) -> bool:
+    """Whether the folder holds a run, finished or not."""
+    return any((Path(out) / name).exists() for name in (INDEX, LOG))
+
+
+def clear_run(out: PathLike) -> None:
+    """Delete a run's checkpoint and log from its folder, and nothing else that may be there."""
+    out = Path(out)
+    for path in [out / INDEX, out / LOG, *out.glob("parameters-*.safetensors")]:
+        path.unlink(missing_ok=True)
+
+
+# --- the log --------------------------------------------------------------------------------------
+
+
+def read_log(out: PathLike) -> list[dict[str, Any]]:
+    """The log of a run, one dict a step; a last line that a crash cut short is left out."""
+    try:
+        lines = (Path(out) / LOG).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    entries = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("step"), int):
+            entries.append(entry)
+    return entries
+
+
+def _open_log(path: Path, done: int) -> IO[str]:
+    """The log opened for appending, without the lines of steps that the checkpoint does not know."""
+    kept = [json.dumps(entry) + "\n" for entry in read_log(path.parent) if entry["step"] <= done]
+    write_atomically(path, "".join(kept).encode())
+    return open(path, "a", encoding="utf-8", buffering=1)
+
+
+def _write_log(log: IO[str], progress: Progress) -> None:
+    entry = dataclasses.asdict(progress)
+    del entry["steps"]
+    if progress.accuracy is None:
+        del entry["accuracy"]
+    log.write(json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n")
+
+
+def _flush(log: IO[str]) -> None:
+    log.flush()
+    os.fsync(log.fileno())
+
+
+# --- what a run leaves ----------------------------------------------------------------------------
+
+
+def saved_settings(out: PathLike, kind: type[AnySettings]) -> AnySettings:
+    """The settings of the run in ``out``. Raises CheckpointError when it is of another kind, or damaged."""
+    return _settings_of(load_checkpoint(out), kind, out)
+
+
+def _settings_of(checkpoint: Checkpoint, kind: type[AnySettings], out: PathLike) -> AnySettings:
+    found = checkpoint.config.get("kind")
+    if found != _KINDS[kind]:
+        raise CheckpointError(f"{out} holds a run of the kind {found!r}, not {_KINDS[kind]!r}.")
+    defaults, settings = dataclasses.asdict(kind()), checkpoint.config.get("settings")
+    if not isinstance(settings, dict) or settings.keys() != defaults.keys():
+        raise CheckpointError(f"the checkpoint in {out} lacks the run's settings: it is damaged or foreign.")
+    for name, value in settings.items():
+        right = value is None or isinstance(value, str) if name == "data" else type(value) is type(defaults[name])
+        if not right:
+            raise CheckpointError(f"the checkpoint in {out} says {name} is {value!r}: it is damaged or foreign.")
+    return kind(**settings)
+
+
+def load_gpt(out: PathLike) -> tuple[GPT, Vocabulary]:
+    """The model and vocabulary of a GPT run; sets Python's ``random`` to the state after the run's last step."""
+    checkpoint = load_checkpoint(out)
+    settings = _settings_of(checkpoint, GPTSettings, out)
+    characters = checkpoint.config.get("characters")
+    if not isinstance(characters, str):
+        raise CheckpointError(f"the checkpoint in {out} lacks the vocabulary: it is damaged or foreign.")
+    vocabulary = Vocabulary(characters)
+    model = _gpt(settings, vocabulary)
+    model.load_state_dict(checkpoint.parameters)
+    random.setstate(checkpoint.random_state)
+    return model, vocabulary
+
+
+def load_moons(out: PathLike) -> tuple[MLP, list[tuple[float, float]], list[int]]:
+    """The model of a moons run, with the points and labels it was trained on."""
+    checkpoint = load_checkpoint(out)
+    settings = _settings_of(checkpoint, MoonsSettings, out)
+    model = MLP(2, [16, 16, 1])
+    model.load_state_dict(checkpoint.parameters)
+    points, labels = make_moons(settings.points, settings.noise, settings.seed)
+    return model, points, labels
+
+
+def sampling_tokens(vocabulary: Vocabulary, block_size: int, temperature: float, prompt: str) -> list[int]:
+    """The tokens of a prompt, once the wishes of :func:`sample` are found possible.
+
+    Raises DataError for a prompt with a character outside the vocabulary or too long to go on from, and for a
+    temperature that is negative or not a number.
+    """
+    if not 0 <= temperature < math.inf:
+        raise DataError(f"the temperature must be a number from 0 up, and finite; it is {temperature}.")
+    if len(prompt) >= block_size:
+        raise DataError(f"a prompt can have at most {block_size - 1} characters here; this one has {len(prompt)}.")
+    return vocabulary.encode(prompt)
+
+
+def sample(model: GPT, vocabulary: Vocabulary, temperature: float = 0.5, prompt: str = "") -> str:
+    """A document that the model makes up, beginning with ``prompt``, at most ``block_size`` characters long.
+
+    ``temperature`` 1 draws from the model's own probabilities, less is more cautious, 0 always takes the likeliest.
+    Draws from Python's ``random``. Raises DataError as :func:`sampling_tokens` does.
+    """
+    tokens = sampling_tokens(vocabulary, model.block_size, temperature, prompt)
+    cache, token = model.new_cache(), vocabulary.bos
+    with no_grad():
+        for position in range(model.block_size):
+            logits = model(token, position, cache)
+            if position < len(tokens):
+                token = tokens[position]
+                continue
+            token = _draw([logit.data for logit in logits], temperature)
+            if token == vocabulary.bos:
+                break
+            tokens.append(token)
+    return vocabulary.decode(tokens)
+
+
+def _draw(logits: list[float], temperature: float) -> int:
+    largest = max(logits)
+    if not temperature:
+        return logits.index(largest)
+    weights = [math.exp((logit - largest) / temperature) for logit in logits]
+    return random.choices(range(len(logits)), weights)[0]
