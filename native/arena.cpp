@@ -113,7 +113,7 @@ void start_chunk(Tape* tape, Chunk* chunk) {
   chunk->sequence = ++last_sequence;
   chunk->used = kOpen;
   chunk->dead = 0;
-  chunk->marks = 0;
+  chunk->marked = 0;
   tape->bump = chunk->first();
   tape->end = tape->bump + kChunkNodes;
   tape->sealed = false;

@@ -38,7 +38,7 @@ struct Value {
     Extra* extra;   // of a leaf or USER node: what few of them have
   };
   uint16_t code;
-  uint8_t mark;  // reached by the sweep in progress
+  uint8_t mark;  // reached by the sweep in progress; a leaf, which no sweep visits, always is
   uint8_t flags;
   uint32_t source;  // where in the user's program, when sources are recorded
 };
@@ -66,7 +66,7 @@ struct Chunk {
   uint64_t sequence;
   uint32_t used;   // nodes bumped, once the chunk is sealed; kOpen while it is the newest
   uint32_t dead;   // nodes freed
-  uint32_t marks;  // nodes reached by the sweep in progress
+  uint32_t marked;  // whether the sweep in progress has reached a node in it
 
   Value* first() { return reinterpret_cast<Value*>(reinterpret_cast<char*>(this) + kChunkHeader); }
 };

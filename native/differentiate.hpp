@@ -1,8 +1,9 @@
 // The adjoint rule of every row in one place: what a node tells its operands.
 //
-// `differentiate(node, sink)` calls sink.operand(value) for each operand that is a Value, in order, and
-// then, unless sink.quiet, sink.add(i, value, local) for the i-th of them with its local derivative, unless
-// that is structurally zero. A sink may sweep, push one node's contributions, or only collect the numbers.
+// `differentiate(node, sink)` shows the sink each operand that is a Value, in order, and then tells it the
+// i-th one's local derivative with sink.add(i, value, local, first), or with sink.none(value, first) that there
+// is none: it is structurally zero, or the sink is quiet. `first` is what the sink answered when it was shown
+// the operand. A sink may sweep, push one node's contributions, or only collect the numbers.
 #pragma once
 
 #include <vector>
@@ -74,58 +75,60 @@ template <class Sink>
 inline void differentiate(Value* node, Sink& sink) {
   [[maybe_unused]] const double y = node->data;
   switch (node->code) {
+#define RG_CONTRIBUTE(i, V, first, guard, partial) \
+  if (!sink.quiet && (guard)) {                    \
+    sink.add(i, V, partial, first);                \
+  } else {                                         \
+    sink.none(V, first);                           \
+  }
 #define RG_OP1(name, label, forward, g1, d1, rule) \
   case code_of(ROW_##name): {                      \
     Value* A = node->a;                            \
     [[maybe_unused]] const double a = A->data;     \
-    sink.operand(A);                               \
-    if (sink.quiet) break;                         \
-    if (g1) sink.add(0, A, d1);                    \
+    const bool first_a = sink.operand(A);          \
+    RG_CONTRIBUTE(0, A, first_a, g1, d1)           \
     break;                                         \
   }
 #define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)       \
   case code_of(ROW_##name): {                                    \
     Value *A = node->a, *B = node->b;                            \
     [[maybe_unused]] const double a = A->data, b = B->data;      \
-    sink.operand(A);                                             \
-    sink.operand(B);                                             \
-    if (sink.quiet) break;                                       \
-    if (g1) sink.add(0, A, d1);                                  \
-    if (g2) sink.add(1, B, d2);                                  \
+    const bool first_a = sink.operand(A);                        \
+    const bool first_b = sink.operand(B);                        \
+    RG_CONTRIBUTE(0, A, first_a, g1, d1)                         \
+    RG_CONTRIBUTE(1, B, first_b, g2, d2)                         \
     break;                                                       \
   }                                                              \
   case code_of(ROW_##name, NUMBER_RIGHT): {                      \
     Value* A = node->a;                                          \
     [[maybe_unused]] const double a = A->data, b = node->number; \
-    sink.operand(A);                                             \
-    if (sink.quiet) break;                                       \
-    if (g1) sink.add(0, A, d1);                                  \
+    const bool first_a = sink.operand(A);                        \
+    RG_CONTRIBUTE(0, A, first_a, g1, d1)                         \
     break;                                                       \
   }                                                              \
   case code_of(ROW_##name, NUMBER_LEFT): {                       \
     Value* B = node->a;                                          \
     [[maybe_unused]] const double a = node->number, b = B->data; \
-    sink.operand(B);                                             \
-    if (sink.quiet) break;                                       \
-    if (g2) sink.add(0, B, d2);                                  \
+    const bool first_b = sink.operand(B);                        \
+    RG_CONTRIBUTE(0, B, first_b, g2, d2)                         \
     break;                                                       \
   }
 #define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                      \
   case code_of(ROW_##name): {                                                           \
     Value** all = node->block->operands;                                                \
     [[maybe_unused]] const double a = all[0]->data, b = all[1]->data, c = all[2]->data; \
-    for (int i = 0; i < 3; ++i) sink.operand(all[i]);                                   \
+    for (int i = 0; i < 3; ++i) sink.none(all[i], sink.operand(all[i]));                                   \
     if (sink.quiet) break;                                                              \
-    if (g1) sink.add(0, all[0], d1);                                                    \
-    if (g2) sink.add(1, all[1], d2);                                                    \
-    if (g3) sink.add(2, all[2], d3);                                                    \
+    if (g1) sink.add(0, all[0], d1, false);                                                    \
+    if (g2) sink.add(1, all[1], d2, false);                                                    \
+    if (g3) sink.add(2, all[2], d3, false);                                                    \
     break;                                                                              \
   }
 #define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)                         \
   case code_of(ROW_##name): {                                                                         \
     Value** all = node->block->operands;                                                              \
     const uint32_t count = node->block->count;                                                        \
-    for (uint32_t i = 0; i < count; ++i) sink.operand(all[i]);                                        \
+    for (uint32_t i = 0; i < count; ++i) sink.none(all[i], sink.operand(all[i]));                                        \
     if (sink.quiet || count == 0) break;                                                              \
     const SequenceContext context = context_of<Rule_##name>(node);                                    \
     const uint32_t half = kind == PAIRED ? count / 2 : count;                                         \
@@ -133,20 +136,21 @@ inline void differentiate(Value* node, Sink& sink) {
     for (uint32_t i = 0; i < half; ++i) {                                                             \
       [[maybe_unused]] const double a = all[i]->data, b = kind == PAIRED ? all[half + i]->data : 0.0; \
       [[maybe_unused]] const double rest = context.rest.empty() ? 0.0 : context.rest[i];              \
-      if (g1) sink.add(i, all[i], d1);                                                                \
+      if (g1) sink.add(i, all[i], d1, false);                                                                \
     }                                                                                                 \
     for (uint32_t i = half; i < count; ++i) {                                                         \
       [[maybe_unused]] const double a = all[i - half]->data, b = all[i]->data;                        \
-      if (g2) sink.add(i, all[i], d2);                                                                \
+      if (g2) sink.add(i, all[i], d2, false);                                                                \
     }                                                                                                 \
     break;                                                                                            \
   }
 #include "ops.inc"
+#undef RG_CONTRIBUTE
     case USER: {
       const Extra* extra = node->extra;
-      for (Value* child : extra->children) sink.operand(child);
+      for (Value* child : extra->children) sink.none(child, sink.operand(child));
       if (sink.quiet || !extra->has_partials) break;
-      for (uint32_t i = 0; i < extra->partials.size(); ++i) sink.add(i, extra->children[i], extra->partials[i]);
+      for (uint32_t i = 0; i < extra->partials.size(); ++i) sink.add(i, extra->children[i], extra->partials[i], false);
       break;
     }
     default: break;

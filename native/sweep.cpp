@@ -10,18 +10,20 @@
 namespace retrograd {
 namespace {
 
-// Marks an interior node as reached; false when it was already.
-inline bool mark_interior(Value* node) {
-  Value* place = node->code == USER ? node->slot : node;
-  if (place->mark) return false;
-  place->mark = 1;
-  ++chunk_of(place)->marks;
+// Marks a node of the table as reached; false when it was already, as leaves always are.
+inline bool mark_op(Value* node) {
+  if (node->mark) return false;
+  node->mark = 1;
+  chunk_of(node)->marked = 1;
   return true;
 }
 
-// The same, and its gradient starts at zero.
-inline bool reach_interior(Value* node) {
-  if (!mark_interior(node)) return false;
+// The same where users' nodes may be about, whose place is elsewhere.
+inline bool mark_any(Value* node) { return mark_op(node->code == USER ? node->slot : node); }
+
+// Marks, and starts the gradient at zero.
+inline bool reach_any(Value* node) {
+  if (!mark_any(node)) return false;
   node->grad = 0.0;
   return true;
 }
@@ -35,13 +37,12 @@ bool walk(Value* root, Visit&& visit) {
   Value* start = root->code == USER ? root->slot : root;
   bool going = true;
   for (Chunk* chunk = chunk_of(start); chunk; chunk = chunk->older) {
-    if (!chunk->marks) continue;
+    if (!chunk->marked) continue;
     uint32_t last = chunk->used == kOpen ? static_cast<uint32_t>(chunk->tape->bump - chunk->first()) : chunk->used;
     Value* place = chunk == chunk_of(start) ? start : chunk->first() + last - 1;
-    for (; chunk->marks; --place) {
+    for (Value* first = chunk->first(); place >= first; --place) {
       if (!place->mark) continue;
       place->mark = 0;
-      --chunk->marks;
       if (!going) continue;
       try {
         going = visit(place);
@@ -50,19 +51,31 @@ bool walk(Value* root, Visit&& visit) {
         PyErr_NoMemory();
       }
     }
+    chunk->marked = 0;
   }
   return going;
 }
 
-// Sweeps: contributions go straight to the operands' gradients.
+// Sweeps: contributions go straight to the operands' gradients. There are no users' nodes about.
 struct SweepSink {
   double gradient;
   bool quiet;  // a zero gradient contributes nothing, even against an infinite local derivative
 
-  void operand(Value* value) {
-    if (value->code != LEAF) reach_interior(value);
+  bool operand(Value* value) { return mark_op(value); }
+  void none(Value* value, bool first) {
+    if (first) value->grad = 0.0;
   }
-  void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
+  // The first contribution is stored, not added to zero: a chain of nodes waits for one addition less.
+  void add(uint32_t, Value* value, double local, bool first) {
+    const double contribution = local * gradient;
+    if (!first) {
+      value->grad += contribution;
+      return;
+    }
+    value->grad = contribution;
+    if (contribution == 0.0) [[unlikely]]
+      value->grad = 0.0;  // as 0.0 + -0.0 is
+  }
 };
 
 // Gradients as they were before a pass that must not be noticed, to be put back at the end.
@@ -77,17 +90,17 @@ class Saved {
   void reach(Value* value) {
     double before = value->grad;
     if (value->code == LEAF) {
-      if (value->mark) return;
+      if (value->mark == kSaved) return;
       gradients_.emplace_back(value, before);
-      value->mark = 1;
+      value->mark = kSaved;
       value->grad = 0.0;
-    } else if (reach_interior(value)) {
+    } else if (reach_any(value)) {
       gradients_.emplace_back(value, before);
     }
   }
   void unmark_leaves() {
     for (auto& [value, before] : gradients_) {
-      if (value->code == LEAF) value->mark = 0;
+      if (value->code == LEAF) value->mark = 1;
     }
   }
   ~Saved() {
@@ -96,6 +109,7 @@ class Saved {
   }
 
  private:
+  static constexpr uint8_t kSaved = 2;  // the mark of a leaf that has been reached
   std::vector<std::pair<Value*, double>> gradients_;
 };
 
@@ -105,8 +119,12 @@ struct PureSink {
   bool quiet;
   Saved* saved;
 
-  void operand(Value* value) { saved->reach(value); }
-  void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
+  bool operand(Value* value) {
+    saved->reach(value);
+    return false;
+  }
+  void none(Value*, bool) {}
+  void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
 };
 
 // One node alone, as `_backward()` does it.
@@ -114,15 +132,20 @@ struct PushSink {
   double gradient;
   bool quiet;
 
-  void operand(Value*) {}
-  void add(uint32_t, Value* value, double local) { value->grad += local * gradient; }
+  static bool operand(Value*) { return false; }
+  static void none(Value*, bool) {}
+  void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
 };
 
 struct LocalSink {
   static constexpr bool quiet = false;
   std::vector<double> partials;
-  void operand(Value*) { partials.push_back(0.0); }
-  void add(uint32_t i, Value*, double local) { partials[i] = local; }
+  bool operand(Value*) {
+    partials.push_back(0.0);
+    return false;
+  }
+  static void none(Value*, bool) {}
+  void add(uint32_t i, Value*, double local, bool) { partials[i] = local; }
 };
 
 // --- changed values ---------------------------------------------------------------------------------------------
@@ -144,12 +167,10 @@ bool check_node(Value* node) {
 // The same for everything that root depends on, before a pass adds anything to any gradient.
 bool check_graph(Value* root) {
   if (nothing_changed(this_tape())) return true;
-  mark_interior(root);
+  mark_any(root);
   return walk(root, [](Value* place) {
     Value* node = node_at(place);
-    each_operand(node, [](Value* operand) {
-      if (operand->code != LEAF) mark_interior(operand);
-    });
+    each_operand(node, mark_any);
     return check_node(node);
   });
 }
@@ -257,12 +278,9 @@ bool run_backward(Value* root, double seed) {
     // Users' functions are Python code, which may do anything, a backward pass included: the order is
     // collected first, so that no mark is left while they run.
     std::vector<Ref> order;
-    auto reach = [](Value* value) {
-      if (value->code != LEAF) reach_interior(value);
-    };
-    return collect(root, order, reach) && push_all(root, seed, order);
+    return collect(root, order, reach_any) && push_all(root, seed, order);
   }
-  reach_interior(root);
+  mark_op(root);
   return sweep(root, seed, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
 }
 

@@ -144,7 +144,7 @@ Value* new_leaf(double data, uint8_t flags) {
   leaf->stamp = 0;
   leaf->extra = nullptr;
   leaf->code = LEAF;
-  leaf->mark = 0;
+  leaf->mark = 1;
   leaf->flags = flags;
   leaf->source = 0;
   return leaf;
@@ -294,7 +294,9 @@ int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
 PyObject* value_new(PyTypeObject* type, PyObject*, PyObject*) {
   if (type == value_type) return as_object(new_leaf(0.0));
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
-  return allocate(type, 0);  // zeros are an empty leaf
+  PyObject* leaf = allocate(type, 0);  // zeros are an empty leaf, but for its mark
+  if (leaf) as_value(leaf)->mark = 1;
+  return leaf;
 }
 
 bool read_children(PyObject* sequence, std::vector<Value*>& children) {

@@ -135,6 +135,26 @@ def test_programs(leaves: list[float], steps: list[tuple[Any, ...]]) -> None:
     assert run(native, leaves, steps) == run(reference, leaves, steps)
 
 
+def test_weighted_sum_records_what_a_loop_records() -> None:
+    for xs in ([0.5, -1.0, 2.0], [0.5, None, None]):
+        results = []
+        for engine in ENGINES:
+            weights = [engine.Value(w) for w in (1.5, -0.0, 3.0)]
+            inputs = [engine.Value(0.25) if x is None else x for x in xs]
+            total = 0.1
+            for w, x in zip(weights, inputs, strict=True):
+                total = total + w * x
+            for y in (total, engine.weighted_sum(weights, tuple(inputs), 0.1)):
+                y.backward()
+                nodes = engine.interior(y)
+                results.append(([engine.row_name(v) for v in nodes], [bits(v.data) for v in nodes], [w.grad for w in weights]))
+                engine.zero_gradients(weights)
+        assert all(result == results[0] for result in results)
+        for engine in ENGINES:
+            with pytest.raises(ValueError, match="a sum with 1 weights needs 1 numbers and got 2"):
+                engine.weighted_sum([engine.Value(1.0)], [1.0, 2.0], 0.0)
+
+
 def test_the_surfaces_are_equal() -> None:
     public = {name for name in dir(reference.Value) if not name.startswith("_")}
     assert public == {name for name in dir(native.Value) if not name.startswith("_")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import keyword
 import math
 import operator
@@ -44,7 +45,7 @@ def _joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     plus = parts.map("+{}".format)
     group = parts.map("({})".format)
     call = st.tuples(_FUNCTIONS, parts).map(lambda pair: f"{pair[0]}({pair[1]})")
-    choice = st.tuples(parts, st.sampled_from("< <= > >= == !=".split()), parts, parts, parts).map(
+    choice = st.tuples(parts, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), parts, parts, parts).map(
         lambda p: f"where({p[0]} {p[1]} {p[2]}, {p[3]}, {p[4]})"
     )
     return st.one_of(binary, binary, minus, plus, group, call, choice)
@@ -308,8 +309,6 @@ def test_depth_is_no_limit(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="ab01. +-*/%()[],<>=!^'\"\\lambdaexpwhere_−×é\n", max_size=40))  # noqa: RUF001
 def test_any_text_is_evaluated_or_refused(text: str) -> None:
-    try:
+    with contextlib.suppress(errors.ExpressionError):
         expression = parse(text)
         expression.evaluate(dict.fromkeys(expression.names, 0.5))
-    except errors.ExpressionError as error:
-        assert str(error)

@@ -82,15 +82,8 @@ def explain(
     """
     with _sentences():
         explanation = _explained(what, _numbers(values or []))
-        limit = None if all_steps else LIMIT
-        if form is Format.text:
-            _print_sections(explanation, limit, not no_check)
-        elif form is Format.json:
-            _write(explanation.to_json(indent=2, check=not no_check) + "\n")
-        else:
-            if not no_check:
-                explanation.check_or_reason(None)  # every peer that is installed
-            _write(explanation.to_markdown(limit, not no_check))
+        with _user_code(what):  # the check calls the function again
+            _show(explanation, form, None if all_steps else LIMIT, not no_check)
 
 
 @app.command(context_settings=_SIGNS)
@@ -107,11 +100,11 @@ def check(
     """
     with _sentences():
         explanation = _explained(what, _numbers(values or []))
-        table = explanation.check
+        with _user_code(what):
+            table = explanation.check
         if table is None:
             fail(f"{what} has no inputs to check: give at least one name=value.")
-        console = _console()
-        _print(console, check_section(table, None if all_inputs else LIMIT))
+        _print(_console(), check_section(table, None if all_inputs else LIMIT))
         if not table.ok:
             raise typer.Exit(1)
 
@@ -231,7 +224,9 @@ def _user_code(what: str) -> Iterator[None]:
     """Turn whatever a user's file raises into one sentence that names its line."""
     try:
         yield
-    except (RetrogradError, TypeError) as error:
+    except (BrokenPipeError, MemoryError):
+        raise
+    except (RetrogradError, TypeError, ValueError) as error:
         _blame(what, error, str(error))
     except SyntaxError as error:
         fail(f"{error.filename}, line {error.lineno}: {error.msg}.")
@@ -262,10 +257,18 @@ def _console() -> Console:
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=False, legacy_windows=False)
 
 
-def _print_sections(explanation: Explanation, limit: int | None, check: bool) -> None:
-    console = _console()
-    for section in explanation.sections(limit, check, peers=None):
-        _print(console, section)
+def _show(explanation: Explanation, form: Format, limit: int | None, check: bool) -> None:
+    """Print an explanation, its check with every peer that is installed."""
+    if form is Format.json:
+        _write(explanation.to_json(indent=2, check=check) + "\n")
+    elif form is Format.markdown:
+        if check:
+            explanation.check_or_reason(None)
+        _write(explanation.to_markdown(limit, check))
+    else:
+        console = _console()
+        for section in explanation.sections(limit, check, peers=None):
+            _print(console, section)
 
 
 def _print(console: Console, thing: Any) -> None:

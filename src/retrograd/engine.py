@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         set_recording,
         set_source,
         sgd_step,
+        weighted_sum,
         zero_gradients,
     )
 
@@ -64,6 +65,7 @@ __all__ = [
     "set_source",
     "sgd_step",
     "topological_order",
+    "weighted_sum",
     "zero_gradients",
 ]
 
@@ -106,6 +108,7 @@ if not TYPE_CHECKING:
     set_recording = _engine.set_recording
     set_source = _engine.set_source
     sgd_step = _engine.sgd_step
+    weighted_sum = _engine.weighted_sum
     zero_gradients = _engine.zero_gradients
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "set_recording",
     "set_source",
     "sgd_step",
+    "weighted_sum",
     "zero_gradients",
 ]
 
@@ -423,6 +424,16 @@ def _child_slots(record: Record) -> list[int]:
     """The slots that ``_children`` shows: all, except the number in a power."""
     power = record.rule is not None and record.rule.row.name == "pow"
     return [slot for slot, operand in enumerate(record.operands) if isinstance(operand, Value) or not power]
+
+
+def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
+    """``start + w0*x0 + w1*x1 + …``, one node for each operation. Raises ValueError for lengths that differ."""
+    if len(weights) != len(inputs):
+        raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
+    total = start
+    for weight, x in zip(weights, inputs, strict=True):
+        total = total + weight * x
+    return total
 
 
 def interior(root: Value, /) -> list[Value]:

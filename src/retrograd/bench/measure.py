@@ -29,6 +29,7 @@ __all__ = [
     "optional",
     "resident_memory",
     "same",
+    "system_time",
 ]
 
 Phases = Mapping[str, float]  # the name of a phase -> nanoseconds
@@ -118,6 +119,15 @@ def same(what: str, ours: Sequence[float], theirs: Sequence[float], tolerance: f
             raise ArithmeticError(
                 f"{what}: number {i} is {a!r} with ours and {b!r} with the peer; nothing was measured"
             )
+
+
+def system_time() -> float:
+    """Nanoseconds that the system has worked for this process, such as handing out memory (0 where it is unknown)."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_stime * 1e9
 
 
 def resident_memory() -> int:

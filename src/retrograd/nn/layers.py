@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine import Value
+from ..engine import Value, weighted_sum
 from ..errors import wrong_length
 from .module import Module
 
@@ -31,9 +31,7 @@ class Neuron(Module):
 
     def __call__(self, x: Sequence[Number]) -> Value:
         """The neuron's output. Raises ValueError when ``x`` has not one number for each weight."""
-        if len(x) != len(self.w):
-            raise wrong_length(repr(self), f"{len(self.w)} numbers", len(x))
-        activation = sum((wi * xi for wi, xi in zip(self.w, x, strict=True)), self.b)
+        activation: Value = weighted_sum(self.w, x, self.b)
         return activation.relu() if self.nonlin else activation
 
     def __repr__(self) -> str:
@@ -84,9 +82,7 @@ class Linear(Module):
 
     def __call__(self, x: Sequence[Number]) -> list[Value]:
         """``nout`` numbers from ``nin``. Raises ValueError when ``x`` has another length."""
-        if len(x) != len(self.weight[0]):
-            raise wrong_length(repr(self), f"{len(self.weight[0])} numbers", len(x))
-        y: list[Any] = [sum(wi * xi for wi, xi in zip(row, x, strict=True)) for row in self.weight]
+        y: list[Value] = [weighted_sum(row, x, 0.0) for row in self.weight]
         return y if self.bias is None else [yi + bi for yi, bi in zip(y, self.bias, strict=True)]
 
     def __repr__(self) -> str:

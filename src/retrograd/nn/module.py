@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import Value
+from ..engine import Value, zero_gradients
 from ..errors import CheckpointError
 
 __all__ = ["Module"]
@@ -28,7 +28,9 @@ class Module:
 
     def parameters(self) -> list[Value]:
         """Every parameter once, in the order of assignment."""
-        return [value for _, value in self.named_parameters()]
+        values: dict[Value, None] = {}
+        _gather(self, values)
+        return list(values)
 
     def named_parameters(self) -> Iterator[tuple[str, Value]]:
         """Every parameter once with its path, such as ``("layers.0.neurons.3.w.1", value)``."""
@@ -41,8 +43,7 @@ class Module:
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter to zero."""
-        for value in self.parameters():
-            value.grad = 0.0
+        zero_gradients(self.parameters())
 
     def state_dict(self) -> dict[str, NDArray[np.float64]]:
         """A copy of the parameters: for each attribute that holds some, its path and a float64 array of its shape."""
@@ -66,6 +67,25 @@ class Module:
         for name, array in arrays.items():
             for value, data in zip(blocks[name][0], array.ravel().tolist(), strict=True):
                 value.data = data
+
+
+def _gather(attribute: Any, values: dict[Value, None]) -> None:
+    """Add the leaf Values that an attribute holds, in the order of :func:`_blocks`."""
+    if isinstance(attribute, Value):
+        if not attribute._children:
+            values[attribute] = None
+    elif isinstance(attribute, (list, tuple)):
+        for item in attribute:
+            _gather(item, values)
+    elif isinstance(attribute, Module):
+        for name, inner in vars(attribute).items():
+            if not name.startswith("_"):
+                _gather(inner, values)
+    elif isinstance(attribute, dict):
+        for item in attribute.values():
+            _gather(item, values)
+    elif isinstance(attribute, np.ndarray) and attribute.dtype == object:
+        _gather(attribute.tolist(), values)
 
 
 def _blocks(module: Module) -> Iterator[tuple[str, _Block]]:

@@ -15,6 +15,7 @@ from .render import (
     rules_section,
     short,
     waterfall_cells,
+    without_influence,
 )
 from .trace import Edge, Step, Trace
 
@@ -125,7 +126,7 @@ def _waterfall(trace: Trace, limit: int | None) -> list[str]:
 
 
 def _thermometer(trace: Trace, limit: int | None) -> list[str]:
-    leaves = ranked_leaves(trace)
+    leaves, sentence = without_influence(trace, ranked_leaves(trace), limit)
     rows = [
         [_code(node.name), _code(short(node.grad or 0.0, True)), _plain(words)]
         for node, words in zip(leaves, influence_words(trace, leaves), strict=True)
@@ -134,7 +135,7 @@ def _thermometer(trace: Trace, limit: int | None) -> list[str]:
     lines = _table(["input", "gradient", "in words"], shown, right=(1,))
     if len(shown) < len(rows):
         lines += ["", f"*{len(rows) - len(shown):,} weaker inputs are left out; `to_markdown(limit=None)` shows all.*"]
-    return lines
+    return [*lines, "", _plain(sentence)] if sentence else lines
 
 
 def _rules(trace: Trace) -> list[str]:

@@ -34,12 +34,15 @@ __all__ = [
     "sections",
     "short",
     "waterfall_cells",
+    "without_influence",
 ]
 
 #: How many steps, inputs or lines of a section are shown unless all are asked for.
 LIMIT = 40
 #: How many ``+=`` of one step are shown unless all are asked for.
 _ADDITIONS = 12
+#: How many inputs without influence are shown one by one unless all are asked for.
+_SILENT = 4
 #: The longest sentence of a step that is shown whole unless all are asked for, in characters.
 _STEP = 600
 
@@ -304,7 +307,7 @@ def influence_words(trace: Trace, leaves: Sequence[Node]) -> list[str]:
     """One sentence for each of the ranked leaves: how strong, which sign, and what that means."""
     root = trace.nodes[trace.root].name
     strengths = [abs(node.grad or 0.0) for node in leaves]
-    finite = [strength for strength in strengths if strength > 0.0]
+    ranks = sorted(strength for strength in strengths if strength > 0.0) or [0.0]
     words = []
     for node, strength in zip(leaves, strengths, strict=True):
         grad = node.grad or 0.0
@@ -314,17 +317,27 @@ def influence_words(trace: Trace, leaves: Sequence[Node]) -> list[str]:
         if strength == 0.0:
             words.append(f"No influence: {root} does not change with {node.name} here.")
             continue
-        if len(set(finite)) == 1:
-            rank = "Only" if len(finite) == 1 else "Equal"
+        if ranks[0] == ranks[-1]:
+            rank = "Only" if len(ranks) == 1 else "Equal"
         else:
-            rank = "Strongest" if strength == max(finite) else "Weakest" if strength == min(finite) else "Moderate"
+            rank = "Strongest" if strength == ranks[-1] else "Weakest" if strength == ranks[0] else "Moderate"
         sign, verb = ("positive", "rises") if grad > 0 else ("negative", "drops")
         words.append(f"{rank} influence, {sign}: increase {node.name} and {root} {verb}.")
     return words
 
 
+def without_influence(trace: Trace, leaves: Sequence[Node], limit: int | None) -> tuple[list[Node], str]:
+    """The leaves to show, and a sentence for many with a zero gradient, which are left out unless all are asked for."""
+    silent = sum(node.grad == 0.0 for node in leaves)
+    if limit is None or silent <= _SILENT:
+        return list(leaves), ""
+    root = trace.nodes[trace.root].name
+    sentence = f"{silent:,} inputs have no influence: {root} does not change with them here."
+    return [node for node in leaves if node.grad != 0.0], sentence
+
+
 def thermometer_section(trace: Trace, limit: int | None) -> Section:
-    leaves = ranked_leaves(trace)
+    leaves, sentence = without_influence(trace, ranked_leaves(trace), limit)
     root = trace.nodes[trace.root].name
     name_width = max((len(node.name) for node in leaves), default=1)
     number_width = max((len(short(node.grad or 0.0, True)) for node in leaves), default=1)
@@ -341,12 +354,14 @@ def thermometer_section(trace: Trace, limit: int | None) -> Section:
         )
         narrow.append([Entry(lead, line), Entry(" " * len(lead), Text(words))])
         wide.append([Entry(lead, line.copy().append(f"  {words}"))])
-    end = f"{root}.grad is always 1: the effect of {root} on itself."
+    ends = [sentence] if sentence else []
+    ends.append(f"{root}.grad is always 1: the effect of {root} on itself.")
+    end = [Entry("  ", Text(words)) for words in ends]
     needed = 2 + name_width + 2 + number_width + 2 + 2 * half + 1 + 2 + 66
     return Section(
         f"Gradient thermometer: how {root} answers when an input grows",
-        [*_shortened(narrow, limit, "inputs"), Entry("  ", Text(end))],
-        [*_shortened(wide, limit, "inputs"), Entry("  ", Text(end))],
+        [*_shortened(narrow, limit, "inputs"), *end],
+        [*_shortened(wide, limit, "inputs"), *end],
         needed,
     )
 

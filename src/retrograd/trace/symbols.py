@@ -67,8 +67,8 @@ def latex_name(name: str) -> str:
         return f"{stem}_{{{match[2] or match[3]}}}"
     if len(name) == 1 and name.isalpha():
         return name
-    escaped = re.sub(r"([#$%&_{}])", r"\\\1", name.replace("\\", "/")).replace("^", r"\hat{}").replace("~", r"\sim{}")
-    return rf"\mathrm{{{escaped}}}"
+    harmless = "".join(c if c.isalnum() or c in "_ .,'()[]/+=:-" else "." for c in name).replace("_", r"\_")
+    return rf"\mathrm{{{harmless}}}"
 
 
 # --- the forward formula --------------------------------------------------------------------------

@@ -1,0 +1,129 @@
+"""The shape of the house: which part may know which, and that nothing grows out of hand."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "retrograd"
+
+#: Each part and the parts whose names it may import when it is loaded. What is not listed may not be imported.
+ARROWS: dict[str, set[str]] = {
+    "ops": set(),
+    "formula": {"ops"},
+    "errors": {"ops"},
+    "reference": {"ops", "formula", "errors"},
+    "engine": {"ops", "errors", "reference", "_native"},
+    "copying": {"errors"},
+    "math": {"ops", "engine"},
+    "tree": {"engine", "errors"},
+    "sources": {"engine"},
+    "transforms": {"ops", "formula", "errors", "engine", "math", "tree", "sources"},
+    "check": {"ops", "formula", "errors", "engine", "math", "tree", "reference"},
+    "nn": {"errors", "engine", "math"},
+    "optim": {"errors", "engine", "nn"},
+    "data": {"errors"},
+    "training": {"errors", "engine", "math", "nn", "optim", "data"},
+    "trace": {"ops", "formula", "errors", "engine", "math", "tree", "sources", "transforms", "check", "reference"},
+    "bench": {"errors", "engine", "math", "nn", "optim", "data"},
+    "cli": {"*"},
+    "__init__": {"*"},
+}
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    """The parts of retrograd that a file imports, wherever in the file, except for type checking alone."""
+    parts: set[str] = set()
+    package = ("retrograd", *path.relative_to(PACKAGE).parts[:-1])
+
+    def visit(node: ast.AST) -> None:
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=orelse):
+                for child in orelse:
+                    visit(child)
+                return
+            case ast.ImportFrom(module=module, names=names, level=level):
+                base = package[: len(package) - level + 1] if level else ()
+                full = (*base, *(module.split(".") if module else ()))
+                if full[:1] == ("retrograd",):
+                    parts.update([full[1]] if len(full) > 1 else [alias.name for alias in names])
+            case ast.Import(names=names):
+                parts.update(a.name.split(".")[1] for a in names if a.name.startswith("retrograd."))
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return parts
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_arrows_point_one_way(path: Path) -> None:
+    part = part_of(path)
+    assert part in ARROWS, f"{part} is new: say in ARROWS what it may import"
+    if "*" not in ARROWS[part]:
+        assert imported_parts(path) - {part} <= ARROWS[part] | ({"engine"} if part == "copying" else set())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_stay_readable(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 620, f"{path.name} has {len(lines)} lines: is it one thing?"
+    assert ast.get_docstring(ast.parse("\n".join(lines))), f"{path.name} does not say what it is for"
+
+
+def test_heavy_packages_are_imported_when_used() -> None:
+    code = "import sys, retrograd; print(*sorted({'torch', 'jax', 'matplotlib', 'anywidget'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_nn_and_optim_are_there_after_import() -> None:
+    code = "import retrograd as rg; print(rg.nn.MLP.__name__, rg.optim.Adam.__name__, rg.math.exp(0.0), rg.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("MLP Adam 1.0 ")
+
+
+def test_generated_files_say_so_and_are_fresh() -> None:
+    for name in ("native/ops.inc", "src/retrograd/_native.pyi", "src/retrograd/math.pyi", "docs/ops.md"):
+        assert re.search("Generated from .* by .*. Do not edit", (ROOT / name).read_text().splitlines()[0])
+    assert subprocess.run([sys.executable, "tools/generate.py", "--check"], cwd=ROOT).returncode == 0
+
+
+def test_another_table_is_refused() -> None:
+    code = (
+        "import retrograd.ops as ops\n"
+        "ops.CONSTANTS['LN2'] = 0.5\n"
+        "import retrograd.engine\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code.replace("import retrograd.ops as ops", OPS_ALONE)], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "NativeMismatchError" in done.stderr
+    assert "pip install ." in done.stderr
+
+
+#: The table changed before the package is imported.
+OPS_ALONE = (
+    "import importlib.util, sys\n"
+    "spec = importlib.util.find_spec('retrograd')\n"
+    "import types; p = types.ModuleType('retrograd'); p.__path__ = spec.submodule_search_locations; sys.modules['retrograd'] = p\n"
+    "import retrograd.ops as ops"
+)
+
+
+def test_an_unknown_engine_is_refused_with_a_sentence() -> None:
+    code = "import os; os.environ['RETROGRAD_ENGINE'] = 'warp'; import retrograd"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "set it to 'native' (the default) or 'reference'" in done.stderr

@@ -1,0 +1,281 @@
+"""The command line: what it prints, what it exits with, and one sentence for every wrong input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from retrograd import __version__, cli
+from retrograd.trace import Trace
+
+LOSS = """
+import math
+from dataclasses import dataclass
+
+from helper import square
+from retrograd import math as rm
+
+
+def loss(w, b, x=2.0):
+    hidden = rm.tanh(w * x + b)
+    return square(hidden - 1)
+
+
+def total(xs, scale):
+    return sum(x * x for x in xs) * scale
+
+
+def plain(a):
+    return 3.0
+
+
+def cut(a):
+    return math.sin(a)
+
+
+def crash(a):
+    return [a][3]
+
+
+def wrong(a):
+    from retrograd import Value
+    return Value(a.data**3, (a,), (1.0,))
+
+
+def unsteady(a, calls=[]):
+    calls.append(1)
+    return a * len(calls)
+
+
+@dataclass
+class Model:
+    bias: float = 1.0
+"""
+
+
+@pytest.fixture
+def loss_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "helper.py").write_text("def square(x):\n    return x * x\n")
+    (tmp_path / "my_loss.py").write_text(LOSS)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("helper", "my_loss"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return str(tmp_path / "my_loss.py")
+
+
+class Ran:
+    """One run of the command in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
+        sys.argv[1:], before = list(arguments), sys.argv[1:]
+        try:
+            with pytest.raises(SystemExit) as exit_:
+                cli.main()
+        finally:
+            sys.argv[1:] = before
+        self.status = exit_.value.code
+        self.out, self.err = capsys.readouterr()
+
+
+@pytest.fixture(autouse=True)
+def plain_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_explain_prints_the_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "explain", "(a*b + c) * (a + b)", "a=2", "b=-3", "c=10", "--no-check")
+    assert ran.status == 0
+    assert ran.err == ""
+    assert "a.grad += b.data * d.grad = -3.0 * -1.0 = 3.0" in ran.out
+    assert "Strongest influence, positive: increase a and L rises." in ran.out
+    assert "\x1b" not in ran.out
+    assert "Check" not in ran.out
+
+
+def test_explain_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "explain", "a*b", "a=2", "b=-3")
+    assert "reference" in ran.out
+    assert "All 2 gradients agree." in ran.out
+
+
+def test_explain_json(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "explain", "a*b", "a=2", "b=-3", "--format", "json", "--no-check")
+    trace = Trace.from_json(ran.out)
+    assert [node.grad for node in trace.leaves] == [-3.0, 2.0]
+    ran = Ran(capsys, "explain", "a*b", "a=2", "b=-3", "--format", "json")
+    assert json.loads(ran.out)["check"]["ok"] is True
+
+
+def test_explain_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "explain", "a*b", "a=2", "b=-3", "--format=markdown", "--no-check")
+    assert ran.out.startswith("## `L = a*b`\n")
+
+
+@pytest.mark.parametrize("arguments", [["-a**2", "a=-3"], ["--no-check", "-a**2", "a=-3"], ["--a*a", "a=-3"]])
+def test_a_minus_in_front_is_no_option(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    ran = Ran(capsys, "explain", *arguments, "--no-check")
+    assert (ran.status, ran.err) == (0, "")
+    assert " = -9.0" in ran.out or " = 9.0" in ran.out
+
+
+def test_explain_a_function_of_a_file(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
+    ran = Ran(capsys, "explain", f"{loss_file}:loss", "w=0.5", "b=-3", "--no-check")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("L = loss(w, b) = 3.8574043352984693\n")
+    assert "in loss: hidden = rm.tanh(w * x + b)" in " ".join(ran.out.split())
+
+
+def test_explain_a_sequence(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
+    ran = Ran(capsys, "explain", f"{loss_file}:total", "xs=1,2,-3", "scale=2", "--no-check", "--format", "json")
+    trace = Trace.from_json(ran.out)
+    assert [(node.name, node.grad) for node in trace.leaves] == [
+        ("xs[0]", 4.0),
+        ("xs[1]", 8.0),
+        ("xs[2]", -12.0),
+        ("scale", 14.0),
+    ]
+
+
+def test_check(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
+    ran = Ran(capsys, "check", f"{loss_file}:loss", "w=0.5", "b=-3")
+    assert (ran.status, ran.err) == (0, "")
+    assert "All 2 gradients agree." in ran.out
+
+
+def test_check_has_exit_status_1_for_a_wrong_gradient(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
+    ran = Ran(capsys, "check", f"{loss_file}:wrong", "a=2")
+    assert ran.status == 1
+    assert "must not be trusted" in ran.out
+
+
+def test_check_refuses_a_function_that_is_not_steady(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
+    ran = Ran(capsys, "check", f"{loss_file}:unsteady", "a=2")
+    assert ran.status == 1
+    assert "a random function has no gradient to check" in ran.err
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Ran(capsys, "--version").out == f"retrograd {__version__}\n"
+    ran = Ran(capsys, "--help")
+    assert ran.status == 0
+    for command in ("explain", "check", "train", "bench"):
+        assert command in ran.out
+        assert Ran(capsys, command, "--help").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explain", "a / (b - b)", "a=1", "b=2"], "a / (b - b): division by zero, because (b - b) is 0.0"),
+        (["explain", "9**9**9**9"], "9**9**9: the result is too large for a float"),
+        (["explain", "a + x", "a=1"], "a value is missing for x"),
+        (["explain", "a", "a=1", "b=2"], "b=2.0 is given, but 'a' does not use b"),
+        (["explain", "open('x')"], "text in quotes"),
+        (["explain", "a*b", "a=2", "b=two"], "b='two' is not a number"),
+        (["explain", "a*b", "a=2", "b"], "'b' is not of the form name=value"),
+        (["explain", "a", "a=1,2"], "a is given 2 numbers"),
+        (["explain", "a", "a=1", "a=2"], "a is given twice"),
+        (["explain", "a", "a=1e999"], "a=1e999 is too large for a float"),
+        (["explain", "a", "a=1", "--formt", "json"], "there is no option --formt"),
+        (["explain", "no_such.py:f", "a=1"], "there is no file no_such.py"),
+        (["check", "2 + 3"], "depends on no name"),
+        (["bench", "nonsense"], "no benchmark called 'nonsense'"),
+        (["explain", "a", "a=1", "--format", "xml"], "see"),
+        (["explain"], "missing argument"),
+        (["nonsense"], "no such command 'nonsense'"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], says: str) -> None:
+    ran = Ran(capsys, *arguments)
+    assert ran.status in (1, 2)
+    assert ran.out == ""
+    assert says in ran.err
+    assert ran.err.startswith("retrograd: ")
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "says"),
+    [
+        ("", ["a=1"], "names a file: add the function to call"),
+        (
+            ":nothing",
+            ["a=1"],
+            "has no function nothing; it has loss, total, plain, cut, crash, wrong, unsteady, Model.",
+        ),
+        (":loss", ["w=1"], "needs a value for b"),
+        (":loss", ["w=1", "b=2", "z=3"], "has no parameter 'z'"),
+        (":plain", ["a=1"], "plain returned 3.0, a plain number"),
+        (":cut", ["a=1"], "line 23, in cut: float() on a Value would silently cut the gradient"),
+        (":crash", ["a=1"], "line 27, in crash: IndexError: list index out of range"),
+    ],
+)
+def test_a_wrong_function_gets_one_sentence(
+    capsys: pytest.CaptureFixture[str], loss_file: str, function: str, values: list[str], says: str
+) -> None:
+    ran = Ran(capsys, "explain", loss_file + function, *values)
+    assert ran.status == 1
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x = (", "line 1: '(' was never closed"),
+        ("import no_such_thing", "line 1, in <module>: ModuleNotFoundError"),
+        ("1/0", "ZeroDivisionError"),
+    ],
+)
+def test_a_file_that_cannot_be_imported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "broken_file.py").write_text(text)
+    monkeypatch.delitem(sys.modules, "broken_file", raising=False)
+    ran = Ran(capsys, "explain", f"{tmp_path / 'broken_file.py'}:f", "a=1")
+    assert ran.status == 1
+    assert says in ran.err
+
+
+def _process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "retrograd.cli", *arguments],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        check=False,
+    )
+
+
+def test_a_pipe_gets_plain_text_and_ascii_where_needed() -> None:
+    command = ("explain", "(a*b + c) * (a + b)", "a=2", "b=-3", "c=10", "--no-check")
+    plain = _process(*command, PYTHONIOENCODING="utf-8", COLUMNS="60")
+    assert plain.returncode == 0
+    assert b"\x1b" not in plain.stdout
+    assert max(map(len, plain.stdout.decode().split("\n"))) <= 60
+    ascii_only = _process(*command, PYTHONIOENCODING="ascii")
+    assert ascii_only.returncode == 0
+    assert "|################" in ascii_only.stdout.decode("ascii")
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "retrograd.cli", "explain", "+".join(["a"] * 3000), "a=1", "--no-check", "--all"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait()
