@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace retrograd {
 
@@ -16,7 +17,7 @@ thread_local Tape* current_tape = nullptr;
 
 constexpr size_t kSlabBytes = size_t{1} << 21;
 constexpr size_t kSlabChunks = kSlabBytes / kChunkBytes;
-constexpr size_t kIdleSlabs = 32;  // kept for the next graph; beyond them memory goes back to the system
+constexpr size_t kFewSlabs = 32;  // always kept for the next graph
 
 struct Slab {
   char* memory = nullptr;
@@ -30,6 +31,9 @@ namespace {
 
 Slab* available = nullptr;
 size_t idle_slabs = 0;
+size_t used_slabs = 0;
+size_t peak_slabs = 0;       // in use at once since the arena was last empty
+size_t last_peak_slabs = 0;  // and the time before
 uint64_t last_sequence = 0;
 uint64_t change_sequence = 0;
 std::vector<Tape*> tapes;
@@ -72,10 +76,24 @@ Slab* new_slab() {
   return slab;
 }
 
+void delete_slab(Slab* slab) {
+  make_unavailable(slab);
+  ::operator delete(slab->memory, kAlignment);
+  delete slab;
+  --idle_slabs;
+}
+
+// A program that builds a graph of the same size again and again should not fetch its memory anew each time,
+// and one large graph should not keep memory for ever: half of what was in use last is kept.
+size_t slabs_to_keep() { return std::max(kFewSlabs, std::max(peak_slabs, last_peak_slabs) / 2); }
+
 Chunk* take_chunk() {
   Slab* slab = available ? available : new_slab();
   if (!slab) return nullptr;
-  if (slab->in_use++ == 0) --idle_slabs;
+  if (slab->in_use++ == 0) {
+    --idle_slabs;
+    peak_slabs = std::max(peak_slabs, ++used_slabs);
+  }
   Chunk* chunk = slab->free;
   slab->free = chunk->newer;
   if (!slab->free) make_unavailable(slab);
@@ -88,13 +106,14 @@ void give_chunk(Chunk* chunk) {
   chunk->newer = slab->free;
   slab->free = chunk;
   if (--slab->in_use > 0) return;
-  if (idle_slabs < kIdleSlabs) {
-    ++idle_slabs;
-    return;
+  ++idle_slabs;
+  if (--used_slabs == 0) last_peak_slabs = std::exchange(peak_slabs, 0);
+  if (idle_slabs <= slabs_to_keep()) return;
+  for (Slab* idle = used_slabs ? slab : available; idle && idle_slabs > slabs_to_keep();) {
+    Slab* next = idle->next;
+    if (idle->in_use == 0) delete_slab(idle);
+    idle = next;
   }
-  make_unavailable(slab);
-  ::operator delete(slab->memory, kAlignment);
-  delete slab;
 }
 
 // --- tapes -------------------------------------------------------------------------------------------
@@ -197,9 +216,9 @@ bool make_room(Tape* tape) {
   return true;
 }
 
-void free_place(Value* node) {
-  Chunk* chunk = chunk_of(node);
-  if (++chunk->dead == chunk->used) {
+void free_places(Chunk* chunk, uint32_t count) {
+  chunk->dead += count;
+  if (chunk->dead == chunk->used) {
     unlink(chunk);
     give_chunk(chunk);
   }

@@ -45,10 +45,12 @@ struct Value {
 static_assert(sizeof(Value) == 56, "the bytes a node costs are a promise");
 
 enum Flag : uint8_t {
-  IN_ARENA = 1,   // bumped in a chunk; otherwise an allocation of its own, which the collector may track
-  CHANGED = 2,    // .data was assigned
-  CONSTANT = 4,   // a leaf that the engine made from a number
-  HAS_EXTRA = 8,  // an arena node with an entry in the side table
+  IN_ARENA = 1,     // bumped in a chunk; otherwise an allocation of its own, which the collector may track
+  CHANGED = 2,      // .data was assigned
+  CONSTANT = 4,     // a leaf that the engine made from a number
+  HAS_EXTRA = 8,    // an arena node with an entry in the side table
+  OWNS_B = 16,      // an arena node whose second operand is a Value
+  OWNS_BLOCK = 32,  // an arena node with a block of operands
 };
 
 constexpr size_t kChunkBytes = 1 << 14;
@@ -64,8 +66,8 @@ struct Chunk {
   Chunk* newer;
   Slab* slab;
   uint64_t sequence;
-  uint32_t used;   // nodes bumped, once the chunk is sealed; kOpen while it is the newest
-  uint32_t dead;   // nodes freed
+  uint32_t used;    // nodes bumped, once the chunk is sealed; kOpen while it is the newest
+  uint32_t dead;    // nodes freed
   uint32_t marked;  // whether the sweep in progress has reached a node in it
 
   Value* first() { return reinterpret_cast<Value*>(reinterpret_cast<char*>(this) + kChunkHeader); }
@@ -106,8 +108,8 @@ Tape* this_tape();
 // Sees to it that `bump` is a free place; false with MemoryError set.
 bool make_room(Tape* tape);
 
-// Gives an arena node's memory back.
-void free_place(Value* node);
+// Gives the memory of some nodes of a chunk back.
+void free_places(Chunk* chunk, uint32_t count);
 
 // The position from which on a value assigned now holds. Every thread starts a new chunk there, so that a
 // chunk is either all older or all younger than a change.

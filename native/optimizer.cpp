@@ -12,12 +12,6 @@
 #define RETROGRAD_VECTOR
 #endif
 
-#if defined(__GNUC__)
-#define RETROGRAD_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define RETROGRAD_PREFETCH(address)
-#endif
-
 namespace retrograd {
 namespace {
 

@@ -10,6 +10,14 @@
 #error "retrograd keeps one tape a thread and needs the GIL: build it for an ordinary CPython, not a free-threaded one."
 #endif
 
+#if defined(__GNUC__)
+#define RETROGRAD_NOINLINE __attribute__((noinline))
+#define RETROGRAD_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define RETROGRAD_NOINLINE
+#define RETROGRAD_PREFETCH(address)
+#endif
+
 namespace retrograd {
 
 // Owns one reference to a Python object, or nothing.

@@ -53,8 +53,10 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   if (block) {
     node->index = index;
     node->block = block;
+    node->flags |= OWNS_BLOCK;
   } else if (b || form_of(node) == VALUES) {
     node->b = b;
+    if (b) node->flags |= OWNS_B;
   } else {
     node->number = number;
   }
@@ -318,7 +320,7 @@ Ref sum_of(Ref total, Ref product) {
     return Ref(PyNumber_Add(total.get(), product.get()));
   }
   Value *a = as_value(total.release()), *b = as_value(product.release());
-  Value* node = begin_node(tape, Rule_add::call(a->data, b->data), code_of(ROW_add));
+  Value* node = begin_node(tape, Rule_add::call(a->data, b->data), code_of(ROW_add), IN_ARENA | OWNS_B);
   node->a = a;
   node->b = b;
   return Ref(as_object(node));
@@ -363,8 +365,10 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 PyMethodDef operator_functions[] = {
 #define RG_NAME1(name, row, doc) {#name, function_unary<Rule_##row>, METH_O, #name "(a, /)\n--\n\n" doc},
-#define RG_NAME2(name, row, doc) {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
-#define RG_NAME3(name, row, doc) {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
+#define RG_NAME2(name, row, doc) \
+  {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
+#define RG_NAME3(name, row, doc) \
+  {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
 #include "ops.inc"
     {nullptr, nullptr, 0, nullptr},
 };
@@ -372,7 +376,8 @@ PyMethodDef operator_functions[] = {
 PyMethodDef record_methods[] = {
 #define RG_NAME1(name, row, doc) {#name, method_unary<Rule_##row>, METH_NOARGS, #name "($self, /)\n--\n\n" doc},
 #define RG_NAME2(name, row, doc) {#name, method_binary<Rule_##row>, METH_O, #name "($self, b, /)\n--\n\n" doc},
-#define RG_NAME3(name, row, doc) {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, #name "($self, b, c, /)\n--\n\n" doc},
+#define RG_NAME3(name, row, doc) \
+  {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, #name "($self, b, c, /)\n--\n\n" doc},
 #include "ops.inc"
     {"__floor__", method_unary<Rule_floor>, METH_NOARGS, "math.floor of the value, as a node."},
     {"__ceil__", method_unary<Rule_ceil>, METH_NOARGS, "math.ceil of the value, as a node."},

@@ -42,7 +42,7 @@ inline PyObject* record_binary(double data, uint16_t code, Value* a, Value* b) {
   Tape* tape = current_tape;
   if (!plain(tape)) [[unlikely]]
     return record_carefully(data, code, a, b, 0.0, nullptr);
-  Value* node = begin_node(tape, data, code);
+  Value* node = begin_node(tape, data, code, IN_ARENA | OWNS_B);
   Py_INCREF(as_object(a));
   Py_INCREF(as_object(b));
   node->a = a;
@@ -68,6 +68,11 @@ inline int read_operand(PyObject* object, double* number) {
   if (PyFloat_CheckExact(object)) {
     *number = PyFloat_AsDouble(object);
     return 1;
+  }
+  if (PyLong_CheckExact(object)) {  // the 0 that sum() starts from, among others
+    *number = PyLong_AsDouble(object);
+    if (*number != -1.0 || !PyErr_Occurred()) return 1;
+    PyErr_Clear();  // too large: the careful path says so
   }
   return read_number(object, number);
 }

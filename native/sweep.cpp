@@ -41,6 +41,7 @@ bool walk(Value* root, Visit&& visit) {
     uint32_t last = chunk->used == kOpen ? static_cast<uint32_t>(chunk->tape->bump - chunk->first()) : chunk->used;
     Value* place = chunk == chunk_of(start) ? start : chunk->first() + last - 1;
     for (Value* first = chunk->first(); place >= first; --place) {
+      RETROGRAD_PREFETCH(place - 24);
       if (!place->mark) continue;
       place->mark = 0;
       if (!going) continue;
@@ -242,12 +243,17 @@ bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
 
 // --- passes --------------------------------------------------------------------------------------------------------
 
+template <class Sink>
+RETROGRAD_NOINLINE void differentiate_others(Value* node, Sink sink) {
+  differentiate_among<Rows::OTHERS>(node, sink);
+}
+
 template <class MakeSink>
 bool sweep(Value* root, double seed, MakeSink make_sink) {
   root->grad = seed;
   return walk(root, [&](Value* node) {
     auto sink = make_sink(node->grad);
-    differentiate(node, sink);
+    if (!differentiate_among<Rows::FREQUENT>(node, sink)) differentiate_others(node, make_sink(node->grad));
     return true;
   });
 }

@@ -170,6 +170,7 @@ bool materialize(Value* node) {
   Value* constant = new_leaf(node->number, CONSTANT);
   if (!constant) return false;
   node->b = constant;
+  node->flags |= OWNS_B;
   if (form == NUMBER_LEFT) std::swap(node->a, node->b);
   node->code = code_of(row_of(node));
   return true;
@@ -217,57 +218,87 @@ void wait(Value* value) {
   waiting = value;
 }
 
-void drop(Value* value) {
-  if (Py_REFCNT(as_object(value)) == 1 && (value->flags & IN_ARENA)) {
-    wait(value);
-  } else {
-    Py_DECREF(as_object(value));
+// Gives places in the arena back, chunk by chunk: neighbours mostly die together.
+class Places {
+ public:
+  ~Places() { flush(); }
+  void free(Value* node) {
+    Chunk* chunk = chunk_of(node);
+    if (chunk != chunk_) {
+      flush();
+      chunk_ = chunk;
+    }
+    ++count_;
   }
+
+ private:
+  void flush() {
+    if (count_) free_places(chunk_, count_);
+    count_ = 0;
+  }
+  Chunk* chunk_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+// Gives up one reference; true when it was the last one to an arena node, which the caller must free.
+bool release(Value* value) {
+  if (Py_REFCNT(as_object(value)) == 1 && (value->flags & IN_ARENA)) return true;
+  Py_DECREF(as_object(value));
+  return false;
 }
 
-void free_in_arena(Value* node) {
+// Frees a node and returns one of its operands that died with it, if any; others wait.
+Value* free_in_arena(Value* node, Places& places) {
   if (node->flags & HAS_EXTRA) {
     if (find_extra(node)->backward) --chunk_of(node)->tape->user_nodes;
     drop_extra(node);
   }
-  Row row = row_of(node);
-  int arity = kRows[row].arity;
-  if (arity == 1 || arity == 2) {
-    drop(node->a);
-    if (arity == 2 && form_of(node) == VALUES) drop(node->b);
-  } else {
+  places.free(node);
+  if (node->flags & OWNS_BLOCK) {
     release_block(node->block);
+    return nullptr;
   }
-  free_place(node);
+  Value *a = node->a, *b = node->flags & OWNS_B ? node->b : nullptr;
+  if (b && !release(b)) b = nullptr;
+  if (!release(a)) return b;
+  if (b) wait(b);
+  return a;
 }
 
-void free_outside(Value* value) {
+void free_outside(Value* value, Places& places) {
   Value* slot = value->code == USER ? value->slot : nullptr;
   drop_extra(value);
   if (slot) {
     --chunk_of(slot)->tape->user_nodes;
-    free_place(slot);
+    places.free(slot);
   }
   PyTypeObject* type = Py_TYPE(as_object(value));
-  auto release = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
-  release(value);
+  auto free_object = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
+  free_object(value);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
 void value_dealloc(PyObject* self) {
   Value* value = as_value(self);
   if (!(value->flags & IN_ARENA)) PyObject_GC_UnTrack(self);
-  wait(value);
-  if (freeing) return;
+  if (freeing) {
+    wait(value);
+    return;
+  }
   freeing = true;
-  while (waiting) {
-    Value* next = waiting;
-    waiting = next->next;
-    if (next->flags & IN_ARENA) {
-      free_in_arena(next);
+  Places places;
+  while (value) {
+    Value* next = nullptr;
+    if (value->flags & IN_ARENA) {
+      next = free_in_arena(value, places);
     } else {
-      free_outside(next);
+      free_outside(value, places);
     }
+    if (!next && waiting) {
+      next = waiting;
+      waiting = next->next;
+    }
+    value = next;
   }
   freeing = false;
 }
