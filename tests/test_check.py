@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from conftest import require
 
-from retrograd import engine, rules
+from retrograd import engine
+from retrograd.reference import rules
 from retrograd.check import GradientCheck, check_gradients
-from retrograd.differences import central_difference
+from retrograd.check.differences import central_difference
 from retrograd.engine import Value
 from retrograd.ops import NARY, OPS, NaryOp, Op
-from retrograd.ulp import ulp_distance
+from retrograd.check.ulp import ulp_distance
 
 QUICK = ("differences", "reference")
 ROWS: list[Op | NaryOp] = [*OPS, *NARY]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from retrograd import engine, errors
 from retrograd.engine import Value
-from retrograd.expression import Evaluation, parse, unused_names
-from retrograd.grammar import FUNCTIONS, MAX_LENGTH
+from retrograd.trace.expression import Evaluation, parse, unused_names
+from retrograd.trace.grammar import FUNCTIONS, MAX_LENGTH
 from retrograd.ops import NARY, OPS
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from retrograd import engine
 from retrograd.engine import Value, errstate
 from retrograd.ops import NARY, OPS, NaryOp, Op
-from retrograd.replay import Tape, double_precision, jax_backend, torch_backend
+from retrograd.check.replay import Tape, double_precision, jax_backend, torch_backend
 from retrograd.transforms import grad, gradient, hessian, hvp, jacobian, jvp
 
 Apply = engine.apply

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from retrograd import engine, errors
 from retrograd.engine import Value
-from retrograd.expression import parse
+from retrograd.trace.expression import parse
 from retrograd.ops import OPS
 from retrograd.sources import location_of, record_sources
 from retrograd.trace import Trace, TraceError

@@ -17,8 +17,9 @@ import pytest
 from conftest import require
 from typer.testing import CliRunner
 
-from retrograd import checkpoint, plots, training
-from retrograd.cli_train import train
+from retrograd import checkpoint, training
+from retrograd.cli import plots
+from retrograd.cli.train import train
 from retrograd.data import Vocabulary
 from retrograd.engine import ENGINE, Value
 from retrograd.errors import AnomalyError, CheckpointError, DataError
@@ -309,7 +310,7 @@ def test_wrong_wishes_are_one_sentence(small, tmp_path):
 def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_path, number):
     out, whole = tmp_path / "run", tmp_path / "whole"
     options = ["--data", small.data, "--n-embd", "4", "--n-head", "2", "--block-size", "5", "--steps"]
-    program = [sys.executable, "-c", "from retrograd.cli_train import train; train()", "gpt", "--out", str(out)]
+    program = [sys.executable, "-c", "from retrograd.cli.train import train; train()", "gpt", "--out", str(out)]
     process = subprocess.Popen([*program, *options, "1000000"], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while len(read_log(out)) < 3 and time.monotonic() < deadline:

@@ -15,8 +15,8 @@ from .. import engine
 from ..check import GradientCheck, check_gradients
 from ..engine import Value
 from ..errors import RetrogradError
-from ..expression import parse
-from ..replay import PEERS, NotReplayableError, Tape
+from .expression import parse
+from ..check.replay import PEERS, NotReplayableError, Tape
 from ..sources import record_sources
 from ..tree import flatten, paths, single_output
 from .build import Graph

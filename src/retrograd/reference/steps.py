@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from . import errors, libm
+from .. import errors
+from . import libm
 from .operators import Operators
 
 if TYPE_CHECKING:
-    from .reference import Value
+    from .value import Value
 
 __all__ = ["adam_step", "sgd_step", "zero_gradients"]
 

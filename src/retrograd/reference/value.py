@@ -22,11 +22,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, SupportsFloat, TypeAlias, cast
 
-from . import copying, errors
+from .. import copying, errors
 from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
-from .numeric import same_bits, to_float
+from ..numeric import same_bits, to_float
 from .operators import Operators
-from .ops import NARY, OPS, NaryOp, Op
+from ..ops import NARY, OPS, NaryOp, Op
 from .rules import NARY_RULES, RULES, NaryRule, Rule, label
 from .steps import adam_step, sgd_step, zero_gradients
 

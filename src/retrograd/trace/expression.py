@@ -1,6 +1,6 @@
 """Expressions such as ``"(a*b + c) * tanh(a)"``: parsed once, then recorded on Values as often as you like.
 
-What may be written is described in :mod:`retrograd.grammar`. Evaluation is a stack machine, so that depth is no
+What may be written is described in :mod:`retrograd.trace.grammar`. Evaluation is a stack machine, so that depth is no
 limit; it names the nodes it records, remembers what each was written as, and says of an arithmetic
 failure which sub-expression failed, and why.
 """
@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from . import engine
-from .engine import Value
-from .errors import DivisionByZeroError, DomainError, ExpressionError, NumberTooLargeError
+from .. import engine
+from ..engine import Value
+from ..errors import DivisionByZeroError, DomainError, ExpressionError, NumberTooLargeError
 from .grammar import FUNCTIONS, MINUS, Instruction, Span, complaint, is_literal, read
-from .ops import Op
-from .rules import RULES
+from ..ops import Op
+from ..reference.rules import RULES
 
 __all__ = ["Evaluation", "Expression", "parse", "unused_names"]
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import typer
 
-from .errors import RetrogradError
+from ..errors import RetrogradError
 
 __all__ = ["INTERRUPTED", "StopRequest", "fail", "file_sentence", "one_sentence_errors"]
 

@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .check import GradientCheck, GradientRow
+    from .gradients import GradientCheck, GradientRow
 
 __all__ = ["render"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .reference import Value
+    from .value import Value
 
 __all__ = ["set_backward_hook", "set_errstate", "set_observer", "set_recording", "tape"]
 

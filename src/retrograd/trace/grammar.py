@@ -21,8 +21,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn
 
-from .errors import ExpressionError
-from .ops import NARY, OPS, NaryOp, Op
+from ..errors import ExpressionError
+from ..ops import NARY, OPS, NaryOp, Op
 
 __all__ = ["FUNCTIONS", "MAX_LENGTH", "MINUS", "Instruction", "Span", "complaint", "is_literal", "read"]
 

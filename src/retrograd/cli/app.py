@@ -19,14 +19,14 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from . import __version__
-from .cli_errors import fail, one_sentence_errors
-from .cli_train import train
-from .errors import ExpressionError, RetrogradError
-from .grammar import MINUS
-from .trace.explain import Explanation, ascii_text, explain_function
-from .trace.explain import explain as explain_anything
-from .trace.render import LIMIT, check_section
+from .. import __version__
+from .sentences import fail, one_sentence_errors
+from .train import train
+from ..errors import ExpressionError, RetrogradError
+from ..trace.grammar import MINUS
+from ..trace.explain import Explanation, ascii_text, explain_function
+from ..trace.explain import explain as explain_anything
+from ..trace.render import LIMIT, check_section
 
 __all__ = ["app", "main"]
 
@@ -120,7 +120,7 @@ def bench(
 ) -> None:
     """Measure speed and memory as ratios to others, all in one run."""
     with _sentences(ValueError, ArithmeticError):
-        from .bench import main as measure
+        from ..bench import main as measure
 
         measure(works, quick=quick, json_path=json_path, full=full)
 
@@ -313,6 +313,3 @@ def _usage(error: Any) -> None:
     message = " ".join(error.format_message().replace("Value error, ", "").rstrip(".").split())
     print(f"retrograd: {message[:1].lower()}{message[1:]}: see {command} --help.", file=sys.stderr)
 
-
-if __name__ == "__main__":
-    main()

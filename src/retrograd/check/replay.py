@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any, Protocol
 
-from . import engine
-from .engine import Value
-from .errors import MissingDerivativeError, name_of
-from .formula import compile_python, operand_names, parse
-from .ops import CONSTANTS, NARY, OPS, NaryOp
+from .. import engine
+from ..engine import Value
+from ..errors import MissingDerivativeError, name_of
+from ..formula import compile_python, operand_names, parse
+from ..ops import CONSTANTS, NARY, OPS, NaryOp
 
 __all__ = ["PEERS", "NotReplayableError", "Tape", "double_precision", "jax_backend", "torch_backend"]
 
@@ -109,7 +109,7 @@ class _Reference:
     """The graph on ``reference.Value``, node by node."""
 
     def __init__(self) -> None:
-        from . import reference
+        from .. import reference
 
         self.engine: Any = reference
 

@@ -15,11 +15,11 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from . import plots
-from .cli_errors import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
-from .data import Vocabulary, load_documents
-from .engine import no_grad
-from .errors import MissingExtraError
-from .training import (
+from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
+from ..data import Vocabulary, load_documents
+from ..engine import no_grad
+from ..errors import MissingExtraError
+from ..training import (
     GPTSettings,
     MoonsSettings,
     Progress,

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from . import engine
+from .. import engine
 from .differences import Difference, central_difference
-from .engine import Value
+from ..engine import Value
 from .replay import PEERS, NotReplayableError, Tape
-from .tree import Leaf, flatten, paths, single_output
+from ..tree import Leaf, flatten, paths, single_output
 from .ulp import ulp_distance
 
 __all__ = ["GradientCheck", "GradientRow", "check_gradients"]
@@ -77,7 +77,7 @@ class GradientCheck:
         return f"All {len(self.rows)} gradients agree" + (f", {kinks} of them at a kink." if kinks else ".")
 
     def __str__(self) -> str:
-        from .check_table import render
+        from .table import render
 
         return render(self, _MOST_ROWS)
 

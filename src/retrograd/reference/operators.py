@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import errors
-from .numeric import is_number
-from .ops import OPS, Op
+from .. import errors
+from ..numeric import is_number
+from ..ops import OPS, Op
 
 __all__ = ["Operators"]
 

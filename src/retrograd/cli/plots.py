@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.text import Text
 
-from .errors import MissingExtraError
+from ..errors import MissingExtraError
 
 __all__ = ["MINUS_COLOUR", "PLUS_COLOUR", "boundary", "curve", "running_means", "save_boundary", "save_curve"]
 

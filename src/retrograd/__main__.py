@@ -1,0 +1,5 @@
+"""``python -m retrograd``: the command line."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""``python -m retrograd.cli``."""
+
+from . import main
+
+main()
