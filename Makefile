@@ -14,7 +14,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so')
 .PHONY: demo test lint types unit reference notebook bench generate format sanitize clean
 
 demo: $(VENV)/installed
-	$(BIN)/retrograd train gpt --steps 300 --out $(RUN) --force
+	$(BIN)/retrograd train gpt --out $(RUN) --force
 	$(BIN)/retrograd explain "(a*b + c) * (a + b)" a=2 b=-3 c=10
 
 test: lint types unit reference

@@ -14,12 +14,12 @@ import pytest
 from conftest import require
 
 from retrograd import engine
-from retrograd.reference import rules
 from retrograd.check import GradientCheck, check_gradients
 from retrograd.check.differences import central_difference
+from retrograd.check.ulp import ulp_distance
 from retrograd.engine import Value
 from retrograd.ops import NARY, OPS, NaryOp, Op
-from retrograd.check.ulp import ulp_distance
+from retrograd.reference import rules
 
 QUICK = ("differences", "reference")
 ROWS: list[Op | NaryOp] = [*OPS, *NARY]

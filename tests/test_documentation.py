@@ -18,8 +18,12 @@ from conftest import require
 import retrograd
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks/README.md"])
-MODULES = sorted(m.name for m in pkgutil.walk_packages(retrograd.__path__, "retrograd.") if not m.name.endswith("_native"))
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks/README.md"]
+)
+MODULES = sorted(
+    m.name for m in pkgutil.walk_packages(retrograd.__path__, "retrograd.") if not m.name.endswith("_native")
+)
 BLOCK = re.compile(r"^```(?P<language>\w+)(?P<info>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -32,7 +36,9 @@ def test_docstrings(name: str) -> None:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return [m["code"] for m in BLOCK.finditer(page.read_text()) if m["language"] == language and "no-run" not in m["info"]]
+    return [
+        m["code"] for m in BLOCK.finditer(page.read_text()) if m["language"] == language and "no-run" not in m["info"]
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from retrograd import engine, errors
 from retrograd.engine import Value
+from retrograd.ops import NARY, OPS
 from retrograd.trace.expression import Evaluation, parse, unused_names
 from retrograd.trace.grammar import FUNCTIONS, MAX_LENGTH
-from retrograd.ops import NARY, OPS
 
 
 def evaluate(text: str, **values: float) -> Evaluation:

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from retrograd import engine, errors
 from retrograd.engine import Value
-from retrograd.trace.expression import parse
 from retrograd.ops import OPS
 from retrograd.sources import location_of, record_sources
 from retrograd.trace import Trace, TraceError
 from retrograd.trace.codec import schema
+from retrograd.trace.expression import parse
 
 EXAMPLES = [
     ("a*b + c", {"a": 2.0, "b": -3.0, "c": 10.0}),

@@ -14,7 +14,7 @@ MARK = "Generated from src/retrograd/ops.py by tools/generate.py (make generate)
 
 
 def load_table() -> None:
-    """Import ``retrograd.ops`` and ``retrograd.formula`` from the checkout without the engine, which may not be built."""
+    """Import the table and the formulas from the checkout without the engine, which may not be built."""
     package = types.ModuleType("retrograd")
     package.__path__ = [str(PACKAGE)]
     sys.modules["retrograd"] = package
@@ -45,7 +45,18 @@ KINDS = ("divide", "over", "invalid")
 
 
 def ops_inc() -> str:
-    macros = ("RG_DIGEST", "RG_OP1", "RG_OP2", "RG_OP3", "RG_NARY", "RG_NAME1", "RG_NAME2", "RG_NAME3", "RG_NAMEN", "RG_STATIC")
+    macros = (
+        "RG_DIGEST",
+        "RG_OP1",
+        "RG_OP2",
+        "RG_OP3",
+        "RG_NARY",
+        "RG_NAME1",
+        "RG_NAME2",
+        "RG_NAME3",
+        "RG_NAMEN",
+        "RG_STATIC",
+    )
     lines = [f"// {MARK}", "// Define the macros you need, then include this file; it undefines them all."]
     for macro in macros:
         lines += [f"#ifndef {macro}", f"#define {macro}(...)", "#endif"]
@@ -68,9 +79,7 @@ def ops_inc() -> str:
         partials = ", ".join(cpp_partial(text, names) for text in (*row.partials, "0")[:2])
         kind = "SOFTMAX" if row.outputs else "PAIRED" if row.paired else "PLAIN"
         init = cpp(formula.parse(row.init, ()))
-        lines.append(
-            f"RG_NARY({row.name}, {kind}, {str(row.empty).lower()}, {init}, ({step}), ({finish}), {partials})"
-        )
+        lines.append(f"RG_NARY({row.name}, {kind}, {str(row.empty).lower()}, {init}, ({step}), ({finish}), {partials})")
     for op in ops.OPS:
         if op.public:
             lines += [f'RG_NAME{op.arity}({name}, {op.name}, "{op.doc}")' for name in (op.name, *op.aliases)]

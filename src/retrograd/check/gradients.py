@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from .. import engine
-from .differences import Difference, central_difference
 from ..engine import Value
-from .replay import PEERS, NotReplayableError, Tape
 from ..tree import Leaf, flatten, paths, single_output
+from .differences import Difference, central_difference
+from .replay import PEERS, NotReplayableError, Tape
 from .ulp import ulp_distance
 
 __all__ = ["GradientCheck", "GradientRow", "check_gradients"]

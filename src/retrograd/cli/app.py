@@ -20,13 +20,13 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from .sentences import fail, one_sentence_errors
-from .train import train
 from ..errors import ExpressionError, RetrogradError
-from ..trace.grammar import MINUS
 from ..trace.explain import Explanation, ascii_text, explain_function
 from ..trace.explain import explain as explain_anything
+from ..trace.grammar import MINUS
 from ..trace.render import LIMIT, check_section
+from .sentences import fail, one_sentence_errors
+from .train import train
 
 __all__ = ["app", "main"]
 

@@ -14,8 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from . import plots
-from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
 from ..data import Vocabulary, load_documents
 from ..engine import no_grad
 from ..errors import MissingExtraError
@@ -32,6 +30,8 @@ from ..training import (
     train_gpt,
     train_moons,
 )
+from . import plots
+from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
 
 __all__ = ["train"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from . import libm
 from ..formula import compile_python, guarded, operand_names, parse
 from ..ops import NARY, OPS, Domain, NaryOp, Op
+from . import libm
 
 __all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label"]
 

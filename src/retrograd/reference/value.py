@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, SupportsFloat, TypeAlias, cast
 
 from .. import copying, errors
-from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
 from ..numeric import same_bits, to_float
-from .operators import Operators
 from ..ops import NARY, OPS, NaryOp, Op
+from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
+from .operators import Operators
 from .rules import NARY_RULES, RULES, NaryRule, Rule, label
 from .steps import adam_step, sgd_step, zero_gradients
 

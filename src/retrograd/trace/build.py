@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from .. import engine
 from ..engine import Value
 from ..errors import MissingDerivativeError
-from .expression import unused_names
 from ..reference.rules import NARY_RULES, RULES
 from ..sources import location_of
+from .expression import unused_names
 from .symbols import Derivatives, Operand, formula_latex, formula_text
 from .trace import Addition, Edge, Node, Step, Trace, TraceError, Written
 

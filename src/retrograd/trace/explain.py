@@ -13,14 +13,14 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from .. import engine
 from ..check import GradientCheck, check_gradients
+from ..check.replay import PEERS, NotReplayableError, Tape
 from ..engine import Value
 from ..errors import RetrogradError
-from .expression import parse
-from ..check.replay import PEERS, NotReplayableError, Tape
 from ..sources import record_sources
 from ..tree import flatten, paths, single_output
 from .build import Graph
 from .codec import check_to_json, encode
+from .expression import parse
 from .markdown import to_markdown
 from .render import LIMIT, Section, check_section, sections
 from .trace import Trace

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from .. import formula
-from ..reference import libm
 from ..ops import BY_NAME, NaryOp, Op
+from ..reference import libm
 
 __all__ = ["Derivatives", "Operand", "formula_latex", "formula_text", "latex_name"]
 
