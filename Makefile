@@ -1,6 +1,7 @@
 # make demo      install into .venv, train the GPT on the bundled names, explain one expression
 # make test      everything that CI checks: lint, types, generated files, the tests on both engines
 # make bench     the figures of the README, as ratios in one run
+# make examples  run the examples of the pages and the notebook and write what they print
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan
 
@@ -11,7 +12,7 @@ RUN ?= runs/demo
 CPP := $(wildcard native/*.cpp native/*.hpp)
 SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test lint types unit reference notebook bench generate format sanitize clean
+.PHONY: demo test lint types unit reference bench generate examples format sanitize clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -53,6 +54,10 @@ bench: $(VENV)/installed
 
 generate: $(BIN)/python
 	$(BIN)/python tools/generate.py
+
+# Wants PyTorch and JAX in the environment: the pages show their opinion too.
+examples: $(VENV)/tested
+	$(BIN)/python tools/examples.py
 
 format: $(VENV)/tested
 	$(BIN)/ruff format
