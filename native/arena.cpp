@@ -3,6 +3,9 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
+#ifdef RETROGRAD_SANITIZE
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <algorithm>
 #include <memory>
@@ -78,6 +81,9 @@ Slab* new_slab() {
 
 void delete_slab(Slab* slab) {
   make_unavailable(slab);
+#ifdef RETROGRAD_SANITIZE
+  ASAN_UNPOISON_MEMORY_REGION(slab->memory, kSlabBytes);
+#endif
   ::operator delete(slab->memory, kAlignment);
   delete slab;
   --idle_slabs;
@@ -163,17 +169,20 @@ void refresh_limits() {
   for (Tape* tape : tapes) tape->refresh_limit();
 }
 
-// Forget the tapes of ended threads once their last node is gone.
+// Forget the tapes of ended threads once their last node is gone. What such a tape holds may run Python code as
+// it dies, which may record: the list is in order whenever one is deleted.
 void drop_orphans() {
-  std::erase_if(tapes, [](Tape* tape) {
-    if (!tape->orphaned || !tape->empty()) return false;
+  for (;;) {
+    auto ended = std::find_if(tapes.begin(), tapes.end(), [](Tape* tape) { return tape->orphaned && tape->empty(); });
+    if (ended == tapes.end()) return;
+    Tape* tape = *ended;
+    tapes.erase(ended);
     if (Chunk* last = tape->newest) {
       unlink(last);
       give_chunk(last);
     }
     delete tape;
-    return true;
-  });
+  }
 }
 
 // Its destructor runs when the thread ends, without the interpreter's lock: it only leaves a note.
@@ -199,6 +208,7 @@ uint64_t Tape::oldest_position() const { return oldest ? oldest->sequence * kChu
 Tape* this_tape() {
   if (current_tape) return current_tape;
   drop_orphans();
+  if (current_tape) return current_tape;
   std::unique_ptr<Tape> tape(new (std::nothrow) Tape);
   if (!tape) {
     PyErr_NoMemory();
@@ -211,10 +221,16 @@ Tape* this_tape() {
 }
 
 bool make_room(Tape* tape) {
+  if (tape->bump == tape->end && tapes.size() > 1) drop_orphans();
   if (tape->bump == tape->end && !next_chunk(tape)) return false;
   tape->refresh_limit();
   return true;
 }
+
+#ifdef RETROGRAD_SANITIZE
+void forbid(Value* place) { ASAN_POISON_MEMORY_REGION(place, offsetof(Value, code)); }
+void permit(Value* place) { ASAN_UNPOISON_MEMORY_REGION(place, offsetof(Value, code)); }
+#endif
 
 void free_places(Chunk* chunk, uint32_t count) {
   chunk->dead += count;
@@ -246,6 +262,24 @@ uint64_t oldest_living_position() {
   uint64_t oldest = UINT64_MAX;
   for (const Tape* tape : tapes) oldest = std::min(oldest, tape->oldest_position());
   return oldest;
+}
+
+bool recorded_between(uint64_t from, uint64_t until) {
+  // The chunks alive at the last change. Later ones are younger than any change; those that died since do no harm.
+  static std::vector<uint64_t> chunks;
+  static uint64_t as_of = 0;
+  if (as_of != change_sequence) {
+    chunks.clear();
+    for (const Tape* tape : tapes) {
+      for (const Chunk* chunk = tape->oldest; chunk; chunk = chunk->newer) {
+        chunks.push_back(chunk->sequence * kChunkBytes);
+      }
+    }
+    std::sort(chunks.begin(), chunks.end());
+    as_of = change_sequence;
+  }
+  auto first = std::lower_bound(chunks.begin(), chunks.end(), from);
+  return first != chunks.end() && *first < until;
 }
 
 }  // namespace retrograd

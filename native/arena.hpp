@@ -4,6 +4,7 @@
 // chunk and the node's offset inside it. Leaves have no place; they have no operands to come after.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,6 +52,7 @@ enum Flag : uint8_t {
   HAS_EXTRA = 8,    // an arena node with an entry in the side table
   OWNS_B = 16,      // an arena node whose second operand is a Value
   OWNS_BLOCK = 32,  // an arena node with a block of operands
+  FRESH = 64,       // a leaf that no __init__ has seen
 };
 
 constexpr size_t kChunkBytes = 1 << 14;
@@ -93,8 +95,9 @@ struct Tape {
   bool sealed = false;      // some value was changed: the next node starts a chunk
   bool recording = true;
   bool raise[3] = {true, true, true};  // divide, over, invalid
-  bool orphaned = false;               // its thread has ended
+  std::atomic<bool> orphaned = false;  // its thread has ended
   Ref observer;
+  bool observing = false;  // the observer is at work: what it records itself is not observed
   Ref backward_hook;
 
   void refresh_limit();
@@ -108,6 +111,15 @@ Tape* this_tape();
 // Sees to it that `bump` is a free place; false with MemoryError set.
 bool make_room(Tape* tape);
 
+// In a sanitizer build, makes reading a freed place an error: all of it but the marks, which a sweep looks at.
+#ifdef RETROGRAD_SANITIZE
+void forbid(Value* place);
+void permit(Value* place);
+#else
+inline void forbid(Value*) {}
+inline void permit(Value*) {}
+#endif
+
 // Gives the memory of some nodes of a chunk back.
 void free_places(Chunk* chunk, uint32_t count);
 
@@ -120,6 +132,8 @@ uint64_t last_change_position();
 bool nothing_recorded();
 // Positions below this belong to no living node.
 uint64_t oldest_living_position();
+// Whether a node recorded in [from, until), both positions of changes, may be alive. May throw std::bad_alloc.
+bool recorded_between(uint64_t from, uint64_t until);
 
 extern thread_local Tape* current_tape;
 

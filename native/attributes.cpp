@@ -201,7 +201,7 @@ PyObject* no_complex(PyObject*, PyObject*) {
 }
 constexpr char kFloat[] = "float()";
 constexpr char kInt[] = "int()";
-constexpr char kIndex[] = "an index or int()";
+constexpr char kIndex[] = "an index";
 
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 

@@ -58,11 +58,12 @@ SequenceContext context_of(const Value* node) {
   const Block* block = node->block;
   uint32_t half = Rule::sequence == PAIRED ? block->count / 2 : block->count;
   context.n = half;
-  if constexpr (Rule::row == ROW_max || Rule::row == ROW_min) {
+  if constexpr (Rule::row == ROW_max || Rule::row == ROW_min || Rule::row == ROW_logsumexp) {
     double y = node->data;
     for (uint32_t i = 0; i < half; ++i) context.ties += block->operands[i]->data == y;
     if (y != y) context.ties = context.n;
-  } else if constexpr (Rule::row == ROW_prod) {
+  }
+  if constexpr (Rule::row == ROW_prod) {
     products_of_others(block, context.rest);
   } else if constexpr (Rule::row == ROW_logsumexp) {
     shares(block, context.rest);

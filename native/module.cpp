@@ -65,7 +65,7 @@ PyObject* set_source(PyObject*, PyObject* args) {
   PyObject* object;
   unsigned int source;
   if (!PyArg_ParseTuple(args, "OI:set_source", &object, &source) || !need_value(object, "set_source()")) return nullptr;
-  as_value(object)->source = source;
+  if (as_value(object)->code != LEAF) as_value(object)->source = source;
   Py_RETURN_NONE;
 }
 
@@ -87,6 +87,14 @@ Row row_named(std::string_view name) {
 
 PyObject* restore_block(Row row, double data, PyObject* items, uint64_t index) {
   Py_ssize_t count = PyTuple_Size(items);
+  const bool fits = row == ROW_softmax ? index < static_cast<uint64_t>(count)
+                    : row == ROW_dot   ? count % 2 == 0
+                                       : kRows[row].arity == 0 || kRows[row].arity == count;
+  if (!fits) {
+    PyErr_Format(PyExc_ValueError, "restore(): %s cannot have %zd operands and output %llu.", kRows[row].name, count,
+                 static_cast<unsigned long long>(index));
+    return nullptr;
+  }
   Block* block = Block::make(static_cast<uint32_t>(count), row == ROW_softmax);
   if (!block) return nullptr;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -140,11 +148,10 @@ PyObject* restore(PyObject*, PyObject* args) try {
     result = as_object(new_leaf(data, row.empty() ? 0 : CONSTANT));
   } else if (Row number = row_named(row)) {
     bool recording = std::exchange(tape->recording, true);
-    Ref observer = std::exchange(tape->observer, Ref());
+    bool observing = std::exchange(tape->observing, true);
     result = restore_row(number, data, items.get(), index);
     tape->recording = recording;
-    tape->observer = std::move(observer);
-    tape->refresh_limit();
+    tape->observing = observing;
   } else {
     raise_from("unknown_operation", "(ss)", name, "it was saved by another version of retrograd");
   }

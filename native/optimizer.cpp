@@ -68,6 +68,7 @@ class Parameters {
         RETROGRAD_PREFETCH(block[i]);
       }
       for (Py_ssize_t i = 0; i < length; ++i) {
+        if (!block[i]) return false;  // the list has become shorter
         if (is_value(as_object(block[i]))) continue;
         raise_from("not_a_value", "(Os)", block[i], "an optimizer");
         return false;

@@ -8,25 +8,14 @@ namespace retrograd {
 
 PyObject prototype;
 
-namespace {
-
-bool is_foreign(const Value* operand, const Tape* tape) {
-  if (operand->code == LEAF) return false;
-  return chunk_of(operand->code == USER ? operand->slot : operand)->tape != tape;
-}
-
 bool observe(Tape* tape, Value* node) {
-  if (!tape->observer) return true;
-  // What the observer itself records is not observed.
-  Ref observer = std::move(tape->observer);
-  tape->refresh_limit();
+  if (!tape->observer || tape->observing) return true;
+  Ref observer = Ref::borrow(tape->observer.get());
+  tape->observing = true;
   Ref result(PyObject_CallFunctionObjArgs(observer.get(), as_object(node), nullptr));
-  if (!tape->observer) tape->observer = std::move(observer);
-  tape->refresh_limit();
+  tape->observing = false;
   return bool(result);
 }
-
-}  // namespace
 
 PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, Block* block,
                            uint64_t index) {
@@ -177,13 +166,11 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
   for (int i = 0; i < 3; ++i) {
     if (is_value(arguments[i])) {
       any = true;
-      numbers[i] = as_value(arguments[i])->data;
     } else if (!need_number(arguments[i], &numbers[i], name)) {
       return nullptr;
     }
   }
-  double y = R::call(numbers[0], numbers[1], numbers[2]);
-  if (!any) return PyFloat_FromDouble(y);
+  if (!any) return PyFloat_FromDouble(R::call(numbers[0], numbers[1], numbers[2]));
   Block* block = Block::make(3, false);
   if (!block) return nullptr;
   for (int i = 0; i < 3; ++i) {
@@ -194,6 +181,8 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
     }
     block->operands[block->count++] = as_value(operand);
   }
+  // Reading the numbers may have run Python code; from here on nothing does.
+  double y = R::call(block->operands[0]->data, block->operands[1]->data, block->operands[2]->data);
   return record_carefully(y, code_of(R::row), nullptr, nullptr, 0.0, block);
 }
 
@@ -308,7 +297,11 @@ PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 bool exact(PyObject* object) { return Py_TYPE(object) == value_type; }
 
 Ref product_of(PyObject* weight, PyObject* input) {
-  if (!exact(weight) || !exact(input)) return Ref(PyNumber_Multiply(weight, input));
+  if (!exact(weight) || !exact(input)) {
+    // This may run Python code, which may change the lists.
+    Ref a = Ref::borrow(weight), b = Ref::borrow(input);
+    return Ref(PyNumber_Multiply(weight, input));
+  }
   Value *a = as_value(weight), *b = as_value(input);
   return Ref(record_binary(Rule_mul::call(a->data, b->data), code_of(ROW_mul), a, b));
 }

@@ -15,6 +15,7 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
 
 inline Value* begin_node(Tape* tape, double data, uint16_t code, uint8_t flags = IN_ARENA) {
   Value* node = tape->bump++;
+  permit(node);
   node->ob_base = prototype;
   node->data = data;
   node->grad = 0.0;
@@ -60,6 +61,9 @@ inline PyObject* record_with_number(double data, uint16_t code, Value* a, double
   node->number = number;
   return as_object(node);
 }
+
+// Shows a new node to this thread's observer, if any; false with the observer's exception set.
+bool observe(Tape* tape, Value* node);
 
 // Whether an operation outside its domain is refused, with the exception set. `violation` is a Rule's domain().
 bool refused(Row row, int violation, const double* operands, int count);

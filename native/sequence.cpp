@@ -31,7 +31,7 @@ struct Operands {
       double number;
       if (is_value(item)) {
         any_value = true;
-        number = as_value(item)->data;
+        number = 0.0;  // it is read when nothing can change it any more
       } else if (!need_number(item, &number, name)) {
         return false;
       }
@@ -80,10 +80,12 @@ Block* block_of(const Operands& operands, bool with_probabilities) {
 }
 
 template <class R>
-PyObject* record_sequence(const Operands& operands, const std::vector<double>& results) {
+PyObject* record_sequence(Operands& operands, size_t n) {
   constexpr bool softmax = R::sequence == SOFTMAX;
   Block* block = block_of(operands, softmax);
   if (!block) return nullptr;
+  for (uint32_t i = 0; i < block->count; ++i) operands.numbers[i] = block->operands[i]->data;
+  const std::vector<double> results = fold<R>(operands.numbers, n);
   if constexpr (!softmax) {
     return record_carefully(results[0], code_of(R::row), nullptr, nullptr, 0.0, block);
   }
@@ -126,8 +128,8 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
     raise_from("wrong_length", "(ssi)", name, "at least one operand", 0);
     return nullptr;
   }
+  if (operands.any_value) return record_sequence<R>(operands, n);
   std::vector<double> results = fold<R>(operands.numbers, n);
-  if (operands.any_value) return record_sequence<R>(operands, results);
   return R::sequence == SOFTMAX ? list_of_floats(results) : PyFloat_FromDouble(results[0]);
 }
 

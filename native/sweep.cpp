@@ -21,14 +21,17 @@ inline bool mark_op(Value* node) {
 // The same where users' nodes may be about, whose place is elsewhere.
 inline bool mark_any(Value* node) { return mark_op(node->code == USER ? node->slot : node); }
 
-// Marks, and starts the gradient at zero.
-inline bool reach_any(Value* node) {
-  if (!mark_any(node)) return false;
-  node->grad = 0.0;
-  return true;
-}
-
 inline Value* node_at(Value* place) { return place->code == SLOT ? place->a : place; }
+
+// Calls visit(Value*) for each operand that existed before the node. One that did not is a subclass instance which
+// was used before its __init__ made it a node: it was a leaf then, and nothing flows back through it.
+template <class Visit>
+void each_older_operand(const Value* node, const Value* place, Visit&& visit) {
+  each_operand(node, [&](Value* operand) {
+    if (operand->code == USER && position_of(operand->slot) >= position_of(place)) return;
+    visit(operand);
+  });
+}
 
 // Calls visit(node) for each marked node from the youngest to the oldest, unmarking it first; `visit` marks
 // further, older ones. Stops, with every mark cleared, when `visit` returns false.
@@ -95,8 +98,9 @@ class Saved {
       gradients_.emplace_back(value, before);
       value->mark = kSaved;
       value->grad = 0.0;
-    } else if (reach_any(value)) {
+    } else if (mark_any(value)) {
       gradients_.emplace_back(value, before);
+      value->grad = 0.0;
     }
   }
   void unmark_leaves() {
@@ -154,26 +158,35 @@ struct LocalSink {
 // Whether nothing that this thread's nodes may have used was changed since.
 bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_change_position(); }
 
-// Whether the node and its operands have the data that they had when it was recorded; else the exception is set.
-bool check_node(Value* node) {
+// The node, or that operand of it, which does not have the data that it had when the node was recorded; else null.
+Value* changed_at(Value* node) {
   const uint64_t position = place_of(node);
   Value* changed = unchanged_since(node, position) ? nullptr : node;
   each_operand(node, [&](Value* operand) {
     if (!changed && !unchanged_since(operand, position)) changed = operand;
   });
-  if (changed) raise_changed(changed, data_used_at(changed, position));
+  return changed;
+}
+
+// False, with the exception set, when there is one.
+bool check_node(Value* node) {
+  Value* changed = changed_at(node);
+  if (changed) raise_changed(changed, data_used_at(changed, place_of(node)));
   return !changed;
 }
 
 // The same for everything that root depends on, before a pass adds anything to any gradient.
 bool check_graph(Value* root) {
   if (nothing_changed(this_tape())) return true;
+  Value* stale = nullptr;
   mark_any(root);
-  return walk(root, [](Value* place) {
+  walk(root, [&](Value* place) {
     Value* node = node_at(place);
-    each_operand(node, mark_any);
-    return check_node(node);
+    each_older_operand(node, place, mark_any);
+    if (changed_at(node)) stale = node;
+    return !stale;
   });
+  return !stale || check_node(stale);  // raising runs Python code: after the walk, when no mark is left
 }
 
 // --- derivatives written by users -----------------------------------------------------------------------------
@@ -208,11 +221,13 @@ void push_by_rule(Value* node) {
 
 // The same by whatever its rule is; false with an exception set.
 bool push(Value* node) {
-  if (node->code == LEAF || node->grad == 0.0) return true;
   if (!has_python_rule(node)) {
+    // Users' functions that ran earlier in this pass may have changed a number.
+    if (!nothing_changed(this_tape()) && !check_node(node)) return false;
     push_by_rule(node);
     return true;
   }
+  if (node->grad == 0.0) return true;
   Ref function = python_rule(node);
   return function && Ref(PyObject_CallNoArgs(function.get()));
 }
@@ -225,7 +240,7 @@ bool collect(Value* root, std::vector<Ref>& order, Reach reach) {
   return walk(root, [&](Value* place) {
     Value* node = node_at(place);
     order.push_back(Ref::borrow(as_object(node)));
-    each_operand(node, reach);
+    each_older_operand(node, place, reach);
     return true;
   });
 }
@@ -234,6 +249,7 @@ bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
   for (const Ref& node : order) {
     if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
   }
+  for (const Ref& node : order) as_value(node.get())->grad = 0.0;
   root->grad = seed;
   for (const Ref& node : order) {
     if (!push(as_value(node.get()))) return false;
@@ -268,12 +284,13 @@ bool need_value(PyObject* object, const char* where) {
 bool may_walk(Value* root) {
   Tape* tape = this_tape();
   if (!tape) return false;
-  if (root->code == LEAF || chunk_of(root->code == USER ? root->slot : root)->tape == tape) return true;
+  if (!is_foreign(root, tape)) return true;
   raise_from("foreign_thread", "()");
   return false;
 }
 
 bool run_backward(Value* root, double seed) {
+  seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
   if (!may_walk(root)) return false;
   if (root->code == LEAF) {
     root->grad += seed;
@@ -284,15 +301,15 @@ bool run_backward(Value* root, double seed) {
     // Users' functions are Python code, which may do anything, a backward pass included: the order is
     // collected first, so that no mark is left while they run.
     std::vector<Ref> order;
-    return collect(root, order, reach_any) && push_all(root, seed, order);
+    return collect(root, order, mark_any) && push_all(root, seed, order);
   }
   mark_op(root);
   return sweep(root, seed, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
 }
 
-// A whole pass that leaves no trace once `saved` is gone.
+// A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
 bool run_pure(Value* root, double seed, Saved& saved) {
-  if (root->code != LEAF && !check_graph(root)) return false;
+  seed += 0.0;
   saved.reach(root);
   if (root->code == LEAF) {
     root->grad = seed;
@@ -310,7 +327,7 @@ bool run_pure(Value* root, double seed, Saved& saved) {
 // --- functions of the module ----------------------------------------------------------------------------------
 
 PyObject* interior(PyObject*, PyObject* object) try {
-  if (!need_value(object, "interior()") || !may_walk(as_value(object))) return nullptr;
+  if (!need_value(object, "interior()")) return nullptr;
   Value* root = as_value(object);
   std::vector<Ref> order;
   if (root->code != LEAF) {
@@ -339,6 +356,7 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   }
   Ref result(PyList_New(count));
   if (!result) return nullptr;
+  if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
   Saved saved;
   // What the pass does not reach has gradient zero.
   for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));

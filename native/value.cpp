@@ -154,6 +154,7 @@ bool give_slot(Value* user_node) {
   Tape* tape = this_tape();
   if (!tape || !make_room(tape)) return false;
   Value* slot = tape->bump++;
+  permit(slot);
   std::memset(static_cast<void*>(slot), 0, sizeof *slot);
   slot->code = SLOT;
   slot->flags = IN_ARENA;
@@ -161,6 +162,8 @@ bool give_slot(Value* user_node) {
   user_node->code = USER;
   user_node->slot = slot;
   ++tape->user_nodes;
+  // Its children may be instances of a subclass with attributes, and those may lead back to it.
+  if (!PyObject_GC_IsTracked(as_object(user_node))) PyObject_GC_Track(as_object(user_node));
   return true;
 }
 
@@ -169,6 +172,10 @@ bool materialize(Value* node) {
   if (!is_op(node->code) || form == VALUES || row_of(node) == ROW_pow) return true;
   Value* constant = new_leaf(node->number, CONSTANT);
   if (!constant) return false;
+  if (form_of(node) != form) {  // a collection that the new leaf set off has looked at this node
+    Py_DECREF(as_object(constant));
+    return true;
+  }
   node->b = constant;
   node->flags |= OWNS_B;
   if (form == NUMBER_LEFT) std::swap(node->a, node->b);
@@ -183,6 +190,20 @@ ChangeScope::ChangeScope()
       position_(change_position()),
       oldest_(nobody_ ? UINT64_MAX : oldest_living_position()) {}
 
+namespace {
+// Drops the numbers that no living node used: one old node alone would otherwise keep all that came after it.
+void forget_unused(std::vector<Change>& history) {
+  std::vector<Change> used;
+  uint64_t from = 0;
+  for (const Change& change : history) {
+    if (recorded_between(from, change.until)) used.push_back(change);
+    from = change.until;
+  }
+  used.reserve(std::max(size_t{2}, 2 * used.size()));  // so that this is rare
+  history.swap(used);
+}
+}  // namespace
+
 bool ChangeScope::remember(Value* value) try {
   Extra* extra = nobody_ ? find_extra(value) : need_extra(value);
   if (!extra) return nobody_;
@@ -190,7 +211,9 @@ bool ChangeScope::remember(Value* value) try {
   history.erase(history.begin(), std::find_if(history.begin(), history.end(),
                                               [&](const Change& change) { return change.until > oldest_; }));
   // When nothing was recorded since the last change, nobody used the number between.
-  if (!nobody_ && (history.empty() || history.back().until < position_)) history.push_back({position_, value->data});
+  if (nobody_ || (!history.empty() && history.back().until == position_)) return true;
+  if (history.size() == history.capacity()) forget_unused(history);
+  history.push_back({position_, value->data});
   return true;
 } catch (const std::bad_alloc&) {
   PyErr_NoMemory();
@@ -255,10 +278,13 @@ Value* free_in_arena(Value* node, Places& places) {
   }
   places.free(node);
   if (node->flags & OWNS_BLOCK) {
-    release_block(node->block);
+    Block* block = node->block;
+    forbid(node);
+    release_block(block);
     return nullptr;
   }
   Value *a = node->a, *b = node->flags & OWNS_B ? node->b : nullptr;
+  forbid(node);
   if (b && !release(b)) b = nullptr;
   if (!release(a)) return b;
   if (b) wait(b);
@@ -271,6 +297,7 @@ void free_outside(Value* value, Places& places) {
   if (slot) {
     --chunk_of(slot)->tape->user_nodes;
     places.free(slot);
+    forbid(slot);
   }
   PyTypeObject* type = Py_TYPE(as_object(value));
   auto free_object = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
@@ -320,61 +347,95 @@ int value_clear(PyObject* self) {
 // Nodes in the arena have no collector header; all others do.
 int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
 
+// Unlike that of any subclass, so that Python refuses to assign __class__ from one to the other: what is in the arena
+// can be nothing else.
+void value_free(void* self) { PyObject_GC_Del(self); }
+
 // --- construction --------------------------------------------------------------------------------------------------
 
 PyObject* value_new(PyTypeObject* type, PyObject*, PyObject*) {
-  if (type == value_type) return as_object(new_leaf(0.0));
+  if (type == value_type) return as_object(new_leaf(0.0, FRESH));
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* leaf = allocate(type, 0);  // zeros are an empty leaf, but for its mark
-  if (leaf) as_value(leaf)->mark = 1;
+  if (!leaf) return nullptr;
+  as_value(leaf)->mark = 1;
+  as_value(leaf)->flags = FRESH;
   return leaf;
 }
 
-bool read_children(PyObject* sequence, std::vector<Value*>& children) {
-  Ref items(PySequence_Tuple(sequence));
-  if (!items) return false;
-  Py_ssize_t count = PyTuple_Size(items.get());
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* child = PyTuple_GetItem(items.get(), i);
-    if (!is_value(child)) {
-      raise_from("not_a_child", "(O)", child);
-      return false;
-    }
-    if (as_value(child)->code != LEAF) {
-      const Value* place = as_value(child)->code == USER ? as_value(child)->slot : as_value(child);
-      if (chunk_of(place)->tape != this_tape()) {
-        raise_from("foreign_thread", "()");
-        return false;
-      }
-    }
-    Py_INCREF(child);
-    children.push_back(as_value(child));
+// A sequence as a tuple; null with an exception that names `where`.
+Ref tuple_of(PyObject* sequence, const char* where) {
+  if (!Ref(PyObject_GetIter(sequence))) {
+    PyErr_Clear();
+    raise_from("not_a_sequence", "(Os)", sequence, where);
+    return Ref();
   }
-  return true;
+  return Ref(PySequence_Tuple(sequence));
 }
 
-bool read_partials(PyObject* sequence, Extra* extra) {
-  Ref items(PySequence_Tuple(sequence));
-  if (!items) return false;
-  Py_ssize_t count = PyTuple_Size(items.get());
-  if (count != static_cast<Py_ssize_t>(extra->children.size())) {
-    Ref expected(PyUnicode_FromFormat("one local derivative for each of the %zd children", extra->children.size()));
-    if (expected) raise_from("wrong_length", "(sOn)", "Value(data, children, local_grads)", expected.get(), count);
+// What Value(…) was given besides its number. It is read before anything is assigned, because reading runs users' code.
+struct Given {
+  std::vector<Ref> children;
+  std::vector<double> partials;
+  bool has_partials = false;
+
+  bool read_children(PyObject* sequence) {
+    Ref items = tuple_of(sequence, "Value(data, children)");
+    if (!items) return false;
+    Py_ssize_t count = PyTuple_Size(items.get());
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* child = PyTuple_GetItem(items.get(), i);
+      if (!is_value(child)) {
+        raise_from("not_a_child", "(O)", child);
+        return false;
+      }
+      children.push_back(Ref::borrow(child));
+    }
+    return true;
+  }
+
+  bool read_partials(PyObject* sequence) {
+    Ref items(PySequence_Tuple(sequence));
+    if (!items) return false;
+    Py_ssize_t count = PyTuple_Size(items.get());
+    if (count != static_cast<Py_ssize_t>(children.size())) {
+      Ref expected(PyUnicode_FromFormat("one local derivative for each of the %zd children", children.size()));
+      if (expected) raise_from("wrong_length", "(sOn)", "Value(data, children, local_grads)", expected.get(), count);
+      return false;
+    }
+    partials.resize(static_cast<size_t>(count));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (!need_number(PyTuple_GetItem(items.get(), i), &partials[static_cast<size_t>(i)], "local_grads")) return false;
+    }
+    has_partials = true;
+    return true;
+  }
+};
+
+// Makes a new leaf a node of the user's. False with an exception set.
+bool become_node(Value* value, Tape* tape, Extra* extra, Given& given) {
+  for (const Ref& child : given.children) {
+    if (!is_foreign(as_value(child.get()), tape)) continue;
+    raise_from("foreign_thread", "()");
     return false;
   }
-  extra->partials.resize(static_cast<size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!need_number(PyTuple_GetItem(items.get(), i), &extra->partials[static_cast<size_t>(i)], "local_grads"))
-      return false;
-  }
-  extra->has_partials = true;
-  return true;
+  if (!tape->recording) return true;
+  extra->children.reserve(given.children.size());
+  if (!give_slot(value)) return false;
+  for (Ref& child : given.children) extra->children.push_back(as_value(child.release()));
+  extra->partials = std::move(given.partials);
+  extra->has_partials = given.has_partials;
+  return observe(tape, value);
 }
 
 int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
   Value* value = as_value(self);
-  if (!keywords && PyTuple_Size(args) == 1 && value->code == LEAF) {
-    return need_number(PyTuple_GetItem(args, 0), &value->data, "Value(…)") ? 0 : -1;
+  double number;
+  if (!keywords && PyTuple_Size(args) == 1 && value->flags & FRESH) {
+    if (!need_number(PyTuple_GetItem(args, 0), &number, "Value(…)")) return -1;
+    value->flags &= static_cast<uint8_t>(~FRESH);
+    value->data = number;
+    return 0;
   }
   static const char* names[] = {"data", "_children", "_op", "label", "children", "local_grads", nullptr};
   PyObject *data, *children = nullptr, *op = nullptr, *label = nullptr, *also_children = nullptr, *partials = nullptr;
@@ -382,37 +443,44 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
                                    &label, &also_children, &partials)) {
     return -1;
   }
-  if (!children) children = also_children;
-  if (op && !PyUnicode_Check(op)) std::swap(op, partials);  // the third argument is _op or local_grads
+  if (op && !PyUnicode_Check(op)) partials = std::exchange(op, nullptr);  // the third argument is _op or local_grads
+  if (partials == Py_None) partials = nullptr;
   if (label && !PyUnicode_Check(label)) {
     raise_from("not_a_label", "(O)", label);
     return -1;
   }
-  if (value->code != LEAF) {
-    PyErr_SetString(PyExc_TypeError,
-                    "This Value has been made already; make another one instead of calling __init__ again.");
+  Given given;
+  if (!need_number(data, &number, "Value(…)")) return -1;
+  if (children && !given.read_children(children)) return -1;
+  const size_t by_position = given.children.size();
+  if (also_children && !given.read_children(also_children)) return -1;
+  if (by_position > 0 && given.children.size() > by_position) {
+    raise_from("children_twice", "()");
     return -1;
   }
-  if (!need_number(data, &value->data, "Value(…)")) return -1;
-  bool has_op = op && PyUnicode_GetLength(op) > 0;
-  bool has_label = label && PyUnicode_GetLength(label) > 0;
-  if (!children && !has_op && !has_label && !partials) return 0;
-  Extra* extra = need_extra(value);
-  if (!extra) return -1;
-  if (has_label) extra->label = Ref::borrow(label);
-  if (has_op) extra->op = Ref::borrow(op);
-  if (children && !read_children(children, extra->children)) return -1;
-  if (partials && !read_partials(partials, extra)) return -1;
-  if (extra->children.empty()) return 0;
-  Tape* tape = this_tape();
-  if (!tape) return -1;
-  if (!tape->recording) {
-    std::vector<Value*> unused;
-    unused.swap(extra->children);
-    for (Value* child : unused) Py_DECREF(as_object(child));
-    return 0;
+  if (partials && !given.read_partials(partials)) return -1;
+  if (value->code != LEAF || !(given.children.empty() || value->flags & FRESH)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "this Value has been made already: make another one instead of calling __init__ again.");
+    return -1;
   }
-  return give_slot(value) ? 0 : -1;
+  bool has_op = op && PyUnicode_GetLength(op) > 0, has_label = label && PyUnicode_GetLength(label) > 0;
+  Extra* extra = has_op || has_label || !given.children.empty() ? need_extra(value) : find_extra(value);
+  if (!extra && PyErr_Occurred()) return -1;
+  Ref old_label, old_op;  // which may run Python code as they die, so they go last
+  if (extra) {
+    old_label = std::exchange(extra->label, Ref::borrow(has_label ? label : nullptr));
+    old_op = std::exchange(extra->op, Ref::borrow(has_op ? op : nullptr));
+  }
+  if (value->flags & FRESH) {
+    value->flags &= static_cast<uint8_t>(~FRESH);
+    value->data = number;
+  } else if (!ChangeScope().change(value, number)) {
+    return -1;
+  }
+  if (given.children.empty()) return 0;
+  Tape* tape = this_tape();
+  return tape && become_node(value, tape, extra, given) ? 0 : -1;
 } catch (const std::bad_alloc&) {
   PyErr_NoMemory();
   return -1;
@@ -439,6 +507,7 @@ bool add_value_type(PyObject* module) {
       {Py_tp_new, slot(value_new)},
       {Py_tp_init, slot(value_init)},
       {Py_tp_dealloc, slot(value_dealloc)},
+      {Py_tp_free, slot(value_free)},
       {Py_tp_traverse, slot(value_traverse)},
       {Py_tp_clear, slot(value_clear)},
       {Py_tp_is_gc, slot(value_is_gc)},

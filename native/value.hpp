@@ -69,7 +69,7 @@ class ChangeScope {
     if (same_bits(value->data, data)) return true;
     if ((!nobody_ || value->code != LEAF || value->extra) && !remember(value)) return false;
     if (value->code == LEAF) value->stamp = position_;
-    value->flags |= CHANGED;
+    value->flags = static_cast<uint8_t>((value->flags | CHANGED) & ~FRESH);
     value->data = data;
     return true;
   }
@@ -85,6 +85,11 @@ class ChangeScope {
 double data_used_at(const Value* value, uint64_t position);
 
 inline uint64_t place_of(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
+
+// Whether a node belongs to another thread's tape.
+inline bool is_foreign(const Value* value, const Tape* tape) {
+  return value->code != LEAF && chunk_of(value->code == USER ? value->slot : value)->tape != tape;
+}
 
 // Whether `operand` still has the bits it had at `position`.
 inline bool unchanged_since(const Value* operand, uint64_t position) {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +52,23 @@ def wrong(a):
 def unsteady(a, calls=[]):
     calls.append(1)
     return a * len(calls)
+
+
+def nobody(a):
+    pass
+
+
+def mute(a):
+    raise ValueError
+
+
+async def later(a):
+    return a
+
+
+def talk(a):
+    print("said by the function")
+    return a * a
 
 
 @dataclass
@@ -143,6 +162,23 @@ def test_explain_a_sequence(capsys: pytest.CaptureFixture[str], loss_file: str) 
     ]
 
 
+@pytest.mark.parametrize("arguments", [["--format", "json"], ["--format", "json", "--no-check"]])
+def test_what_a_function_prints_stays_out_of_the_output(
+    capsys: pytest.CaptureFixture[str], loss_file: str, arguments: list[str]
+) -> None:
+    ran = Ran(capsys, "explain", f"{loss_file}:talk", "a=3", *arguments)
+    assert json.loads(ran.out)["title"] == "talk(a)"
+    assert "said by the function" in ran.err
+
+
+def test_an_error_of_ours_names_what_was_asked_for_and_no_line_of_ours(
+    capsys: pytest.CaptureFixture[str], loss_file: str
+) -> None:
+    for command in ("explain", "check"):
+        ran = Ran(capsys, command, f"{loss_file}:plain", "a=3")
+        assert ran.err.startswith(f"retrograd: {loss_file}:plain: plain returned 3.0")
+
+
 def test_check(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
     ran = Ran(capsys, "check", f"{loss_file}:loss", "w=0.5", "b=-3")
     assert (ran.status, ran.err) == (0, "")
@@ -152,7 +188,7 @@ def test_check(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
 def test_check_has_exit_status_1_for_a_wrong_gradient(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
     ran = Ran(capsys, "check", f"{loss_file}:wrong", "a=2")
     assert ran.status == 1
-    assert "must not be trusted" in ran.out
+    assert "The gradient must not be trusted: a (differs)." in ran.out
 
 
 def test_check_refuses_a_function_that_is_not_steady(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
@@ -180,7 +216,16 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["explain", "open('x')"], "text in quotes"),
         (["explain", "a*b", "a=2", "b=two"], "b='two' is not a number"),
         (["explain", "a*b", "a=2", "b"], "'b' is not of the form name=value"),
-        (["explain", "a", "a=1,2"], "a is given 2 numbers"),
+        (["explain", "a", "a=1,2"], "a is given a list, [1.0, 2.0]"),
+        (["explain", "a", "a=1,,2"], "a='' is not a number"),
+        (["explain", "--formt", "a", "a=1"], "'a' is not of the form name=value"),
+        (["explain", "--formt", "a=1"], "there is no option --formt"),
+        (["explain", "some.py:", "a=1"], "some.py: names a file: add the function to call, as in some.py:loss."),
+        (["explain", "a", "a=1", "--format", "yaml"], "'yaml' is not one of 'text', 'json', 'markdown': see"),
+        (["train", "gpt", "--steps", "-1"], "'--steps': "),
+        (["train", "gpt", "--steps", "-1"], "-1"),
+        (["train", "gpt", "--steps=many"], "'many'"),
+        (["expain", "a"], "no such command 'expain'"),
         (["explain", "a", "a=1", "a=2"], "a is given twice"),
         (["explain", "a", "a=1e999"], "a=1e999 is too large for a float"),
         (["explain", "a", "a=1", "--formt", "json"], "there is no option --formt"),
@@ -208,9 +253,13 @@ def test_wrong_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argum
         (
             ":nothing",
             ["a=1"],
-            "has no function nothing; it has loss, total, plain, cut, crash, wrong, unsteady, Model.",
+            "has no function nothing; it has loss, total, plain, cut, crash, wrong, unsteady, nobody, mute, later, "
+            "talk, Model.",
         ),
-        (":loss", ["w=1"], "needs a value for b"),
+        (":loss", ["w=1"], "my_loss.py:loss: loss(w, b, x) needs a value for b"),
+        (":nobody", ["a=1"], "my_loss.py:nobody: the result of nobody is None"),
+        (":mute", ["a=1"], "in mute: ValueError"),
+        (":later", ["a=1"], "later of "),
         (":loss", ["w=1", "b=2", "z=3"], "has no parameter 'z'"),
         (":plain", ["a=1"], "plain returned 3.0, a plain number"),
         (":cut", ["a=1"], "line 23, in cut: float() on a Value would silently cut the gradient"),
@@ -232,6 +281,7 @@ def test_a_wrong_function_gets_one_sentence(
         ("x = (", "line 1: '(' was never closed"),
         ("import no_such_thing", "line 1, in <module>: ModuleNotFoundError"),
         ("1/0", "ZeroDivisionError"),
+        ("\0", "broken_file.py: "),
     ],
 )
 def test_a_file_that_cannot_be_imported(
@@ -279,3 +329,50 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     process.wait()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["explain", "a*b", "a=1", "b=2", "--no-check"]])
+def test_a_full_disk_is_one_sentence(arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "retrograd.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (1, "retrograd: writing failed: No space left on device.\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_a_closed_output_is_no_error() -> None:
+    command = shlex.join([sys.executable, "-m", "retrograd.cli", "explain", "a*b", "a=1", "b=2", "--no-check"])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, env=environment, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_only_titles_are_bold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLORTERM", "truecolor")  # as in other tests: rich keeps a style's first rendering
+    ran = Ran(capsys, "explain", "a*a", "a=2", "--no-check")
+    assert "\x1b[1mThe swapper\x1b[0m (L): each operand" in ran.out
+    assert "\x1b[1mPaths that meet\x1b[0m: what is used" in ran.out
+
+
+def test_ctrl_c_while_the_modules_are_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(name: str, *arguments: object) -> object:
+        if name.endswith("app"):
+            raise KeyboardInterrupt
+        return imported(name, *arguments)
+
+    imported = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", interrupt)
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 130
+    assert capsys.readouterr().err == "retrograd: interrupted.\n"

@@ -293,3 +293,19 @@ def test_a_sum_of_thousands_is_shortened() -> None:
     explanation = explain("sum([" + "a, " * 5_000 + "a])", a=1.0)
     assert len(explanation.to_text(check=False)) < 5_000
     assert "and 4,989 more +=" in explanation.to_text(check=False)
+
+
+def test_a_logsumexp_shows_each_operands_share() -> None:
+    texts = [item.text for step in explain("logsumexp([a,b])", a=1, b=2).trace.backward for item in step.additions]
+    assert texts == [
+        "a.grad += exp(a.data - L.data) * L.grad = 0.2689414213699951 * 1.0 = 0.2689414213699951",
+        "b.grad += exp(b.data - L.data) * L.grad = 0.7310585786300049 * 1.0 = 0.7310585786300049",
+    ]
+
+
+@pytest.mark.parametrize("number", [1e10, 1e308])
+def test_a_logsumexp_of_large_numbers_shows_no_formula_that_its_numbers_contradict(number: float) -> None:
+    explanation = explain("logsumexp([a,b])", a=number, b=number)
+    additions = explanation.trace.backward[1].additions
+    assert [item.text for item in additions] == [f"{name}.grad += 0.5 * L.grad = 0.5 * 1.0 = 0.5" for name in "ab"]
+    assert r"$\frac{\partial L}{\partial a} = 0.5$" in explanation.to_markdown(check=False)

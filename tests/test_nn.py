@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -281,3 +283,34 @@ def test_gpt_counts_only_block_size_predictions():
 def test_impossible_sizes(changed, message):
     with pytest.raises(ValueError, match=message):
         nn.GPT(**{**TINY, **changed})
+
+
+def test_a_module_that_knows_its_owner_is_entered_once() -> None:
+    class Child(nn.Module):
+        def __init__(self, owner: nn.Module) -> None:
+            self.w = Value(2.0)
+            self.owner = owner
+
+    class Owner(nn.Module):
+        def __init__(self) -> None:
+            self.v = Value(1.0)
+            self.children = [Child(self), Child(self)]
+
+    owner = Owner()
+    assert [name for name, _ in owner.named_parameters()] == ["v", "children.0.w", "children.1.w"]
+    assert len(owner.parameters()) == 3
+    owner.load_state_dict(owner.state_dict())
+
+
+def test_a_ragged_state_is_refused_with_a_sentence() -> None:
+    layer = nn.Linear(2, 2)
+    with pytest.raises(CheckpointError, match="'weight' must be an array"):
+        layer.load_state_dict({**layer.state_dict(), "weight": [[1.0], [1.0, 2.0]]})  # type: ignore[list-item]
+
+
+def test_importing_retrograd_draws_no_random_number() -> None:
+    program = (
+        "import random; random.seed(42); before = random.getstate(); import retrograd; import retrograd.cli; "
+        "str(retrograd.explain('a * b', a=1, b=2)); assert before == random.getstate()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

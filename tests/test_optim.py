@@ -140,6 +140,8 @@ def test_impossible_settings():
             make()
     with pytest.raises(TypeError):
         optim.Optimizer(a, 0.1)
+    with pytest.raises(TypeError, match="two numbers"):
+        optim.Adam(a, betas=0.9)
 
 
 def test_the_learning_rate_is_settable_and_numpy_numbers_are_fine():

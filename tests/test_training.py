@@ -293,6 +293,8 @@ def test_wrong_wishes_are_one_sentence(small, tmp_path):
         ([*new, "--data", tmp_path / "absent"], "absent cannot be read (No such file or directory)"),
         ([*new, "--n-head", "3"], "n_head must divide n_embd"),
         ([*new, "--lr", "inf"], "learning rate must be"),
+        ([*new, "--n-embd", "100000000"], "parameters, and a scalar engine trains at most 10,000,000"),
+        ([*new, "--n-layer", "100000000"], "parameters, and a scalar engine trains at most 10,000,000"),
         ([*new, "--prompt", "é"], "'é' is not in the vocabulary"),
         (["--out", small.data], "is a file, and a run needs a folder"),
         (["--out", "/proc/none/run"], "/proc/none"),
@@ -320,6 +322,7 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
     done = checkpoint.load_checkpoint(out).step
     if number == signal.SIGINT:
         assert process.returncode == 130
+        assert "stopping after this step, and saving; Ctrl-C again interrupts at once\n" in stderr
         assert f"stopped after step {done} of 1000000, and saved; go on with: retrograd train gpt --out {out}" in stderr
         assert "--resume" in stderr
         assert "Traceback" not in stderr
@@ -334,3 +337,55 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
 def test_a_vocabulary_of_a_resumed_run_is_the_models(small, tmp_path):
     losses(train_gpt(small, tmp_path / "run"))
     assert load_gpt(tmp_path / "run")[1].characters == Vocabulary("".join(WORDS)).characters
+
+
+def test_too_many_points_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="at most 100,000 points; 1,000,000 were asked for"):
+        train_moons(MoonsSettings(points=1_000_000), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "content", [b"garbage\n", b"\xff\xfe\x00\n", b'{"step": 1}\n', b'{"step": true, "loss": 1.0}\n', b'{"loss": 1.0}\n']
+)
+def test_a_foreign_line_in_the_log_is_left_out(small, tmp_path, content):
+    losses(train_gpt(small, tmp_path / "run"))
+    whole = read_log(tmp_path / "run")
+    with open(tmp_path / "run" / training.LOG, "ab") as log:
+        log.write(content)
+    assert read_log(tmp_path / "run") == whole
+    assert run_command("gpt", "--out", tmp_path / "run", "--resume", "--samples", "0").exit_code == 0
+
+
+def test_a_second_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(small, tmp_path, monkeypatch):
+    def interrupted(task, step, saved):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "_one_step", interrupted)
+    result = run_command("gpt", "--data", small.data, *SMALL_OPTIONS, "--out", tmp_path / "run")
+    assert result.exit_code == 130
+    assert "interrupted at once; the run's last checkpoint is kept: retrograd train gpt --out " in result.stderr
+    assert result.stderr.endswith(" --resume\n")
+    assert checkpoint.load_checkpoint(tmp_path / "run").step == 0
+
+
+def test_ctrl_c_while_a_file_is_written_leaves_the_old_one_alone(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    checkpoint.write_atomically(path, b"old")
+
+    def interrupt(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint.os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.write_atomically(path, b"new")
+    assert [item.name for item in tmp_path.iterdir()] == ["file"]
+    assert path.read_bytes() == b"old"
+
+
+def test_a_sample_does_not_command_the_terminal(tmp_path):
+    data = tmp_path / "data.txt"
+    data.write_text("\x1b\x1b\x1b\n", encoding="utf-8")
+    result = run_command("gpt", "--data", data, *SMALL_OPTIONS, "--out", tmp_path / "run", "--prompt", "\x1b")
+    assert result.exit_code == 0
+    assert "sample  1: \\x1b" in result.stdout
+    assert "\x1b" not in result.stdout

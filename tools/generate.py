@@ -198,7 +198,23 @@ def ops_page() -> str:
         for edge in op.edges:
             at = ", ".join(f"{x:g}" for x in edge.at)
             lines.append(f"| {op.name}({at}) | {edge.y:g} | {', '.join(f'{x:g}' for x in edge.partials)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *accuracy_notes()]) + "\n"
+
+
+def accuracy_notes() -> list[str]:
+    """How far results may be from the exact ones."""
+    lines = [
+        "",
+        "## Accuracy",
+        "",
+        "y is within 2 units in the last place of the exact result and a local derivative within 4, times the",
+        "condition number where that is above 1, except for:",
+        "",
+        "| name | y | local derivatives |",
+        "|---|---|---|",
+    ]
+    rows = [op for op in ops.OPS if op.accuracy]
+    return lines + [f"| {op.name} | {op.accuracy[0]} | {', '.join(map(str, op.accuracy[1:]))} |" for op in rows]
 
 
 FILES = {

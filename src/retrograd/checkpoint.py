@@ -87,7 +87,7 @@ def load_checkpoint(folder: str | os.PathLike[str]) -> Checkpoint:
         tensors = _read_tensors(path.parent, index["parameters"])
         optimizer = {**index["optimizer"], "arrays": _under("optimizer.", tensors)}
         step, config = index["step"], index["config"]
-        if not isinstance(step, int) or step < 0 or not isinstance(config, dict):
+        if type(step) is not int or step < 0 or not isinstance(config, dict):
             raise TypeError("its step or its config")
         state = _random_state(index["random_state"])
         return Checkpoint(step, config, _under("model.", tensors), optimizer, state)
@@ -102,10 +102,12 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C leaves nothing behind either
         with suppress(OSError):
             temporary.unlink()
-        raise type(error)(error.errno, error.strerror, str(path)) from None
+        if isinstance(error, OSError):
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        raise
     _flush_folder(path.parent)
 
 
@@ -141,17 +143,21 @@ def _read_index(path: Path) -> dict[str, Any]:
         size = path.stat().st_size
         text = path.read_bytes() if size <= LARGEST_INDEX else b""
     except (FileNotFoundError, NotADirectoryError):
-        raise CheckpointError(f"there is no checkpoint in {path.parent} (no {path.name}).") from None
+        raise CheckpointError(
+            f"there is no checkpoint in {path.parent} (no {path.name}): give the folder of a run, or start one."
+        ) from None
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from None
     try:
         index = json.loads(text)
     except (ValueError, RecursionError):
         raise CheckpointError(
-            f"{path} is truncated or not a checkpoint: it holds {size} bytes that are not JSON."
+            f"{path} is truncated or not a checkpoint: it holds {size} bytes that are not JSON; start the run anew."
         ) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise CheckpointError(f"{path} is JSON but not a retrograd checkpoint (its format is not {FORMAT!r}).")
+        raise CheckpointError(
+            f"{path} is JSON but not a retrograd checkpoint (its format is not {FORMAT!r}): give the folder of a run."
+        )
     if index.get("version") != VERSION:
         raise CheckpointError(
             f"{path} has the version {index.get('version')!r}; this retrograd reads version {VERSION}: "
@@ -169,16 +175,21 @@ def _read_tensors(folder: Path, entry: Mapping[str, Any]) -> Arrays:
         actual = path.stat().st_size
         if actual != size:
             raise CheckpointError(
-                f"{path} holds {actual} bytes and the checkpoint says {size}: it is truncated or foreign."
+                f"{path} holds {actual} bytes and the checkpoint says {size}: it is truncated or foreign; "
+                "start the run anew."
             )
         content = path.read_bytes()
     except FileNotFoundError:
-        raise CheckpointError(f"{path} is missing: a checkpoint is {INDEX} together with the file it names.") from None
+        raise CheckpointError(
+            f"{path} is missing: a checkpoint is {INDEX} together with the file it names; "
+            "put it back, or start the run anew."
+        ) from None
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from None
     if hashlib.sha256(content).hexdigest() != digest:
         raise CheckpointError(
-            f"{path} is not the file that {INDEX} describes (its SHA-256 differs): it is damaged or foreign."
+            f"{path} is not the file that {INDEX} describes (its SHA-256 differs): it is damaged or foreign; "
+            "start the run anew."
         )
     try:
         tensors = safetensors.numpy.load(content)

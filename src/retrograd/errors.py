@@ -257,6 +257,11 @@ def not_a_child(thing: object) -> TypeError:
     return TypeError(f"the children of a Value are Values, not {describe(thing)}: wrap it in Value(…).")
 
 
+def children_twice() -> TypeError:
+    """Value(data, _children, children=…) was given both."""
+    return TypeError("Value(…) got its children twice, by position and as children=: give them once.")
+
+
 def wrong_length(where: str, expected: str, got: int) -> ValueError:
     """A sequence given to ``where`` has ``got`` elements instead of ``expected``."""
     return ValueError(f"{where} needs {expected} and got {got}.")

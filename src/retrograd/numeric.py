@@ -1,16 +1,16 @@
-"""Which objects count as numbers, and their bits: the reference engine's half of what the native one does in C++."""
+"""What counts as a number or a sequence, and the bits of numbers: what the native engine does in C++."""
 
 from __future__ import annotations
 
 import numbers
 import struct
-from typing import SupportsFloat, cast
+from typing import Any, SupportsFloat, cast
 
 import numpy as np
 
 from . import errors
 
-__all__ = ["is_number", "same_bits", "to_float"]
+__all__ = ["is_number", "same_bits", "to_float", "to_tuple"]
 
 _REAL = (numbers.Real, np.bool_)
 
@@ -36,6 +36,15 @@ def to_float(thing: object, where: str) -> float:
         return float(cast(SupportsFloat, thing))
     except OverflowError:
         raise errors.number_too_large(thing, where) from None
+
+
+def to_tuple(sequence: Any, where: str) -> tuple[Any, ...]:
+    """The elements of ``sequence``. Raises TypeError, naming ``where``, when it has none to give."""
+    try:
+        iterator = iter(sequence)
+    except TypeError:
+        raise errors.not_a_sequence(sequence, where) from None
+    return tuple(iterator)
 
 
 def same_bits(x: float, y: float) -> bool:

@@ -77,6 +77,7 @@ class Op:
     sample: tuple[tuple[float, float], ...] = ()  #: an interval for each operand, inside the domain
     smooth: bool = True  #: infinitely differentiable on the sample intervals
     edges: tuple[Edge, ...] = ()
+    accuracy: tuple[int, ...] = ()  #: bounds of y and the partials, where they are not 2 and 4 (see docs/ops.md)
     card: str = ""  #: the name of the rule, for those who learn it
     public: bool = True  #: offered in ``retrograd.math`` and as a method
 
@@ -142,6 +143,10 @@ def _integer_only(what: str) -> tuple[Domain, ...]:
     )
 
 
+_LOGARITHM = (
+    Domain("a == 0", "divide", "ValueError", "the logarithm of zero"),
+    Domain("a < 0", "invalid", "ValueError", "the logarithm of a negative number"),
+)
 _ANY = (-3.0, 3.0)
 _POSITIVE = (0.1, 4.0)
 _AWAY = (0.5, 3.0)
@@ -195,6 +200,7 @@ OPS: tuple[Op, ...] = (
         aliases=("power",),
         sample=(_POSITIVE, _ANY),
         edges=(Edge((0.0, 0.0), 1.0, (0.0, 0.0)),),
+        accuracy=(2, 400, 4),
     ),
     Op(
         "mod",
@@ -233,39 +239,9 @@ OPS: tuple[Op, ...] = (
     Op("exp", "exp(a)", ("y",), "e to the power a.", domain=_over(), sample=(_ANY,), card="its own derivative"),
     Op("exp2", "exp2(a)", ("y * LN2",), "2 to the power a.", domain=_over(), sample=(_ANY,)),
     Op("expm1", "expm1(a)", ("exp(a)",), "exp(a) - 1, exact near zero.", domain=_over(), sample=(_ANY,)),
-    Op(
-        "log",
-        "log(a)",
-        ("1 / a",),
-        "Natural logarithm.",
-        domain=(
-            Domain("a == 0", "divide", "ValueError", "the logarithm of zero"),
-            Domain("a < 0", "invalid", "ValueError", "the logarithm of a negative number"),
-        ),
-        sample=(_POSITIVE,),
-    ),
-    Op(
-        "log2",
-        "log2(a)",
-        ("INV_LN2 / a",),
-        "Logarithm to base 2.",
-        domain=(
-            Domain("a == 0", "divide", "ValueError", "the logarithm of zero"),
-            Domain("a < 0", "invalid", "ValueError", "the logarithm of a negative number"),
-        ),
-        sample=(_POSITIVE,),
-    ),
-    Op(
-        "log10",
-        "log10(a)",
-        ("INV_LN10 / a",),
-        "Logarithm to base 10.",
-        domain=(
-            Domain("a == 0", "divide", "ValueError", "the logarithm of zero"),
-            Domain("a < 0", "invalid", "ValueError", "the logarithm of a negative number"),
-        ),
-        sample=(_POSITIVE,),
-    ),
+    Op("log", "log(a)", ("1 / a",), "Natural logarithm.", domain=_LOGARITHM, sample=(_POSITIVE,)),
+    Op("log2", "log2(a)", ("INV_LN2 / a",), "Logarithm to base 2.", domain=_LOGARITHM, sample=(_POSITIVE,)),
+    Op("log10", "log10(a)", ("INV_LN10 / a",), "Logarithm to base 10.", domain=_LOGARITHM, sample=(_POSITIVE,)),
     Op(
         "log1p",
         "log1p(a)",
@@ -293,6 +269,7 @@ OPS: tuple[Op, ...] = (
         ("1 / (3 * y * y)",),
         "Cube root, of negative numbers too.",
         sample=(_AWAY,),
+        accuracy=(4, 8),
         edges=(Edge((0.0,), 0.0, (math.inf,)),),
     ),
     Op(
@@ -370,7 +347,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "tanh",
         "tanh(a)",
-        ("4 * sigmoid(2 * a) * sigmoid(-2 * a)",),
+        ("select(abs(y) < 0.7072, 1 - y * y, 4 * sigmoid(2 * a) * sigmoid(-2 * a))",),
         "Hyperbolic tangent.",
         sample=(_ANY,),
         card="the squasher",
@@ -398,7 +375,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "sigmoid",
         "select(a >= 0, 1 / (1 + exp(-a)), exp(a) / (1 + exp(a)))",
-        ("y * sigmoid(-a)",),
+        ("select(a != 0 and abs(a) < 0.01, 0.25 * (1 - tanh(0.5 * a) * tanh(0.5 * a)), y * sigmoid(-a))",),
         "Logistic function, 1 / (1 + exp(-a)).",
         aliases=("expit",),
         sample=(_ANY,),
@@ -421,13 +398,15 @@ OPS: tuple[Op, ...] = (
         ("sigmoid(a) * (1 + a * sigmoid(-a))",),
         "a times sigmoid(a), also called swish.",
         sample=(_ANY,),
+        accuracy=(2, 5),
     ),
     Op(
         "gelu",
         "0.5 * a * erfc(-a * SQRT_HALF)",
-        ("0.5 * erfc(-a * SQRT_HALF) + a * (INV_SQRT_2PI * exp(-0.5 * a * a))",),
+        ("0.5 * erfc(-a * SQRT_HALF) + select(abs(a) < 50, a * (INV_SQRT_2PI * exp(-0.5 * a * a)), 0)",),
         "a times the normal distribution function (the erf form).",
         sample=(_ANY,),
+        accuracy=(3, 8),
     ),
     # the error and gamma functions
     Op("erf", "erf(a)", ("TWO_OVER_SQRT_PI * exp(-a * a)",), "Error function.", sample=(_ANY,)),
@@ -443,8 +422,16 @@ OPS: tuple[Op, ...] = (
         ),
         aliases=("gammaln",),
         sample=((0.3, 5.0),),
+        accuracy=(3, 8),
     ),
-    Op("digamma", "digamma(a)", ("polygamma(1, a)",), "Derivative of lgamma; NaN at the poles.", sample=((0.3, 5.0),)),
+    Op(
+        "digamma",
+        "digamma(a)",
+        ("polygamma(1, a)",),
+        "Derivative of lgamma; NaN at the poles.",
+        sample=((0.3, 5.0),),
+        accuracy=(8, 4),
+    ),
     Op(
         "polygamma",
         "polygamma(a, b)",
@@ -582,7 +569,7 @@ NARY: tuple[NaryOp, ...] = (
         "0",
         "s + exp(a - m)",
         "select(abs(m) == inf, m, m + log(s))",
-        ("select(a == y and abs(y) == inf, 1, rest)",),
+        ("select(abs(y) == inf, select(a == y, 1 / ties, 0), rest)",),
         "log of the sum of the exponentials, without overflow.",
         empty=False,
     ),

@@ -286,6 +286,8 @@ def _checked_number(name: str, number: float) -> float:
 
 
 def _checked_betas(betas: Iterable[float]) -> tuple[float, float]:
+    if not isinstance(betas, Iterable):
+        raise TypeError(f"betas must be two numbers, such as (0.9, 0.999), not {betas!r}.")
     pair = tuple(_checked_number("each of the betas", beta) for beta in betas)
     if len(pair) != 2 or max(pair) >= 1:
         raise ValueError(f"betas must be two numbers from 0 up to, but below, 1; they are {pair}.")

@@ -45,6 +45,9 @@ __all__ = [
 LOG = "log.jsonl"
 #: Seconds between two checkpoints of a run; one is also written at its beginning and its end.
 SAVE_EVERY = 10.0
+#: A model of more parameters, or more points in the moons, is refused: a step would take minutes and many gigabytes.
+MOST_PARAMETERS = 10_000_000
+MOST_POINTS = 100_000
 
 PathLike = str | os.PathLike[str]
 
@@ -155,10 +158,19 @@ def _gpt_task(settings: GPTSettings) -> _Task:
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
+    width = settings.n_embd
+    parameters = width * (2 * len(vocabulary) + settings.block_size + 12 * width * settings.n_layer)
+    if parameters > MOST_PARAMETERS:
+        raise ValueError(
+            f"n_embd {width}, n_layer {settings.n_layer} and block_size {settings.block_size} make "
+            f"{parameters:,} parameters, and a scalar engine trains at most {MOST_PARAMETERS:,}: make them smaller."
+        )
     return GPT(len(vocabulary), settings.block_size, settings.n_layer, settings.n_embd, settings.n_head)
 
 
 def _moons_task(settings: MoonsSettings) -> _Task:
+    if settings.points > MOST_POINTS:
+        raise ValueError(f"the moons can have at most {MOST_POINTS:,} points; {settings.points:,} were asked for.")
     random.seed(settings.seed)
     points, labels = make_moons(settings.points, settings.noise, settings.seed)
     model = MLP(2, [16, 16, 1])
@@ -187,7 +199,8 @@ def _start(task: _Task, out: Path, resume: bool, force: bool, save_every: float)
         done = _restore(task, out)
     elif run_exists(out) and not force:
         raise CheckpointError(
-            f"{out} already holds a run: resume it, force a new one in its place, or give another folder."
+            f"{out} already holds a run: resume it (--resume), force a new one in its place (--force), "
+            "or give another folder (--out)."
         )
     else:
         clear_run(out)
@@ -259,7 +272,8 @@ def _restore(task: _Task, out: Path) -> int:
             )
     if task.settings.steps < checkpoint.step:
         raise CheckpointError(
-            f"the run in {out} has finished {checkpoint.step} steps, more than {task.settings.steps}."
+            f"the run in {out} has finished {checkpoint.step} steps, more than {task.settings.steps}: "
+            f"ask for {checkpoint.step} or more."
         )
     if any(checkpoint.config.get(key) != value for key, value in task.config.items()):
         raise CheckpointError(f"the data is not what the run in {out} was started with: give the same file.")
@@ -285,9 +299,9 @@ def clear_run(out: PathLike) -> None:
 
 
 def read_log(out: PathLike) -> list[dict[str, Any]]:
-    """The log of a run, one dict a step; a last line that a crash cut short is left out."""
+    """The log of a run, one dict a step; a line that a crash cut short, or that is not ours, is left out."""
     try:
-        lines = (Path(out) / LOG).read_text(encoding="utf-8").splitlines()
+        lines = (Path(out) / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return []
     entries = []
@@ -296,7 +310,7 @@ def read_log(out: PathLike) -> list[dict[str, Any]]:
             entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(entry, dict) and isinstance(entry.get("step"), int):
+        if isinstance(entry, dict) and type(entry.get("step")) is int and type(entry.get("loss")) is float:
             entries.append(entry)
     return entries
 
@@ -332,7 +346,10 @@ def saved_settings(out: PathLike, kind: type[AnySettings]) -> AnySettings:
 def _settings_of(checkpoint: Checkpoint, kind: type[AnySettings], out: PathLike) -> AnySettings:
     found = checkpoint.config.get("kind")
     if found != _KINDS[kind]:
-        raise CheckpointError(f"{out} holds a run of the kind {found!r}, not {_KINDS[kind]!r}.")
+        raise CheckpointError(
+            f"{out} holds a run of the kind {found!r}, not {_KINDS[kind]!r}: resume it as what it is, "
+            "or give another folder."
+        )
     defaults, settings = dataclasses.asdict(kind()), checkpoint.config.get("settings")
     if not isinstance(settings, dict) or settings.keys() != defaults.keys():
         raise CheckpointError(f"the checkpoint in {out} lacks the run's settings: it is damaged or foreign.")

@@ -275,13 +275,17 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count: int) -> list[int]:
     positions = []
-    for number in [argnums] if isinstance(argnums, int) else argnums:
+    for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
+        if not isinstance(number, int):
+            raise TypeError(f"argnums is {argnums!r}; it must be the position of an argument, or a tuple of positions.")
         if not -count <= number < count:
             raise TypeError(
                 f"argnums is {argnums!r}, but {_name(function)} was called with {count} positional arguments; "
                 "pass what is differentiated by position."
             )
         positions.append(number % count)
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"argnums is {argnums!r}, which names an argument of {_name(function)} twice.")
     return positions
 
 

@@ -72,8 +72,11 @@ class GradientCheck:
         wrong = [row for row in self.rows if row.verdict in ("differs", "not finite")]
         if wrong:
             names = ", ".join(f"{row.name} ({row.verdict})" for row in wrong[:5]) + (", …" if len(wrong) > 5 else "")
-            return f"{len(wrong)} of {len(self.rows)} gradients must not be trusted: {names}."
+            which = f"{len(wrong)} of {len(self.rows)} gradients" if len(self.rows) > 1 else "The gradient"
+            return f"{which} must not be trusted: {names}."
         kinks = sum(row.verdict == "at a kink" for row in self.rows)
+        if len(self.rows) == 1:
+            return "The gradient agrees, at a kink." if kinks else "The gradient agrees."
         return f"All {len(self.rows)} gradients agree" + (f", {kinks} of them at a kink." if kinks else ".")
 
     def __str__(self) -> str:
@@ -209,22 +212,35 @@ def _ask_peers(
     """Each peer's gradients, and why those that are missing have none."""
     answers: dict[str, list[float]] = {}
     notes: list[str] = []
+    silent: dict[str, list[str]] = {}  # why some were not asked, with their names
+    trusting: list[str] = []
     for name in chosen:
         if name == "differences":
             continue
         if name in PEERS and not asked and len(tape) > _LARGE:
-            notes.append(f"{name} was not asked: replaying {len(tape):,} nodes is slow; name it in peers to have it.")
+            reason = f"replaying {len(tape):,} nodes is slow; check_gradients does it for those named in peers"
+            silent.setdefault(reason, []).append(name)
             continue
         try:
             theirs, answers[name] = tape.gradients(name)
-        except NotReplayableError as reason:
-            notes.append(f"{name} was not asked: {reason}.")
+        except NotReplayableError as error:
+            silent.setdefault(str(error), []).append(name)
             continue
         if name in PEERS and tape.user_nodes:
-            notes.append(f"{name} took the local derivatives of {tape.user_nodes} user-made nodes as they were given.")
+            trusting.append(name)
         if name == "reference" and theirs != value and (theirs == theirs or value == value):
             notes.append(f"the reference engine computes {theirs!r} for the function itself, ours {value!r}.")
+    for reason, names in silent.items():
+        notes.append(f"{_listed(names)} {'was' if len(names) == 1 else 'were'} not asked: {reason}.")
+    if trusting:
+        nodes = "a user-made node" if tape.user_nodes == 1 else f"{tape.user_nodes:,} user-made nodes"
+        notes.append(f"{_listed(trusting)} took the local derivatives of {nodes} as they were given.")
     return answers, notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``torch``, ``torch and jax``, ``reference, torch and jax``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _verdict(ours: float, difference: Difference | None, theirs: Mapping[str, float], largest: float) -> Verdict:

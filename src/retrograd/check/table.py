@@ -31,7 +31,13 @@ def render(check: GradientCheck, most: int) -> str:
         cells = [_cell(row, peer) for peer in check.peers]
         table.add_row(row.name, f"{row.at:.6g}", repr(row.ours), *cells, row.verdict)
     console = Console(
-        file=io.StringIO(), width=1000, color_system=None, highlight=False, markup=False, emoji=False, force_jupyter=False
+        file=io.StringIO(),
+        width=1000,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_jupyter=False,
     )
     console.print(table)
     lines = [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]

@@ -6,14 +6,17 @@ Every wrong input ends with one sentence on stderr and a non-zero exit status, n
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import io
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -82,8 +85,7 @@ def explain(
     """
     with _sentences():
         explanation = _explained(what, _numbers(values or []))
-        with _user_code(what):  # the check calls the function again
-            _show(explanation, form, None if all_steps else LIMIT, not no_check)
+        _show(explanation, what, form, None if all_steps else LIMIT, not no_check)
 
 
 @app.command(context_settings=_SIGNS)
@@ -100,7 +102,7 @@ def check(
     """
     with _sentences():
         explanation = _explained(what, _numbers(values or []))
-        with _user_code(what):
+        with _user_code(what), _waiting():
             table = explanation.check
         if table is None:
             fail(f"{what} has no inputs to check: give at least one name=value.")
@@ -134,15 +136,17 @@ _PAIR = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.D
 def _explained(what: str, values: dict[str, float | list[float]]) -> Explanation:
     """The explanation of an expression, or of a function in a file."""
     match = _FILE.fullmatch(what)
+    if re.fullmatch(r"--[a-z][a-z-]+", what) and what.strip("-") not in values:
+        fail(_not_a_pair(what))
     if match is not None:
         function = _function(Path(match["file"]), match["function"])
         with _user_code(what):
             return explain_function(function, values, match["function"])
-    if what.endswith(".py"):
-        fail(f"{what} names a file: add the function to call, as in {what}:loss.")
+    if what.endswith((".py", ".py:")):
+        fail(f"{what} names a file: add the function to call, as in {what.rstrip(':')}:loss.")
     for name, value in values.items():
         if isinstance(value, list):
-            fail(f"{name} is given {len(value)} numbers, and a name in an expression stands for one; give one number.")
+            fail(f"{name} is given a list, {value}, and a name in an expression stands for one number: give one.")
     return explain_anything(what, **values)
 
 
@@ -157,7 +161,7 @@ def _numbers(pairs: Sequence[str]) -> dict[str, float | list[float]]:
         if name in values:
             fail(f"{name} is given twice, as {values[name]!r} and as {text}: give it once.")
         values[name] = (
-            [_number(name, item) for item in text.split(",") if item.strip()] if "," in text else _number(name, text)
+            [_number(name, item) for item in text.removesuffix(",").split(",")] if "," in text else _number(name, text)
         )
     return values
 
@@ -195,14 +199,22 @@ def _function(path: Path, name: str) -> Callable[..., Any]:
     for part in name.split("."):
         found = getattr(found, part, None)
     if not callable(found):
-        own = [
-            key
-            for key, thing in vars(module).items()
-            if callable(thing) and getattr(thing, "__module__", "") == path.stem
-        ]
-        fail(f"{path} has no function {name}; it has {', '.join(own) or 'none'}.")
+        fail(f"{path} has no function {name}; it has {_own_functions(module)}.")
+    if inspect.iscoroutinefunction(found):
+        fail(f"{name} of {path} is async, and its result is awaited by nobody: make it a plain function (def {name}).")
     function: Callable[..., Any] = found
     return function
+
+
+def _own_functions(module: ModuleType, most: int = 12) -> str:
+    """The names of what a module defines and can be called, as a list in words."""
+    own = [
+        key
+        for key, thing in vars(module).items()
+        if callable(thing) and getattr(thing, "__module__", "") == module.__name__
+    ]
+    more = f" and {len(own) - most} more" if len(own) > most else ""
+    return ", ".join(own[:most]) + more if own else "none"
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -221,21 +233,26 @@ def _sentences(*also: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def _user_code(what: str) -> Iterator[None]:
-    """Turn whatever a user's file raises into one sentence that names its line."""
+    """Turn whatever a user's file raises into one sentence that names its line.
+
+    What it prints goes to stderr, so that standard output holds the explanation alone.
+    """
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     except (BrokenPipeError, MemoryError):
         raise
     except (RetrogradError, TypeError, ValueError) as error:
-        _blame(what, error, str(error))
+        _blame(what, error, str(error) or type(error).__name__)
     except SyntaxError as error:
-        fail(f"{error.filename}, line {error.lineno}: {error.msg}.")
+        place = what if error.filename is None else f"{error.filename}, line {error.lineno}"
+        fail(f"{place}: {error.msg}.")
     except (Exception, SystemExit) as error:
-        _blame(what, error, f"{type(error).__name__}: {error}")
+        _blame(what, error, f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def _blame(what: str, error: BaseException, says: str) -> NoReturn:
-    package = str(Path(__file__).parent)
+    package = str(Path(__file__).parent.parent)
     lines = [
         (frame.f_code, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -254,21 +271,40 @@ def _line(code: CodeType, line: int) -> str:
 
 def _console() -> Console:
     """Standard output: coloured in a terminal only, wrapped to its width, 80 columns when it goes elsewhere."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False, legacy_windows=False)
+    return Console(
+        highlight=False, markup=False, emoji=False, soft_wrap=False, legacy_windows=False, force_jupyter=False
+    )
 
 
-def _show(explanation: Explanation, form: Format, limit: int | None, check: bool) -> None:
-    """Print an explanation, its check with every peer that is installed."""
-    if form is Format.json:
-        _write(explanation.to_json(indent=2, check=check) + "\n")
-    elif form is Format.markdown:
-        if check:
-            explanation.check_or_reason(None)
-        _write(explanation.to_markdown(limit, check))
-    else:
-        console = _console()
-        for section in explanation.sections(limit, check, peers=None):
+@contextmanager
+def _waiting() -> Iterator[None]:
+    """Say on a terminal, while it lasts, what takes a few seconds: importing PyTorch and JAX, above all."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    console = Console(stderr=True, force_jupyter=False)
+    with console.status("Checking the gradients (importing PyTorch and JAX takes seconds) ...", spinner="line"):
+        yield
+
+
+def _show(explanation: Explanation, what: str, form: Format, limit: int | None, check: bool) -> None:
+    """Print an explanation, its check with every peer that is installed; the steps are there before the check is."""
+    console = _console()
+    if form is Format.text:
+        for section in explanation.sections(limit, check=False):
             _print(console, section)
+    text, table = "", None
+    with _user_code(what), _waiting() if check else nullcontext():  # the check calls the function again
+        if check:
+            table = explanation.check_or_reason(None)
+        if form is Format.json:
+            text = explanation.to_json(indent=2, check=check) + "\n"
+        elif form is Format.markdown:
+            text = explanation.to_markdown(limit, check)
+    if form is not Format.text:
+        _write(text)
+    elif table is not None:
+        _print(console, check_section(table, limit))
 
 
 def _print(console: Console, thing: Any) -> None:
@@ -294,8 +330,12 @@ _UsageError: Any = typer.BadParameter.__base__
 
 def main() -> None:
     """The entry point of the command: runs it and exits with its status."""
+    _prepare_streams()
     try:
-        status = app(standalone_mode=False)
+        with one_sentence_errors():  # for what writes before a command runs: --help, --version
+            status = app(standalone_mode=False)
+    except typer.Exit as error:
+        status = error.exit_code
     except _UsageError as error:
         _usage(error)
         status = 2
@@ -304,12 +344,34 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _prepare_streams() -> None:
+    """Make writing safe: where the encoding lacks a character, and where the shell closed the output (``>&-``)."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _usage(error: Any) -> None:
     """What is wrong with the command line itself, in one sentence; or the help, when nothing was asked for."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return
     command = error.ctx.command_path if error.ctx is not None else "retrograd"
-    message = " ".join(error.format_message().replace("Value error, ", "").rstrip(".").split())
+    message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".?:")
+    message = message.replace(". Did you mean", ", did you mean")
+    received = _received(getattr(getattr(error, "param", None), "opts", ()))
+    if received is not None and repr(received) not in message:
+        message += f"; it is {received!r}"
     print(f"retrograd: {message[:1].lower()}{message[1:]}: see {command} --help.", file=sys.stderr)
 
+
+def _received(options: Sequence[str]) -> str | None:
+    """What the command line gives for an option, under one of its names; None when it is not there."""
+    for word, after in zip(sys.argv[1:], [*sys.argv[2:], None], strict=True):
+        name, equals, value = word.partition("=")
+        if name in options:
+            return value if equals else after
+    return None

@@ -124,10 +124,15 @@ def _frame(points: Sequence[Point]) -> tuple[float, float, float, float]:
 def save_curve(path: str | os.PathLike[str], steps: Sequence[int], losses: Sequence[float]) -> None:
     """The loss of each step and its running mean as a PNG. Raises MissingExtraError without matplotlib, and OSError."""
     figure = _figure(7, 4)
-    axes = figure.add_subplot(xlabel="step", ylabel="loss")
+    axes = figure.add_subplot(xlabel="step", ylabel="loss", title="Loss while training")
     window = max(1, len(losses) // 20)
-    axes.plot(steps, losses, color="#999999", linewidth=0.6, label="each step")
-    axes.plot(steps, running_means(losses, window), color=PLUS_COLOUR, linewidth=1.8, label=f"mean of {window} steps")
+    marker = "o" if len(losses) == 1 else None  # a line through one point is nothing
+    if window > 1:
+        axes.plot(steps, losses, color="#999999", linewidth=0.6, label="each step")
+    label = f"mean of {window} steps" if window > 1 else "each step"
+    axes.plot(steps, running_means(losses, window), color=PLUS_COLOUR, linewidth=1.8, marker=marker, label=label)
+    if len(losses) < 10:
+        axes.set_xticks(steps)
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path, dpi=150)
@@ -135,14 +140,19 @@ def save_curve(path: str | os.PathLike[str], steps: Sequence[int], losses: Seque
 
 def save_boundary(path: str | os.PathLike[str], score: Score, points: Sequence[Point], labels: Sequence[int]) -> None:
     """The plane coloured by sign and size of ``score``, and the points, as a PNG. Raises as :func:`save_curve` does."""
-    figure = _figure(7, 5)
-    axes = figure.add_subplot(xlabel="x", ylabel="y", aspect="equal")
+    figure = _figure(8, 5)
+    axes = figure.add_subplot(
+        xlabel="x", ylabel="y", aspect="equal", title="Two moons, and where the network tells them apart"
+    )
     left, right, bottom, top = _frame(points)
-    xs = [left + (right - left) * i / 60 for i in range(61)]
-    ys = [bottom + (top - bottom) * i / 45 for i in range(46)]
+    xs = [left + (right - left) * i / 100 for i in range(101)]
+    ys = [bottom + (top - bottom) * i / 70 for i in range(71)]
     scores = [[max(-2.0, min(2.0, score(x, y))) for x in xs] for y in ys]
-    axes.contourf(xs, ys, scores, levels=[-2.01, -1, 0, 1, 2.01], colors=["#e8a678", "#f6dccb", "#cfe3f0", "#86b9da"])
-    axes.contour(xs, ys, scores, levels=[0], colors="black", linewidths=1)
+    bands = axes.contourf(
+        xs, ys, scores, levels=[-2.01, -1, 0, 1, 2.01], colors=["#e8a678", "#f6dccb", "#cfe3f0", "#86b9da"]
+    )
+    axes.contour(xs, ys, scores, levels=[0], colors="black", linewidths=1.2)
+    figure.colorbar(bands, ticks=[-1, 0, 1], label="score of the network; its sign is the label", shrink=0.75)
     for label, colour, marker in ((1, PLUS_COLOUR, "o"), (-1, MINUS_COLOUR, "s")):
         chosen = [point for point, its in zip(points, labels, strict=True) if its == label]
         axes.scatter(
@@ -151,7 +161,7 @@ def save_boundary(path: str | os.PathLike[str], score: Score, points: Sequence[P
             c=colour,
             marker=marker,
             edgecolors="white",
-            label=f"label {label:+d}",
+            label=f"label {label:+d}".replace("-", "\N{MINUS SIGN}"),
         )
     axes.legend(loc="upper right")
     figure.savefig(path, dpi=150)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -30,16 +30,24 @@ def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         fail("interrupted.", INTERRUPTED)
     except OSError as error:
+        if error.filename is None:
+            _discard_output()  # most likely what cannot be written, and Python would try again at its end
         fail(file_sentence(error))
     except MemoryError:
         fail("there is not enough memory for this; make the problem smaller.")
     except expected as error:
         fail(str(error))
+
+
+def _discard_output() -> None:
+    """Send what is still to be written on standard output nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(sentence: str, status: int = 1) -> NoReturn:
@@ -51,7 +59,7 @@ def fail(sentence: str, status: int = 1) -> NoReturn:
 def file_sentence(error: OSError) -> str:
     """What the system said about a file, as a sentence that names it."""
     reason = (error.strerror or str(error) or type(error).__name__).rstrip(".")
-    return f"{error.filename}: {reason}." if error.filename is not None else f"{reason}."
+    return f"{error.filename}: {reason}." if error.filename is not None else f"writing failed: {reason}."
 
 
 class StopRequest:
@@ -71,3 +79,5 @@ class StopRequest:
         if self.made:
             raise KeyboardInterrupt
         self.made = True
+        with suppress(OSError):  # not print: a handler may run in the middle of one
+            os.write(2, b"\nstopping after this step, and saving; Ctrl-C again interrupts at once\n")

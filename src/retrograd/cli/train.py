@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Generator
-from contextlib import closing
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -79,11 +80,13 @@ def gpt(
         settings = _settings(GPTSettings, context, out, resume, force)
         vocabulary = Vocabulary("".join(load_documents(settings.data)))
         sampling_tokens(vocabulary, settings.block_size, temperature, prompt)
-        _follow(train_gpt(settings, out, resume=resume, force=force), settings.steps, f"gpt --out {_quoted(out)}")
+        with _saying_what_to_do():
+            run = train_gpt(settings, out, resume=resume, force=force)
+        _follow(run, settings.steps, f"gpt --out {_quoted(out)}")
         _show_losses(out)
         model, vocabulary = load_gpt(out)
         for number in range(1, samples + 1):
-            print(f"sample {number:2d}: {sample(model, vocabulary, temperature, prompt)}")
+            print(f"sample {number:2d}: {_harmless(sample(model, vocabulary, temperature, prompt))}")
 
 
 @train.command()
@@ -101,7 +104,9 @@ def moons(
     """Train a network with two hidden layers to tell two moons apart, and draw where it draws the line."""
     with one_sentence_errors(ValueError):
         settings = _settings(MoonsSettings, context, out, resume, force)
-        _follow(train_moons(settings, out, resume=resume, force=force), settings.steps, f"moons --out {_quoted(out)}")
+        with _saying_what_to_do():
+            run = train_moons(settings, out, resume=resume, force=force)
+        _follow(run, settings.steps, f"moons --out {_quoted(out)}")
         _show_losses(out)
         _show_boundary(out)
 
@@ -128,6 +133,20 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
+def _harmless(text: str) -> str:
+    """The text with control characters written out, for a terminal would obey them."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+@contextmanager
+def _saying_what_to_do() -> Iterator[None]:
+    """Turn the failure to write a run's first files into a sentence that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        fail(f"{file_sentence(error)} Nothing was trained: mend that, or give another folder with --out.")
+
+
 # --- while it trains ------------------------------------------------------------------------------
 
 
@@ -147,6 +166,11 @@ def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> N
                 f"{file_sentence(error)} The run's last checkpoint is kept; "
                 f"when that is mended, go on with: retrograd train {command} --resume"
             )
+        except KeyboardInterrupt:
+            fail(
+                f"interrupted at once; the run's last checkpoint is kept: retrograd train {command} --resume",
+                INTERRUPTED,
+            )
     if last is None:
         console.print(f"All {steps} steps were done already.")
     elif last.step < steps:
@@ -162,17 +186,19 @@ class _Display:
     def __init__(self, console: Console, steps: int) -> None:
         self._console, self._steps = console, steps
         self._bar: Bar | None = None
+        self._told = 0.0
 
     def __enter__(self) -> Callable[[Progress], None]:
         if not self._console.is_terminal:
             return self._line
         self._bar = Bar(
             TextColumn("step {task.completed}/{task.total}"),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=None, complete_style=plots.PLUS_COLOUR, finished_style=plots.PLUS_COLOUR),
             TextColumn("{task.fields[news]}"),
             TimeRemainingColumn(),
             console=self._console,
             expand=True,
+            refresh_per_second=5,
         )
         self._task = self._bar.add_task("", total=self._steps, news="")
         self._bar.start()
@@ -183,7 +209,12 @@ class _Display:
             self._bar.stop()
 
     def _advance(self, progress: Progress) -> None:
+        """Tell the bar now and then: it draws itself five times a second, and telling it each step costs time."""
         assert self._bar is not None
+        now = time.monotonic()
+        if now - self._told < 0.05 and progress.step not in (1, self._steps):
+            return
+        self._told = now
         self._bar.update(self._task, completed=progress.step, news=_news(progress))
 
     def _line(self, progress: Progress) -> None:

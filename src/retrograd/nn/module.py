@@ -22,7 +22,8 @@ class Module:
 
     The parameters are the leaf Values that the instance's public attributes hold, directly or in lists,
     tuples, dicts, object arrays and other modules, in the order of assignment. A result of an operation
-    that happens to be kept in an attribute is no parameter; neither is anything behind a leading underscore.
+    that happens to be kept in an attribute is no parameter; neither is anything behind a leading underscore. A
+    module that refers back to the one it is part of is not entered again.
     A subclass may define ``parameters`` itself, as micrograd's do.
     """
 
@@ -69,34 +70,42 @@ class Module:
                 value.data = data
 
 
-def _gather(attribute: Any, values: dict[Value, None]) -> None:
-    """Add the leaf Values that an attribute holds, in the order of :func:`_blocks`."""
+def _gather(attribute: Any, values: dict[Value, None], above: tuple[Module, ...] = ()) -> None:
+    """Add the leaf Values that an attribute holds, in the order of :func:`_blocks`; ``above`` are its owners."""
     if isinstance(attribute, Value):
         if not attribute._children:
             values[attribute] = None
     elif isinstance(attribute, (list, tuple)):
         for item in attribute:
-            _gather(item, values)
+            _gather(item, values, above)
     elif isinstance(attribute, Module):
+        if _is_in(attribute, above):
+            return
         for name, inner in vars(attribute).items():
             if not name.startswith("_"):
-                _gather(inner, values)
+                _gather(inner, values, (*above, attribute))
     elif isinstance(attribute, dict):
         for item in attribute.values():
-            _gather(item, values)
+            _gather(item, values, above)
     elif isinstance(attribute, np.ndarray) and attribute.dtype == object:
-        _gather(attribute.tolist(), values)
+        _gather(attribute.tolist(), values, above)
 
 
-def _blocks(module: Module) -> Iterator[tuple[str, _Block]]:
+def _is_in(module: Module, above: tuple[Module, ...]) -> bool:
+    return any(module is owner for owner in above)
+
+
+def _blocks(module: Module, above: tuple[Module, ...] = ()) -> Iterator[tuple[str, _Block]]:
+    if _is_in(module, above):
+        return
     for name, attribute in vars(module).items():
         if not name.startswith("_"):
-            yield from _blocks_in(name, attribute)
+            yield from _blocks_in(name, attribute, (*above, module))
 
 
-def _blocks_in(name: str, attribute: Any) -> Iterator[tuple[str, _Block]]:
+def _blocks_in(name: str, attribute: Any, above: tuple[Module, ...]) -> Iterator[tuple[str, _Block]]:
     if isinstance(attribute, Module):
-        for inner, block in _blocks(attribute):
+        for inner, block in _blocks(attribute, above):
             yield f"{name}.{inner}", block
         return
     if isinstance(attribute, np.ndarray) and attribute.dtype == object:
@@ -106,10 +115,10 @@ def _blocks_in(name: str, attribute: Any) -> Iterator[tuple[str, _Block]]:
         yield name, whole
     elif isinstance(attribute, (list, tuple)):
         for index, item in enumerate(attribute):
-            yield from _blocks_in(f"{name}.{index}", item)
+            yield from _blocks_in(f"{name}.{index}", item, above)
     elif isinstance(attribute, dict):
         for key, item in attribute.items():
-            yield from _blocks_in(f"{name}.{key}", item)
+            yield from _blocks_in(f"{name}.{key}", item, above)
 
 
 def _as_block(attribute: Any) -> _Block | None:
@@ -126,7 +135,10 @@ def _as_block(attribute: Any) -> _Block | None:
 
 
 def _fitting(name: str, given: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        raise CheckpointError(f"parameter {name!r} must be an array; its rows differ in length or kind.") from None
     if array.dtype.kind not in "fiu":
         raise CheckpointError(f"parameter {name!r} must be an array of real numbers, not of {array.dtype}.")
     if array.shape != shape:

@@ -20,6 +20,7 @@ class Tape(threading.local):
         self.recording = True
         self.raising: frozenset[str] = frozenset({"divide", "over", "invalid"})
         self.observer: Callable[[Value], object] | None = None
+        self.observing = False  #: the observer is at work: what it records itself is not observed
         self.backward_hook: Callable[[Value, float], object] | None = None
 
 

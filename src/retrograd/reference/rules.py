@@ -44,10 +44,10 @@ class Rule:
     partials: tuple[Partial, ...]
 
     def violation(self, numbers: Sequence[float], y: float, raising: Collection[str]) -> int | None:
-        """Index of the first domain entry that holds and whose kind is in ``raising``; None when all is well."""
+        """Index of the first domain entry that holds, if its kind is in ``raising``; else None: all is well."""
         for index, (domain, holds) in enumerate(self.domain):
-            if domain.kind in raising and holds(*numbers, y):
-                return index
+            if holds(*numbers, y):
+                return index if domain.kind in raising else None
         return None
 
     def derivatives(

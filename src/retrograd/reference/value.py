@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, SupportsFloat, TypeAlias, cast
 
 from .. import copying, errors
-from ..numeric import same_bits, to_float
+from ..numeric import same_bits, to_float, to_tuple
 from ..ops import NARY, OPS, NaryOp, Op
 from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
 from .operators import Operators
@@ -101,7 +101,7 @@ class Value(Operators):
         self = object.__new__(cls)
         self._data = self._grad = 0.0
         self._label = self._given_op = ""
-        self._creation = next(_creation)
+        self._creation = 0  # until it is made
         self._record = self._closure = None
         self._constant = False
         return self
@@ -116,15 +116,15 @@ class Value(Operators):
         children: Iterable[Value] = (),
         local_grads: Sequence[float] | None = None,
     ) -> None:
-        if self._record is not None:
-            raise TypeError("this Value has been made already: make another one instead of calling __init__ again.")
-        self._data = to_float(data, "Value(…)")
-        self.label = label
-        if isinstance(_op, str):
-            self._given_op = _op
-        else:  # the third argument of Value(data, children, local_grads)
+        if not isinstance(label, str):
+            raise errors.not_a_label(label)
+        number = to_float(data, "Value(…)")
+        if not isinstance(_op, str):  # the third argument of Value(data, children, local_grads)
             local_grads = _op
-        operands = tuple(_children) or tuple(children)
+        by_position, by_name = to_tuple(_children, "Value(data, children)"), to_tuple(children, "Value(data, children)")
+        if by_position and by_name:
+            raise errors.children_twice()
+        operands = by_position or by_name
         for child in operands:
             if not isinstance(child, Value):
                 raise errors.not_a_child(child)
@@ -132,6 +132,10 @@ class Value(Operators):
         if partials is not None and len(partials) != len(operands):
             expected = f"one local derivative for each of the {len(operands)} children"
             raise errors.wrong_length("Value(data, children, local_grads)", expected, len(partials))
+        if self._record is not None or (operands and self._creation):
+            raise TypeError("this Value has been made already: make another one instead of calling __init__ again.")
+        self._data, self._label, self._given_op = number, label, _op if isinstance(_op, str) else ""
+        self._creation = next(_creation)
         _check_thread(operands)
         if operands and tape.recording:
             record = Record(None, list(operands), self._data)
@@ -348,11 +352,7 @@ def _rule_named(name: str, operands: Sequence[object]) -> Rule:
 
 
 def _sequence(operands: Iterable[object], where: str) -> list[Value | float]:
-    try:
-        iterator = iter(operands)
-    except TypeError:
-        raise errors.not_a_sequence(operands, where) from None
-    return [_operand(operand, where) for operand in iterator]
+    return [_operand(operand, where) for operand in to_tuple(operands, where)]
 
 
 def _operand(operand: object, where: str) -> Value | float:
@@ -375,6 +375,7 @@ def _data(operand: Value | float) -> float:
 def _leaf(data: float) -> Value:
     leaf = Value.__new__(Value)
     leaf._data = data
+    leaf._creation = next(_creation)
     return leaf
 
 
@@ -403,12 +404,12 @@ def _append(node: Value, record: Record) -> None:
     _check_thread(record.operands)
     node._record = record
     node._creation = next(_creation)
-    observer, tape.observer = tape.observer, None  # what the observer itself records is not observed
-    if observer is not None:
+    if tape.observer is not None and not tape.observing:
+        tape.observing = True
         try:
-            observer(node)
+            tape.observer(node)
         finally:
-            tape.observer = tape.observer or observer
+            tape.observing = False
 
 
 def _check_thread(operands: Iterable[Value | float]) -> None:
@@ -428,6 +429,7 @@ def _child_slots(record: Record) -> list[int]:
 
 def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
     """``start + w0*x0 + w1*x1 + …``, one node for each operation. Raises ValueError for lengths that differ."""
+    weights, inputs = list(weights), list(inputs)
     if len(weights) != len(inputs):
         raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
     total = start
@@ -554,13 +556,12 @@ def _check_unchanged(value: Value, record: Record) -> None:
 
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
     """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
-    saved = [(value, value._grad) for value in _reached(root)]
+    saved = [(value, value._grad) for value in {id(value): value for value in (*_reached(root), *xs)}.values()]
     try:
         for value, _ in saved:
-            value._grad = 0.0
+            value._grad = 0.0  # what the pass does not reach has gradient zero
         _sweep(root, seed)
-        reached = {id(value) for value, _ in saved}
-        return [x._grad if id(x) in reached else 0.0 for x in xs]
+        return [x._grad for x in xs]
     finally:
         for value, gradient in saved:
             value._grad = gradient

@@ -83,7 +83,12 @@ class Explanation:
         ``limit`` bounds the steps shown in each part (None: all of them); ``check`` adds the table of the check.
         """
         console = Console(
-            file=io.StringIO(), width=width, color_system=None, force_terminal=False, legacy_windows=False
+            file=io.StringIO(),
+            width=width,
+            color_system=None,
+            force_terminal=False,
+            legacy_windows=False,
+            force_jupyter=False,
         )
         with console.capture() as capture:
             for section in self.sections(limit, check):

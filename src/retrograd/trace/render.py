@@ -348,7 +348,8 @@ def thermometer_section(trace: Trace, limit: int | None) -> Section:
         grad = node.grad or 0.0
         lead = f"  {node.name:<{name_width}}  "
         line = (
-            Text(f"{short(grad, True):>{number_width}}", _style(grad))
+            Text()
+            .append(f"{short(grad, True):>{number_width}}", _style(grad))
             .append("  ")
             .append_text(_bar(grad, largest, half))
         )
@@ -390,7 +391,9 @@ def rules_section(trace: Trace) -> Section:
     entries = [
         Entry(
             "  ",
-            Text(card.capitalize(), HEADING).append(f" ({_abridged(names)}): {CARDS.get(card, _doc(trace, card))}."),
+            Text()
+            .append(card.capitalize(), HEADING)
+            .append(f" ({_abridged(names)}): {CARDS.get(card, _doc(trace, card))}."),
         )
         for card, names in where.items()
     ]
@@ -410,7 +413,7 @@ def _meetings(trace: Trace) -> Iterable[Entry]:
     if not met:
         return
     reason = ": what is used more than once adds up its contributions, hence += and not =."
-    yield Entry("  ", Text("Paths that meet", HEADING).append(reason))
+    yield Entry("  ", Text().append("Paths that meet", HEADING).append(reason))
     for node, items in met[:4]:
         terms = _abridged([repr(item.contribution) for item in items]).replace(", ", " + ")
         yield Entry("    ", Text(f"{node.name}.grad = {terms} = ").append(f"{items[-1].after!r}", HEADING))

@@ -166,7 +166,9 @@ class Derivatives:
             others = {f"x{k}": operand for k, operand in enumerate(operands) if k != slot}
             return " * ".join(others), others
         if row.name == "logsumexp" and math.isfinite(result.data):
-            return "exp(a - y)", {"a": operands[slot], "y": result}
+            if self.share_as_written(slot, local):
+                return "exp(a - y)", {"a": operands[slot], "y": result}
+            return "rest", {"rest": Operand("rest", local, True)}
         half = len(operands) // 2
         which, position = divmod(slot, half) if row.paired else (0, slot)
         around = {"y": result, "a": operands[position]}
@@ -177,6 +179,14 @@ class Derivatives:
         rest = libm.divide(local, result.data) if row.name == "softmax" else local
         around["rest"] = Operand("rest", rest, True)
         return row.partials[which], around
+
+    def share_as_written(self, slot: int, local: float) -> bool:
+        """Whether a logsumexp's ``exp(a - y)``, computed from the numbers shown, is the share that the pass used.
+
+        It is not for operands so large that ``y`` has lost the logarithm: there the number stands.
+        """
+        difference = self.operands[slot].data - self.result.data
+        return difference < 1.0 and math.isclose(math.exp(difference), local, rel_tol=1e-9, abs_tol=1e-300)
 
 
 _parsed = cache(formula.parse)
