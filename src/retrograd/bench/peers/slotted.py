@@ -10,6 +10,7 @@ is deep (:func:`retrograd.bench.measure.deep_recursion`).
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 __all__ = ["Value", "count"]
 
@@ -18,6 +19,10 @@ class Value:
     """One number, its gradient, and the nodes it was computed from."""
 
     __slots__ = ("_children", "_local_grads", "data", "grad")
+
+    #: As published, ``backward`` leaves a cycle behind (``build_topo`` refers to itself) that holds the graph until
+    #: the collector runs. Where the collector is off, this breaks it, so that the graph is freed at all.
+    breaks_cycle: ClassVar[bool] = False
 
     def __init__(self, data: float, children: tuple[Value, ...] = (), local_grads: tuple[float, ...] = ()) -> None:
         self.data = data
@@ -83,8 +88,9 @@ class Value:
         for v in reversed(topo):
             for child, local_grad in zip(v._children, v._local_grads):
                 child.grad += local_grad * v.grad
-        topo.clear()  # build_topo refers to itself, and would hold the graph until the collector runs
-        visited.clear()
+        if Value.breaks_cycle:
+            topo.clear()
+            visited.clear()
 
 
 def count(root: Value) -> int:
