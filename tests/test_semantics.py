@@ -304,7 +304,11 @@ def test_children_are_given_once_and_as_a_sequence() -> None:
 
 
 def test_logsumexp_of_an_infinity() -> None:
-    for numbers, shares in (((math.inf, 1.0), [1.0, 0.0]), ((math.inf, math.inf), [0.5, 0.5]), ((-math.inf, 1.0), [0.0, 1.0])):
+    for numbers, shares in (
+        ((math.inf, 1.0), [1.0, 0.0]),
+        ((math.inf, math.inf), [0.5, 0.5]),
+        ((-math.inf, 1.0), [0.0, 1.0]),
+    ):
         xs = [Value(x) for x in numbers]
         rg.logsumexp(xs).backward()
         assert [x.grad for x in xs] == shares
