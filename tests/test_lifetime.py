@@ -20,6 +20,7 @@ import pytest
 from retrograd import errors, reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
+pytestmark = pytest.mark.native
 Value = native.Value
 
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096

@@ -22,6 +22,7 @@ import pytest
 from retrograd import errors, ops, reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
+pytestmark = pytest.mark.native
 
 UNARY = [row.name for row in ops.OPS if row.arity == 1]
 BINARY = [row.name for row in ops.OPS if row.arity == 2 and not row.static]
