@@ -14,6 +14,7 @@ import pytest
 from conftest import require
 
 import retrograd
+from retrograd import engine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 from examples import NOTEBOOK, PAGES, blocks, run, runs_here, sessions
@@ -56,6 +57,8 @@ def test_python_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_commands_in_pages(command: str, output: str, tmp_path: Path) -> None:
+    if engine.ENGINE == "reference" and command.startswith("retrograd train"):
+        pytest.skip("a training run of this length takes minutes on the reference engine")
     for peer in ("torch", "jax", "matplotlib"):
         if peer in output or (peer == "matplotlib" and ".png" in output):
             require(peer)
