@@ -50,6 +50,7 @@ def chain(length: int) -> tuple[Any, Any]:
     return x, y
 
 
+@pytest.mark.memory
 def test_ten_million_nodes_in_one_chain() -> None:
     x, y = chain(10_000_000)
     y.backward()
@@ -59,6 +60,7 @@ def test_ten_million_nodes_in_one_chain() -> None:
     assert x.grad == 1.0
 
 
+@pytest.mark.memory
 @needs_proc
 def test_a_node_costs_at_most_64_bytes() -> None:
     chain(200_000)
@@ -78,6 +80,7 @@ def steps(step: Callable[[], object], count: int = 10_000) -> float:
     return (resident() - before) / count
 
 
+@pytest.mark.memory
 @needs_proc
 def test_memory_is_flat_while_graphs_are_dropped() -> None:
     w = Value(0.5)
@@ -97,6 +100,7 @@ def test_memory_is_flat_while_graphs_are_dropped() -> None:
     assert steps(forward_and_backward, 3000) < 100
 
 
+@pytest.mark.memory
 @needs_proc
 def test_a_kept_leaf_pins_nothing() -> None:
     kept: list[Any] = []
@@ -110,6 +114,7 @@ def test_a_kept_leaf_pins_nothing() -> None:
     assert steps(step) < 300  # the leaf itself and its place in the list
 
 
+@pytest.mark.memory
 @needs_proc
 def test_a_kept_result_costs_at_most_its_chunk() -> None:
     kept: list[Any] = []
@@ -202,6 +207,7 @@ def test_a_cycle_through_a_subclass_is_collected() -> None:
     assert seen() is None
 
 
+@pytest.mark.memory
 @needs_proc
 def test_an_old_result_does_not_keep_the_numbers_of_every_step() -> None:
     parameters = [Value(0.5) for _ in range(100)]

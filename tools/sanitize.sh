@@ -18,4 +18,5 @@ cp "$build"/_native*.so "$package/"
 PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
   ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
-  "$python" -m pytest -p no:cacheprovider tests/test_value.py tests/test_engines.py tests/test_lifetime.py -k "not costs and not flat and not pins and not ten_million"
+  "$python" -m pytest -p no:cacheprovider -m "not memory" tests/test_value*.py tests/test_engines.py \
+  tests/test_lifetime.py tests/test_stress.py
