@@ -14,9 +14,12 @@ rm -rf "$package"
 mkdir -p "$build/package"
 cp -r src/retrograd "$package"
 cp "$build"/_native*.so "$package/"
+export PYTHONPATH="$build/package" PYTHONMALLOC=malloc
 # Leaks are looked for by the tests of lifetimes; the interpreter itself keeps much until the end.
-PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
-  ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-  LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
-  "$python" -m pytest -p no:cacheprovider -m "not memory" tests/test_value*.py tests/test_engines.py \
+export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)"
+export LD_PRELOAD
+"$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
+"$python" -m pytest -p no:cacheprovider -m "not memory" tests/test_value*.py tests/test_engines.py \
   tests/test_lifetime.py tests/test_stress.py
