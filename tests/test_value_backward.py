@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lessons import chapter_backward, lesson_backward
 
 import retrograd.engine as engine
 from retrograd import errors
@@ -17,49 +18,6 @@ from retrograd.engine import Value, errstate, no_grad, topological_order
 from retrograd.ops import NARY, OPS, Edge, Op
 
 # --- the seeds' worked numbers --------------------------------------------------------------------
-
-
-def build_topo(root: Value) -> list[Value]:
-    """Copied from the lesson "Walk it backward"."""
-    order, visited = [], set()
-
-    def visit(v: Value) -> None:
-        if v in visited:
-            return
-        visited.add(v)
-        for p in v._prev:
-            visit(p)
-        order.append(v)
-
-    visit(root)
-    return order
-
-
-def backward(root: Value) -> None:
-    """Copied from the lesson "Walk it backward"."""
-    order = build_topo(root)
-    root.grad = 1.0
-    for v in reversed(order):
-        v._backward()
-
-
-def gpt_backward(self: Value) -> None:
-    """Copied from the chapter on the scalar GPT's backward()."""
-    topo = []
-    visited = set()
-
-    def build_topo(v: Value) -> None:
-        if v not in visited:
-            visited.add(v)
-            for child in v._children:
-                build_topo(child)
-            topo.append(v)
-
-    build_topo(self)
-    self.grad = 1
-    for v in reversed(topo):
-        for child, local_grad in zip(v._children, v._local_grads, strict=True):
-            child.grad += local_grad * v.grad
 
 
 def own(root: Value) -> None:
@@ -89,7 +47,7 @@ SEEDS: list[tuple[Callable[..., Value], list[float], float, list[float]]] = [
 ]
 
 
-@pytest.mark.parametrize("run", [own, stepwise, backward, gpt_backward])
+@pytest.mark.parametrize("run", [own, stepwise, lesson_backward, chapter_backward])
 @pytest.mark.parametrize("case", SEEDS)
 def test_seeds_numbers_with_the_seeds_own_passes(case: Any, run: Callable[[Value], None]) -> None:
     function, at, data, gradients = case
@@ -98,19 +56,6 @@ def test_seeds_numbers_with_the_seeds_own_passes(case: Any, run: Callable[[Value
     run(result)
     assert result.data == pytest.approx(data, abs=1e-12)
     assert [leaf.grad for leaf in leaves] == pytest.approx(gradients, abs=1e-12)
-
-
-def test_wiki_example() -> None:
-    a, b = Value(2.0), Value(3.0)
-    c = a * b
-    d = c + a
-    e = d**2
-    assert e.data == 64.0
-    e.backward()
-    assert [v.grad for v in (a, b, c, d, e)] == [64.0, 32.0, 16.0, 16.0, 1.0]
-    c.grad, a.grad, b.grad = 1.0, 0.0, 0.0
-    c._backward()
-    assert (a.grad, b.grad) == (3.0, 2.0)
 
 
 def test_own_pass_gives_every_node_the_pasted_passes_gradient() -> None:
@@ -122,7 +67,7 @@ def test_own_pass_gives_every_node_the_pasted_passes_gradient() -> None:
     order = topological_order(ours)
     assert order[-1] is ours
     ours.backward()
-    gpt_backward(theirs)
+    chapter_backward(theirs)
     assert [v.grad for v in order] == pytest.approx([v.grad for v in topological_order(theirs)], rel=1e-12)
 
 
