@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .gradients import GradientCheck, GradientRow
 
-__all__ = ["render"]
-
-_MANY = 100_000_000  # a distance in ulp beyond which its number says nothing
+__all__ = ["peer_cell", "render"]
 
 
 def render(check: GradientCheck, most: int) -> str:
@@ -28,7 +26,7 @@ def render(check: GradientCheck, most: int) -> str:
     table.add_column("verdict")
     shown = sorted(check.rows, key=lambda row: row.verdict == "agrees")[:most] if len(check.rows) > most else check.rows
     for row in shown:
-        cells = [_cell(row, peer) for peer in check.peers]
+        cells = [peer_cell(row, peer) for peer in check.peers]
         table.add_row(row.name, f"{row.at:.6g}", repr(row.ours), *cells, row.verdict)
     console = Console(
         file=io.StringIO(),
@@ -47,14 +45,14 @@ def render(check: GradientCheck, most: int) -> str:
     return "\n".join([*lines, "", check.summary, *check.notes])
 
 
-def _cell(row: GradientRow, peer: str) -> str:
-    """What a peer says: a measured number with its error, or a number and how many floats it is from ours."""
+def peer_cell(row: GradientRow, peer: str) -> str:
+    """What a peer says of one input: ``7 +/- 1e-11`` when it was measured, else ``7 (0 ulp)``."""
     if peer != "differences":
         distance = row.ulp(peer)
-        return f"{row.peers[peer]:.10g} ({distance if distance < _MANY else 'many'} ulp)"
+        return f"{row.peers[peer]:.10g} ({distance:{',.0f' if distance < 1e6 else '.0e'}} ulp)"
     difference = row.difference
     if difference is None or not difference.known:
         return "unknown"
     if difference.kink:
-        return f"from {difference.left:.6g} to {difference.right:.6g}"
-    return f"{difference.value:.10g} ± {difference.error:.0e}"
+        return f"{difference.left:.6g} to {difference.right:.6g}"
+    return f"{difference.value:.10g} +/- {difference.error:.0e}"

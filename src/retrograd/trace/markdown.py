@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..check.table import peer_cell
 from .render import (
     LIMIT,
     check_section,
     influence_words,
-    peer_cell,
     ranked_leaves,
     rules_section,
     short,

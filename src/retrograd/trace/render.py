@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from ..check.table import peer_cell
 from ..ops import BY_NAME, Op
 from ..sources import Location
 from .trace import Addition, Node, Step, Trace
 
 if TYPE_CHECKING:
-    from ..check import GradientCheck, GradientRow
+    from ..check import GradientCheck
 
 __all__ = [
     "LIMIT",
@@ -461,16 +462,3 @@ def _table_line(cells: Sequence[str], widths: Sequence[int]) -> Entry:
         for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return Entry("  ", Text("  ".join(padded)))
-
-
-def peer_cell(row: GradientRow, peer: str) -> str:
-    """What a peer says of one input: ``7 +/- 1e-11`` when it was measured, else ``7 (0 ulp)``."""
-    if peer != "differences":
-        distance = row.ulp(peer)
-        return f"{row.peers[peer]:.10g} ({distance:{',.0f' if distance < 1e6 else '.0e'}} ulp)"
-    difference = row.difference
-    if difference is None or not difference.known:
-        return "unknown"
-    if difference.kink:
-        return f"{difference.left:.6g} to {difference.right:.6g}"
-    return f"{difference.value:.10g} +/- {difference.error:.0e}"
