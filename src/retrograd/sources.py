@@ -1,6 +1,6 @@
 """Where in the user's program each node was recorded: file, line and function.
 
-Plain recording keeps no source lines, because a node has 64 bytes and a line costs a walk up the stack.
+Plain recording keeps no source lines: a line costs a walk up the stack for every node.
 Inside ``with record_sources():`` every new interior node remembers its line, as a small number that
 stands for a :class:`Location` in a table kept here. Frames inside this package are skipped, so that a
 layer of ``retrograd.nn`` is reported at the line of the user's code that called it.

@@ -339,6 +339,10 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     structure (lists, tuples, dictionaries, arrays, modules), and the result has that structure (a tuple of
     them for several). ``f`` gets Values in its place and returns one Value; a plain number is a constant.
 
+    Numbers in, numbers out: the results are floats when every argument is a number, and Values connected to the
+    graph when one is a Value, or inside another transform. A Value that ``f`` only closes over is not an argument:
+    to differentiate a gradient once more with respect to it, pass it in, or use ``gradient(…, create_graph=True)``.
+
     Raises TypeError when ``f`` returns anything else.
 
     >>> from retrograd import grad
