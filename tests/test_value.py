@@ -46,7 +46,18 @@ def test_numbers_are_accepted(number: Any) -> None:
 
 @pytest.mark.parametrize(
     "thing",
-    ["3", None, 3j, Decimal(3), np.array(3.0), np.array([1.0, 2.0]), [1.0], np.complex128(1), b"3", np.timedelta64(3)],
+    [
+        "3",
+        None,
+        3j,
+        Decimal(3),
+        np.array(3.0),
+        np.array([1.0, 2.0]),
+        [1.0],
+        np.complex128(1),
+        b"3",
+        np.timedelta64(3, "s"),
+    ],
 )
 def test_everything_else_is_refused(thing: Any) -> None:
     for attempt in (

@@ -11,13 +11,17 @@ of the backward pass; and run the same code at the speed of C.
 (7.0, 2.0, -1.0)
 """
 
+from typing import TYPE_CHECKING
+
 from . import errors, math, nn, optim
 from .anomaly import detect_anomaly
 from .check import check_gradients
 from .engine import Value, errstate, no_grad, topological_order
 from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softmax, sum, where  # noqa: A004
-from .trace.explain import explain
 from .transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
+
+if TYPE_CHECKING:
+    from .trace.explain import explain
 
 __all__ = [
     "Value",
@@ -52,10 +56,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """``__version__``, which costs more to find out than the rest of the import."""
-    if name != "__version__":
-        raise AttributeError(f"module 'retrograd' has no attribute {name!r}")
-    from importlib.metadata import version
+def __getattr__(name: str) -> object:
+    """What costs more to import than all the rest: ``explain``, which prints with rich, and ``__version__``."""
+    if name == "explain":
+        from .trace.explain import explain
 
-    return version("retrograd")
+        globals()[name] = explain
+        return explain
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("retrograd")
+    raise AttributeError(f"module 'retrograd' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
