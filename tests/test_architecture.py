@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -121,7 +122,8 @@ import retrograd.engine
 
 @pytest.mark.native
 def test_another_table_is_refused() -> None:
-    done = subprocess.run([sys.executable, "-c", ANOTHER_TABLE], capture_output=True, text=True)
+    environment = {**os.environ, "RETROGRAD_ENGINE": "native"}
+    done = subprocess.run([sys.executable, "-c", ANOTHER_TABLE], env=environment, capture_output=True, text=True)
     assert done.returncode != 0
     assert "NativeMismatchError" in done.stderr
     assert "pip install ." in done.stderr

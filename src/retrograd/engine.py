@@ -88,28 +88,9 @@ if not TYPE_CHECKING:
     else:
         raise errors.unknown_engine(ENGINE)
 
-    Value = _engine.Value
-    adam_step = _engine.adam_step
-    apply = _engine.apply
-    evaluate = _engine.evaluate
-    functions = _engine.functions
-    get_source = _engine.get_source
-    gradients = _engine.gradients
-    interior = _engine.interior
-    is_constant = _engine.is_constant
-    operands = _engine.operands
-    output_index = _engine.output_index
-    reduce = _engine.reduce
-    restore = _engine.restore
-    row_name = _engine.row_name
-    set_backward_hook = _engine.set_backward_hook
-    set_errstate = _engine.set_errstate
-    set_observer = _engine.set_observer
-    set_recording = _engine.set_recording
-    set_source = _engine.set_source
-    sgd_step = _engine.sgd_step
-    weighted_sum = _engine.weighted_sum
-    zero_gradients = _engine.zero_gradients
+    # The names above, from the engine chosen; what follows here is the same for both.
+    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "topological_order"}
+    globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
 
 
 Number: TypeAlias = Value | float
