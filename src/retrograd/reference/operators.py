@@ -22,7 +22,7 @@ class Operators:
     @staticmethod
     def _apply(name: str, /, *operands: Any) -> Any:
         """Record the row ``name`` of the op table on ``operands``."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: Value records, and nothing else derives from this
 
     # --- arithmetic
 
