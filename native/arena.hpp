@@ -53,6 +53,7 @@ enum Flag : uint8_t {
   OWNS_B = 16,      // an arena node whose second operand is a Value
   OWNS_BLOCK = 32,  // an arena node with a block of operands
   FRESH = 64,       // a leaf that no __init__ has seen
+  IN_STORE = 128,   // a leaf whose numbers a store keeps, too
 };
 
 constexpr size_t kChunkBytes = 1 << 14;

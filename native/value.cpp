@@ -293,6 +293,7 @@ Value* free_in_arena(Value* node, Places& places) {
 
 void free_outside(Value* value, Places& places) {
   Value* slot = value->code == USER ? value->slot : nullptr;
+  if (value->flags & IN_STORE) leaf_died(value);
   drop_extra(value);
   if (slot) {
     --chunk_of(slot)->tape->user_nodes;

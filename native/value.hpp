@@ -57,6 +57,14 @@ void drop_extra(Value* value);
 Value* new_leaf(double data, uint8_t flags = 0);
 bool give_slot(Value* user_node);  // a USER node's place in the order
 
+// Compiled programs and optimizers keep the numbers of leaves in arrays for as long as nobody looks (see
+// compiler/store.hpp). Whatever Python calls to look at a Value, or to compute with one, settles first: afterwards the
+// Values hold what the arrays held. False with an exception set.
+extern size_t unsettled;  // how many stores are ahead of their Values
+bool settle_all();
+inline bool settle() { return unsettled == 0 || settle_all(); }
+void leaf_died(Value* leaf);  // a leaf that is in a store
+
 inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
 
 // Assigns `.data`, remembering the old number for the nodes that used it. One scope may change many values,

@@ -535,6 +535,7 @@ OPS: tuple[Op, ...] = (
         public=False,
     ),
     Op("identity", "a", ("1",), "The number itself, as a new node.", sample=(_ANY,), public=False),
+    Op("detach", "a", ("0",), "The number itself, through which no gradient flows.", sample=(_ANY,), public=False),
 )
 
 NARY: tuple[NaryOp, ...] = (

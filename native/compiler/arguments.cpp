@@ -1,0 +1,154 @@
+#include "arguments.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace retrograd::compiler {
+
+PyObject* index_type = nullptr;
+
+std::unique_ptr<Spec> Spec::parse(PyObject* description) {
+  const char* kind;
+  PyObject *second = nullptr, *third = nullptr, *fourth = nullptr;
+  if (!PyArg_ParseTuple(description, "sO|OO", &kind, &second, &third, &fourth)) return nullptr;
+  static constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"passive", PASSIVE}, {"active", ACTIVE}, {"index", INDEX}, {"value", VALUE},       {"same", SAME},
+      {"is", IS},           {"equal", EQUAL},   {"dict", DICT},   {"sequence", SEQUENCE}, {"array", ARRAY},
+  };
+  auto spec = std::make_unique<Spec>();
+  for (auto& [name, number] : kinds) {
+    if (name == kind) spec->kind_ = number;
+  }
+  spec->object_ = Ref::borrow(second);
+  switch (spec->kind_) {
+    case PASSIVE:
+    case ACTIVE:
+    case INDEX:
+    case VALUE:
+    case SAME: spec->number_ = PyLong_AsSize_t(second); break;
+    case ARRAY:
+      spec->number_ = PyLong_AsSize_t(third);
+      spec->active_ = PyObject_IsTrue(fourth) == 1;
+      break;
+    case SEQUENCE:
+    case DICT:
+      for (Py_ssize_t i = 0; i < PyList_Size(third); ++i) {
+        PyObject* item = PyList_GetItem(third, i);
+        if (spec->kind_ == DICT) {
+          spec->keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
+          item = PyTuple_GetItem(item, 1);
+        }
+        auto child = item ? parse(item) : nullptr;
+        if (!child) return nullptr;
+        spec->items_.push_back(std::move(child));
+      }
+      break;
+    default: break;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  return spec;
+}
+
+namespace {
+template <class T>
+void put(std::vector<T>& numbers, size_t i, T number) {
+  if (i >= numbers.size()) numbers.resize(i + 1);
+  numbers[i] = number;
+}
+PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE(object)); }
+}  // namespace
+
+int Spec::read(PyObject* argument, Arguments& into) const {
+  switch (kind_) {
+    case PASSIVE:
+    case ACTIVE: {
+      if (!PyFloat_Check(argument)) return 0;
+      const double number = PyFloat_AsDouble(argument);
+      put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
+      if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
+      return 1;
+    }
+    case INDEX: {
+      if (type_of(argument) != index_type) return 0;
+      const long index = PyLong_AsLong(argument);
+      if (index == -1 && PyErr_Occurred()) return -1;
+      put(into.indices, number_, static_cast<int32_t>(index));
+      return 1;
+    }
+    case VALUE: {
+      if (!is_value(argument) || as_value(argument)->code != LEAF) return 0;
+      Value* value = as_value(argument);
+      for (size_t i = 0; i < into.values.size(); ++i) {
+        if (into.values[i] == value) return 0;  // it was another one when the function was traced
+      }
+      put(into.active, number_, value->data);
+      put(into.values, number_, value);
+      return 1;
+    }
+    case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;
+    case IS: return argument == object_.get();
+    case EQUAL: {
+      if (Py_TYPE(argument) != Py_TYPE(object_.get())) return 0;
+      return PyObject_RichCompareBool(argument, object_.get(), Py_EQ);
+    }
+    case SEQUENCE: {
+      if (type_of(argument) != object_.get()) return 0;
+      const bool list = PyList_Check(argument);
+      const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
+      if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* item = list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
+        const int read_one = items_[static_cast<size_t>(i)]->read(item, into);
+        if (read_one != 1) return read_one;
+      }
+      return 1;
+    }
+    case DICT: {
+      if (type_of(argument) != object_.get() || PyDict_Size(argument) != static_cast<Py_ssize_t>(items_.size())) return 0;
+      PyObject *key, *item;
+      Py_ssize_t at = 0;
+      for (size_t i = 0; PyDict_Next(argument, &at, &key, &item); ++i) {
+        const int same = key == keys_[i].get() ? 1 : PyObject_RichCompareBool(key, keys_[i].get(), Py_EQ);
+        const int read_one = same == 1 ? items_[i]->read(item, into) : same;
+        if (read_one != 1) return read_one;
+      }
+      return 1;
+    }
+    case ARRAY: return read_array(argument, into);
+  }
+  return 0;
+}
+
+// An array of float64 of the shape it had, in any order of memory.
+int Spec::read_array(PyObject* argument, Arguments& into) const {
+  Py_buffer view;
+  if (PyObject_GetBuffer(argument, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
+    PyErr_Clear();
+    return 0;
+  }
+  bool same = view.format && std::strcmp(view.format, "d") == 0 && view.ndim == PyTuple_Size(object_.get());
+  for (int i = 0; same && i < view.ndim; ++i) {
+    same = view.shape[i] == PyLong_AsSsize_t(PyTuple_GetItem(object_.get(), i));
+  }
+  if (same) {
+    const auto* numbers = static_cast<const double*>(view.buf);
+    const size_t count = static_cast<size_t>(view.len) / sizeof(double);
+    auto& target = active_ ? into.active : into.passive;
+    if (target.size() < number_ + count) target.resize(number_ + count);
+    if (active_) into.values.resize(target.size());
+    std::copy(numbers, numbers + count, target.begin() + static_cast<std::ptrdiff_t>(number_));
+  }
+  PyBuffer_Release(&view);
+  return same;
+}
+
+int Spec::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
+  if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const int read_one = items_[static_cast<size_t>(i)]->read(arguments[i], into);
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+}  // namespace retrograd::compiler

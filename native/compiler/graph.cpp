@@ -1,0 +1,286 @@
+#include "graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "../walk.hpp"
+
+namespace retrograd::compiler {
+
+Id Graph::add(uint16_t row, std::span<const Id> of, uint32_t source_line, uint32_t more) {
+  if (rows.size() >= Id::kLimit) throw Unsupported("the function records more than a thousand million operations");
+  if (first.empty()) first.push_back(0);
+  rows.push_back(row);
+  operands.insert(operands.end(), of.begin(), of.end());
+  first.push_back(static_cast<uint32_t>(operands.size()));
+  extra.push_back(more);
+  source.push_back(source_line);
+  return {Id::NODE, rows.size() - 1};
+}
+
+Id Graph::literal(double number) {
+  literals.push_back(number);
+  return {Id::LITERAL, literals.size() - 1};
+}
+
+namespace {
+
+// Numbers kept in the `source` field of values while the tape is read, and put back afterwards.
+class Scratch {
+ public:
+  explicit Scratch(size_t expected) { saved_.reserve(expected); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    for (auto& [value, source] : saved_) value->source = source;
+  }
+  void set(Value* value, uint32_t number) {
+    saved_.emplace_back(value, value->source);
+    value->source = number;
+  }
+
+ private:
+  std::vector<std::pair<Value*, uint32_t>> saved_;
+};
+
+class Lifting {
+ public:
+  Lifting(std::span<const Selection> selections) {
+    for (const Selection& selection : selections) selections_.emplace(selection.node, &selection);
+  }
+
+  Graph run(std::span<Value* const> roots, std::span<Value* const> inputs) {
+    collect(roots);
+    count_uses();
+    Scratch scratch(nodes_.size() + 1024);
+    reserve();
+    for (Value* input : inputs) leaf(input, scratch);
+    for (Value* node : nodes_) add(node, scratch);
+    for (Value* root : roots) graph_.roots.push_back(id_of(root, scratch));
+    return std::move(graph_);
+  }
+
+ private:
+  // What the roots depend on, oldest first.
+  void collect(std::span<Value* const> roots) {
+    Value* youngest = nullptr;
+    for (Value* root : roots) {
+      if (root->code == LEAF) continue;
+      mark_any(root);
+      if (!youngest || place_of(root) > place_of(youngest)) youngest = root;
+    }
+    if (!youngest) return;
+    bool users = false;
+    walk(youngest, [&](Value* place) {
+      Value* node = node_at(place);
+      users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
+      nodes_.push_back(node);
+      each_older_operand(node, place, mark_any);
+      if (const Selection* selection = selection_of(node)) {
+        for (Value* candidate : selection->candidates) mark_any(candidate);
+      }
+      return !users;
+    });
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw std::bad_alloc();
+    }
+    if (users) throw Unsupported("a node made by hand, with its own derivative, is part of the function");
+    std::reverse(nodes_.begin(), nodes_.end());
+  }
+
+  const Selection* selection_of(const Value* node) const {
+    if (selections_.empty() || row_of(node) != ROW_identity) return nullptr;
+    auto found = selections_.find(node);
+    return found == selections_.end() ? nullptr : found->second;
+  }
+
+  // How many references to each leaf the graph itself holds.
+  void count_uses() {
+    std::unordered_map<const Block*, bool> seen;
+    for (Value* node : nodes_) {
+      if (node->flags & OWNS_BLOCK && node->block->references > 1 && !seen.emplace(node->block, true).second) continue;
+      each_operand(node, [&](Value* operand) {
+        if (operand->code == LEAF) ++uses_[operand];
+      });
+    }
+  }
+
+  void reserve() {
+    graph_.rows.reserve(nodes_.size());
+    graph_.first.reserve(nodes_.size() + 1);
+    graph_.first.push_back(0);
+    graph_.operands.reserve(2 * nodes_.size());
+    graph_.extra.reserve(nodes_.size());
+    graph_.source.reserve(nodes_.size());
+    graph_.literals.reserve(nodes_.size() / 2);
+  }
+
+  Id leaf(Value* value, Scratch& scratch) {
+    if (value->source) return Id::from_bits(value->source - 1);
+    Id id{Id::LEAF, graph_.leaves.size()};
+    graph_.leaves.push_back(value);
+    scratch.set(value, id.bits() + 1);
+    return id;
+  }
+
+  Id id_of(Value* value, Scratch& scratch) {
+    if (value->source) return Id::from_bits(value->source - 1);
+    auto found = uses_.find(value);
+    if (found == uses_.end() || found->second != Py_REFCNT(as_object(value))) return leaf(value, scratch);
+    Id id = graph_.literal(value->data);
+    scratch.set(value, id.bits() + 1);
+    return id;
+  }
+
+  void add(Value* node, Scratch& scratch) {
+    const uint32_t source = node->source;
+    const uint16_t row = row_of(node);
+    std::vector<Id>& ids = ids_;
+    ids.clear();
+    Id id;
+    if (const Selection* selection = selection_of(node)) {
+      for (Value* candidate : selection->candidates) ids.push_back(id_of(candidate, scratch));
+      id = graph_.add(ROW_SELECT, ids, source, selection->slot);
+    } else if (row == ROW_softmax) {
+      const Id shared[] = {shared_block(node, scratch)};
+      id = graph_.add(row, shared, source, static_cast<uint32_t>(node->index));
+    } else {
+      const Form form = form_of(node);
+      if (form == NUMBER_LEFT) ids.push_back(graph_.literal(node->number));
+      each_operand(node, [&](Value* operand) { ids.push_back(id_of(operand, scratch)); });
+      if (form == NUMBER_RIGHT) ids.push_back(graph_.literal(node->number));
+      id = graph_.add(row, ids, source);
+    }
+    scratch.set(node, id.bits() + 1);
+  }
+
+  // The operands that the outputs of one softmax share.
+  Id shared_block(Value* node, Scratch& scratch) {
+    auto [found, fresh] = blocks_.try_emplace(node->block);
+    if (!fresh) return found->second;
+    std::vector<Id> ids;
+    each_operand(node, [&](Value* operand) { ids.push_back(id_of(operand, scratch)); });
+    return blocks_[node->block] = graph_.add(ROW_BLOCK, ids, node->source);
+  }
+
+  std::unordered_map<const Value*, const Selection*> selections_;
+  std::unordered_map<const Value*, Py_ssize_t> uses_;
+  std::unordered_map<const Block*, Id> blocks_;
+  std::vector<Value*> nodes_;
+  std::vector<Id> ids_;
+  Graph graph_;
+};
+
+}  // namespace
+
+Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections) {
+  return Lifting(selections).run(roots, inputs);
+}
+
+// --- fewer rows ------------------------------------------------------------------------------------------------
+
+namespace {
+
+class Expansion {
+ public:
+  explicit Expansion(const Graph& graph) : from_(graph) {
+    to_.leaves = graph.leaves;
+    to_.literals = graph.literals;
+    to_.rows.reserve(graph.size());
+    to_.first.reserve(graph.size() + 1);
+    to_.operands.reserve(graph.operands.size());
+    new_ids_.resize(graph.size());
+  }
+
+  Graph run() {
+    for (size_t i = 0; i < from_.size(); ++i) new_ids_[i] = node(i);
+    for (Id root : from_.roots) to_.roots.push_back(renamed(root));
+    return std::move(to_);
+  }
+
+ private:
+  Id renamed(Id id) const { return id.is_node() ? new_ids_[id.index()] : id; }
+
+  Id add(uint16_t row, std::initializer_list<Id> of) { return to_.add(row, {of.begin(), of.size()}, source_); }
+  Id add(uint16_t row, const std::vector<Id>& of) { return to_.add(row, of, source_); }
+
+  Id node(size_t i) {
+    source_ = from_.source[i];
+    std::vector<Id> ids;
+    for (Id id : from_.operands_of(i)) ids.push_back(renamed(id));
+    switch (from_.rows[i]) {
+      case ROW_sum: return ids.empty() ? to_.literal(0.0) : add(ROW_sum, ids);
+      case ROW_dot: return ids.empty() ? to_.literal(0.0) : add(ROW_dot, ids);
+      case ROW_mean:
+        if (ids.empty()) return to_.literal(0.0 / 0.0);
+        return add(ROW_div, {add(ROW_sum, ids), to_.literal(static_cast<double>(ids.size()))});
+      case ROW_prod: return product(ids);
+      case ROW_logsumexp: {
+        const Shares shares = shares_of(ids);
+        return add(ROW_add, {shares.largest, add(ROW_log, {shares.sum})});
+      }
+      case ROW_BLOCK:
+        blocks_.emplace(i, shares_of(ids));
+        return Id();  // nobody asks
+      case ROW_softmax: {
+        const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
+        return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
+      }
+      default: return to_.add(from_.rows[i], ids, source_, from_.extra[i]);
+    }
+  }
+
+  Id product(const std::vector<Id>& ids) {
+    if (ids.empty()) return to_.literal(1.0);
+    Id result = ids[0];
+    for (size_t i = 1; i < ids.size(); ++i) result = add(ROW_mul, {result, ids[i]});
+    return ids.size() == 1 ? add(ROW_identity, {result}) : result;
+  }
+
+  struct Shares {
+    Id largest, sum;
+    std::vector<Id> exponentials;
+  };
+  // exp(a - m) of each operand and their sum, where no gradient flows through the largest, m.
+  Shares shares_of(const std::vector<Id>& ids) {
+    Shares shares;
+    shares.largest = add(ROW_detach, {add(ROW_max, ids)});
+    for (Id id : ids) shares.exponentials.push_back(add(ROW_sub, {id, shares.largest}));
+    for (Id& id : shares.exponentials) id = add(ROW_exp, {id});
+    shares.sum = add(ROW_sum, shares.exponentials);
+    return shares;
+  }
+
+  const Graph& from_;
+  Graph to_;
+  std::vector<Id> new_ids_;
+  std::unordered_map<size_t, Shares> blocks_;
+  uint32_t source_ = 0;
+};
+
+}  // namespace
+
+Graph expand(const Graph& graph) { return Expansion(graph).run(); }
+
+// --- hashing ---------------------------------------------------------------------------------------------------
+
+Hash hash_of(const Graph& graph) {
+  Hash hash{0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
+  auto mix = [&](uint64_t word) {
+    hash.first = (hash.first ^ word) * 0xff51afd7ed558ccd;
+    hash.first ^= hash.first >> 32;
+    hash.second = (hash.second + word) * 0xc4ceb9fe1a85ec53;
+    hash.second ^= hash.second >> 29;
+  };
+  mix(graph.leaves.size());
+  mix(graph.size());
+  for (size_t i = 0; i < graph.size(); ++i) {
+    mix(uint64_t{graph.rows[i]} << 32 | graph.extra[i]);
+    for (Id id : graph.operands_of(i)) mix(id.bits());
+  }
+  for (Id root : graph.roots) mix(root.bits());
+  return hash;
+}
+
+}  // namespace retrograd::compiler

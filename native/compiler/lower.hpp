@@ -1,0 +1,48 @@
+// From the vector program to calls of kernels, forward and backward, for a batch of a given size.
+//
+// Reverse mode happens here, on whole instructions: the adjoint of a contraction d += a * b is two contractions with
+// the roles permuted, that of a sum is a spread, that of a copy an addition.
+#pragma once
+
+#include "kernels.hpp"
+#include "program.hpp"
+
+namespace retrograd::compiler {
+
+// What memory a pointer of a call is into.
+enum class Space : uint8_t { NONE, VALUES, GRADIENTS, VALUE_BASE, GRADIENT_BASE, POOL, INDICES };
+
+struct LoweredCall {
+  Call call{};
+  Space spaces[kPointers]{};
+  Address at[kPointers]{};
+  uint32_t instruction = 0;  // of the program
+};
+
+struct Range {
+  Address begin, end;
+};
+
+struct Lowered {
+  uint32_t batch = 1;
+  std::vector<Address> base;    // of each region, for the first member of the batch; results come last
+  std::vector<Address> stride;  // from one member to the next; 0 for what they share
+  Address size = 0;
+  std::vector<int32_t> pool;
+  std::vector<LoweredCall> forward, backward;
+  std::vector<Range> zeroed;    // gradients that the first contribution does not store
+  bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
+
+  // The region that an address is in.
+  uint32_t region_at(Address address) const;
+  std::vector<uint32_t> order;  // the regions by their bases
+
+  Address moved(const Program& program, uint32_t region, Address address) const {
+    return base[region] + (address - program.regions[region].base);
+  }
+};
+
+// `literals_vary`: members of the batch have literals of their own.
+Lowered lower(const Program& program, uint32_t batch, bool literals_vary);
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,252 @@
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace retrograd::compiler {
+
+bool Guard::holds(double a, double b) const {
+  switch (test) {
+    case LESS: return (a < b) == outcome;
+    case LESS_EQUAL: return (a <= b) == outcome;
+    case GREATER: return (a > b) == outcome;
+    case GREATER_EQUAL: return (a >= b) == outcome;
+    case EQUAL: return (a == b) == outcome;
+    default: return (a != b) == outcome;
+  }
+}
+
+Numbers::Numbers(size_t bytes) : bytes_(static_cast<char*>(::operator new(bytes + 128, std::align_val_t{64}))) {
+  std::memset(bytes_, 0, bytes + 128);
+}
+Numbers::~Numbers() { ::operator delete(bytes_, std::align_val_t{64}); }
+
+namespace {
+
+// Whether the row can give a finite number for one that is not.
+bool absorbs(const Instruction& instruction) {
+  switch (instruction.code) {
+    case Code::DOT:
+    case Code::SUM:
+    case Code::GATHER:
+    case Code::SELECT: return false;
+    case Code::EXTREME: return true;
+    default: break;
+  }
+  switch (instruction.row) {
+    case ROW_add:
+    case ROW_sub:
+    case ROW_mul:
+    case ROW_neg:
+    case ROW_square:
+    case ROW_identity:
+    case ROW_detach: return false;
+    default: return true;
+  }
+}
+
+bool reads_parameters_unseen(const Program& program) {
+  for (const Instruction& instruction : program.instructions) {
+    if (!absorbs(instruction)) continue;
+    if (instruction.code == Code::INDEXED) return true;
+    for (int i = 0; i < instruction.operands; ++i) {
+      const Memory memory = program.regions[instruction.views[i].region].memory;
+      if (memory != Memory::VALUE) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
+                 bool literals_vary)
+    : program_(program),
+      stores_(std::move(stores)),
+      lowered_(lower(program, batch, literals_vary)),
+      float32_(float32),
+      direct_(!float32 && !lowered_.addresses_parameters),
+      looks_at_parameters_(reads_parameters_unseen(program)),
+      index_count_(static_cast<uint32_t>(program.index_limits.size())),
+      bytes_(static_cast<size_t>(lowered_.size) * width()),
+      values_(bytes_),
+      gradients_(bytes_),
+      indices_(size_t{index_count_} * batch) {
+  first_result_ = lowered_.size;
+  for (size_t i = 0; i < program.regions.size(); ++i) {
+    if (program.regions[i].memory == Memory::VALUE) first_result_ = std::min(first_result_, lowered_.base[i]);
+  }
+  forward_ = bind(lowered_.forward, Target::STORES);
+  backward_[0] = bind(lowered_.backward, Target::STORES);
+  backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
+}
+
+double Machine::read(const char* p) const {
+  if (float32_) {
+    float number;
+    std::memcpy(&number, p, sizeof number);
+    return number;
+  }
+  double number;
+  std::memcpy(&number, p, sizeof number);
+  return number;
+}
+
+void Machine::write(char* p, double number) const {
+  if (float32_) {
+    const auto narrow = static_cast<float>(number);
+    std::memcpy(p, &narrow, sizeof narrow);
+  } else {
+    std::memcpy(p, &number, sizeof number);
+  }
+}
+
+char* Machine::locate(Address address, bool gradient, Target target) {
+  const uint32_t region = lowered_.region_at(address);
+  const Region& of = program_.regions[region];
+  if (direct_ && of.memory == Memory::PARAMETER && !(gradient && target == Target::WORKSPACE)) {
+    Store& store = *stores_[of.store];
+    return reinterpret_cast<char*>((gradient ? store.gradients() : store.data()) + (address - lowered_.base[region]));
+  }
+  return gradient ? gradient_at(address) : value_at(address);
+}
+
+std::vector<Call> Machine::bind(const std::vector<LoweredCall>& calls, Target target) {
+  const KernelSet& set = best_kernels();
+  std::vector<Call> bound;
+  bound.reserve(calls.size());
+  for (const LoweredCall& lowered : calls) {
+    Call call = lowered.call;
+    for (int i = 0; i < kPointers; ++i) {
+      switch (lowered.spaces[i]) {
+        case Space::NONE: call.p[i] = nullptr; break;
+        case Space::VALUES: call.p[i] = locate(lowered.at[i], false, target); break;
+        case Space::GRADIENTS: call.p[i] = locate(lowered.at[i], true, target); break;
+        case Space::VALUE_BASE: call.p[i] = values_.at(); break;
+        case Space::GRADIENT_BASE: call.p[i] = gradients_.at(); break;
+        case Space::POOL: call.p[i] = lowered_.pool.data() + lowered.at[i]; break;
+        case Space::INDICES: call.p[i] = indices_.data() + lowered.at[i]; break;
+      }
+    }
+    const bool back = call.kernel == Kernel::SELECT_BACK;
+    call.run = call.pooled ? find_pooled_select(back, float32_)
+                           : find_kernel(set, call.kernel, call.row, call.which, float32_);
+    bound.push_back(call);
+  }
+  return bound;
+}
+
+void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
+  const size_t i = stores_.size() + active;  // after the parameters; see reroll
+  const Address base = lowered_.base[i] + lowered_.stride[i] * member;
+  for (uint32_t k = 0; k < program_.regions[i].length; ++k) write(value_at(base + k), numbers[k]);
+}
+
+void Machine::set_literals(uint32_t member, const std::vector<double>& numbers) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const Place& place = program_.literals[i];
+    if (place.address < 0) continue;
+    write(value_at(lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member),
+          numbers[i]);
+  }
+}
+
+double Machine::root(uint32_t member, size_t which) const {
+  const Place& place = program_.roots[which];
+  const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
+  return read(const_cast<Machine*>(this)->locate(at, false, Target::STORES));
+}
+
+void Machine::input_gradients(uint32_t member, double* gradients) const {
+  const size_t i = stores_.size() + 1;
+  const Address base = lowered_.base[i] + lowered_.stride[i] * member;
+  for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
+    gradients[k] = read(const_cast<Machine*>(this)->gradient_at(base + k));
+  }
+}
+
+double Machine::parameter_gradient(uint32_t store, uint32_t index) const {
+  return read(const_cast<Machine*>(this)->gradient_at(lowered_.base[store] + index));
+}
+
+void Machine::copy_parameters_in() {
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.memory != Memory::PARAMETER) continue;
+    const double* data = stores_[region.store]->data();
+    for (uint32_t k = 0; k < region.length; ++k) write(value_at(lowered_.base[i] + k), data[k]);
+  }
+}
+
+void Machine::add_gradients_out() {
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.memory != Memory::PARAMETER) continue;
+    double* gradients = stores_[region.store]->gradients();
+    for (uint32_t k = 0; k < region.length; ++k) gradients[k] += read(gradient_at(lowered_.base[i] + k));
+  }
+}
+
+bool Machine::finite() {
+  if (float32_) {
+    const auto* numbers = reinterpret_cast<const float*>(values_.at());
+    for (Address i = first_result_; i < lowered_.size; ++i) {
+      if (!std::isfinite(numbers[i])) return false;
+    }
+  } else {
+    const KernelSet& set = best_kernels();
+    const auto* numbers = reinterpret_cast<const double*>(values_.at());
+    if (!set.all_finite(numbers + first_result_, lowered_.size - first_result_)) return false;
+    if (!looks_at_parameters_) return true;
+    // Inputs, literals and copied parameters come before the results.
+    if (!set.all_finite(numbers, first_result_)) return false;
+  }
+  if (!looks_at_parameters_) return true;
+  for (const auto& store : stores_) {
+    if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
+  }
+  return true;
+}
+
+Outcome Machine::forward(std::span<const Guard> guards) {
+  for (const auto& store : stores_) store->acquire();
+  if (!direct_) copy_parameters_in();
+  bool outside = false;
+  for (const Call& call : forward_) outside |= call.run(call);
+  // A guard is asked first: past a branch not taken, anything may be outside its domain.
+  for (const Guard& guard : guards) {
+    for (uint32_t member = 0; member < lowered_.batch; ++member) {
+      if (!guard.holds(root(member, guard.left), root(member, guard.right))) return Outcome::GUARD;
+    }
+  }
+  return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
+}
+
+void Machine::zero(Target target) {
+  for (const Range& range : lowered_.zeroed) {
+    std::memset(gradient_at(range.begin), 0, static_cast<size_t>(range.end - range.begin) * width());
+  }
+  if (direct_ && target == Target::STORES) return;
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    if (program_.regions[i].memory != Memory::PARAMETER) continue;
+    std::memset(gradient_at(lowered_.base[i]), 0, program_.regions[i].length * width());
+  }
+}
+
+void Machine::backward(double seed, Target target) {
+  zero(target);
+  const Place& place = program_.roots[0];
+  const Region& region = program_.regions[place.region];
+  for (uint32_t member = 0; member < lowered_.batch; ++member) {
+    const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
+    char* gradient = locate(at, true, target);
+    // The function may return a parameter itself; what it owes is added like any other contribution.
+    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + seed : seed);
+  }
+  for (const Call& call : backward_[target == Target::WORKSPACE]) call.run(call);
+  if (!direct_ && target == Target::STORES) add_gradients_out();
+}
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,94 @@
+// The virtual machine: a program bound to memory, and one run of it.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "lower.hpp"
+#include "store.hpp"
+
+namespace retrograd::compiler {
+
+// What a comparison decided when the function was traced, between two of the program's roots.
+struct Guard {
+  enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
+  Test test;
+  uint32_t left, right;  // numbers of roots
+  bool outcome;
+
+  bool holds(double a, double b) const;
+};
+
+enum class Outcome : uint8_t {
+  DONE,
+  GUARD,       // a comparison came out otherwise: the trace is another one
+  EXCEPTIONAL  // an operation left its domain, or a number is not finite: the tape must decide what that means
+};
+
+// 64-byte aligned numbers, zero at first.
+class Numbers {
+ public:
+  explicit Numbers(size_t bytes);
+  ~Numbers();
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+  char* at() { return bytes_; }
+
+ private:
+  char* bytes_;
+};
+
+enum class Target : uint8_t {
+  STORES,     // gradients of parameters are added to the stores'
+  WORKSPACE,  // they are left in the machine's own memory
+};
+
+// A program lowered for a batch, with memory of its own.
+class Machine {
+ public:
+  Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
+          bool literals_vary);
+
+  // Where a member's inputs go, and where the results come from. Values are given and taken as doubles.
+  void set_inputs(uint32_t member, bool active, const double* numbers);
+  void set_literals(uint32_t member, const std::vector<double>& numbers);
+  int32_t* indices(uint32_t member) { return indices_.data() + member * index_count_; }
+  double root(uint32_t member, size_t which) const;
+  void input_gradients(uint32_t member, double* gradients) const;
+  double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE
+
+  Outcome forward(std::span<const Guard> guards);
+  void backward(double seed, Target target);
+
+  const Lowered& lowered() const { return lowered_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t width() const { return float32_ ? sizeof(float) : sizeof(double); }
+  char* value_at(Address address) { return values_.at() + static_cast<size_t>(address) * width(); }
+  const char* value_at(Address address) const { return const_cast<Machine*>(this)->value_at(address); }
+  char* gradient_at(Address address) { return gradients_.at() + static_cast<size_t>(address) * width(); }
+  double read(const char* p) const;
+  void write(char* p, double number) const;
+  std::vector<Call> bind(const std::vector<LoweredCall>& calls, Target target);
+  char* locate(Address address, bool gradient, Target target);
+  void copy_parameters_in();
+  void add_gradients_out();
+  bool finite();
+  void zero(Target target);
+
+  const Program& program_;
+  std::vector<std::shared_ptr<Store>> stores_;
+  Lowered lowered_;
+  bool float32_;
+  bool direct_;  // the stores' arrays are the program's parameter memory
+  bool looks_at_parameters_;  // rows that can turn what is not finite into what is, read parameters
+  uint32_t index_count_;
+  size_t bytes_;
+  Numbers values_, gradients_;
+  std::vector<int32_t> indices_;
+  Address first_result_;
+  std::vector<Call> forward_, backward_[2];
+};
+
+}  // namespace retrograd::compiler

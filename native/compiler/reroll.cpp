@@ -1,0 +1,463 @@
+// From terms to instructions: like terms of one level become a group with a region of its own, and the addresses of
+// what they read and write become nests of loops.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "nest.hpp"
+#include "program.hpp"
+#include "rows.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+// Terms with equal keys form a group.
+struct Key {
+  uint32_t level;
+  uint32_t what;      // kind, row, init, whether a gradient is wanted
+  uint32_t operands;  // what kinds of operands
+  uint32_t arity;     // how many operands; not part of the group, but of the order in it
+  uint64_t number;    // a literal exponent
+  uint32_t term;
+
+  bool same_group(const Key& other) const {
+    return level == other.level && what == other.what && operands == other.operands && number == other.number;
+  }
+  friend auto operator<=>(const Key& a, const Key& b) {
+    if (auto c = a.level <=> b.level; c != 0) return c;
+    if (auto c = a.what <=> b.what; c != 0) return c;
+    if (auto c = a.operands <=> b.operands; c != 0) return c;
+    if (auto c = a.number <=> b.number; c != 0) return c;
+    if (auto c = a.arity <=> b.arity; c != 0) return c;
+    return a.term <=> b.term;
+  }
+};
+
+// What one operand of each member reads: `width` addresses a member.
+struct Side {
+  size_t width = 1;
+  std::vector<Place> places;
+  const Place& at(size_t member, size_t k = 0) const { return places[member * width + k]; }
+};
+
+class Rerolling {
+ public:
+  Rerolling(const Graph& graph, const Terms& terms, const Leaves& leaves)
+      : graph_(graph), terms_(terms), leaves_(leaves) {}
+
+  Program run() {
+    place_leaves();
+    program_.literals.resize(graph_.literals.size());
+    nodes_.resize(graph_.size());
+    find_active();
+    const std::vector<Key> keys = sorted_keys();
+    for (size_t begin = 0; begin < keys.size();) {
+      size_t end = begin;
+      while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
+      group(std::span(keys).subspan(begin, end - begin));
+      begin = end;
+    }
+    for (Id root : graph_.roots) program_.roots.push_back(root_place(root));
+    program_.nodes.reserve(nodes_.size());
+    for (const Place& place : nodes_) program_.nodes.push_back(place.address);
+    program_.terms = terms_.size();
+    return std::move(program_);
+  }
+
+ private:
+  // --- memory ---------------------------------------------------------------------------------------------------
+
+  uint32_t add_region(Memory memory, bool active, size_t length, uint32_t store = 0) {
+    program_.regions.push_back({memory, active, program_.size, static_cast<uint32_t>(length), store});
+    program_.size += static_cast<Address>((length + 7) / 8 * 8);
+    return static_cast<uint32_t>(program_.regions.size() - 1);
+  }
+  Address base_of(uint32_t region) const { return program_.regions[region].base; }
+
+  void place_leaves() {
+    std::vector<uint32_t> stores;
+    for (size_t i = 0; i < leaves_.store_sizes.size(); ++i) {
+      stores.push_back(add_region(Memory::PARAMETER, true, leaves_.store_sizes[i], static_cast<uint32_t>(i)));
+    }
+    const uint32_t inputs[] = {add_region(Memory::INPUT, false, leaves_.inactive_inputs),
+                               add_region(Memory::INPUT, true, leaves_.active_inputs)};
+    for (const LeafPlace& leaf : leaves_.places) {
+      const uint32_t region = leaf.memory == Memory::PARAMETER ? stores[leaf.store] : inputs[leaf.active];
+      leaf_places_.push_back({region, base_of(region) + leaf.offset});
+    }
+  }
+
+  Place place_of(Id id) const {
+    switch (id.kind()) {
+      case Id::LEAF: return leaf_places_[id.index()];
+      case Id::LITERAL: return program_.literals[id.index()];
+      default: return nodes_[id.index()];
+    }
+  }
+
+  Place root_place(Id root) {
+    if (root.is_literal() && program_.literals[root.index()].address < 0) {
+      const uint32_t region = add_region(Memory::LITERAL, false, 1);
+      program_.literals[root.index()] = {region, base_of(region)};
+    }
+    return place_of(root);
+  }
+
+  bool active(Id id) const {
+    if (id.is_node()) return active_[id.index()];
+    return id.is_leaf() && leaves_.places[id.index()].active;
+  }
+
+  void find_active() {
+    active_.resize(graph_.size());
+    for (size_t term = 0; term < terms_.size(); ++term) {
+      auto operands = terms_.operands_of(term);
+      bool any = false;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const bool flows = terms_.kinds[term] != Kind::MAP || kFacts[terms_.rows[term]].flows[i];
+        any |= flows && active(operands[i]);
+      }
+      active_[terms_.results[term]] = any;
+    }
+  }
+
+  // --- groups ---------------------------------------------------------------------------------------------------
+
+  std::vector<Key> sorted_keys() const {
+    std::vector<Key> keys(terms_.size());
+    for (size_t term = 0; term < terms_.size(); ++term) {
+      auto operands = terms_.operands_of(term);
+      const Kind kind = terms_.kinds[term];
+      Key& key = keys[term];
+      key.level = terms_.levels[term];
+      key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms_.rows[term]) << 8 |
+                 static_cast<uint32_t>(terms_.has_init[term]) << 1 | static_cast<uint32_t>(active_[terms_.results[term]]);
+      key.arity = static_cast<uint32_t>(operands.size());
+      key.term = static_cast<uint32_t>(term);
+      key.operands = 0;
+      key.number = 0;
+      // The kinds of the first few operands; products of a DOT are told apart by their first pair.
+      const size_t looked_at = kind == Kind::SELECT ? 1 : std::min<size_t>(operands.size(), 3);
+      for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
+      if (kind == Kind::MAP && terms_.rows[term] == ROW_pow && operands[1].is_literal()) {
+        key.number = std::bit_cast<uint64_t>(graph_.literals[operands[1].index()]);
+      }
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  void group(std::span<const Key> keys) {
+    ++program_.groups;
+    const uint32_t first = terms_.results[keys[0].term];
+    const uint32_t region = add_region(Memory::VALUE, active_[first], keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      nodes_[terms_.results[keys[i].term]] = {region, base_of(region) + static_cast<Address>(i)};
+    }
+    for (size_t begin = 0; begin < keys.size();) {
+      size_t end = begin;
+      while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
+      members_ = keys.subspan(begin, end - begin);
+      subgroup();
+      begin = end;
+    }
+  }
+
+  std::span<const Id> operands_of(size_t member) const { return terms_.operands_of(members_[member].term); }
+  Place result_of(size_t member) const { return nodes_[terms_.results[members_[member].term]]; }
+
+  void subgroup() {
+    const size_t term = members_[0].term;
+    Instruction blank;
+    blank.row = terms_.rows[term];
+    blank.source = graph_.source[terms_.results[term]];
+    const size_t arity = members_[0].arity;
+    switch (terms_.kinds[term]) {
+      case Kind::MAP: {
+        blank.code = Code::MAP;
+        for (size_t i = 0; i < arity; ++i) place_literals(i, 1, 1);
+        std::vector<Side> sides;
+        for (size_t i = 0; i < arity; ++i) sides.push_back(side(i, 1, 1));
+        return map(blank, sides);
+      }
+      case Kind::DOT: {
+        blank.code = Code::DOT;
+        blank.has_init = terms_.has_init[term];
+        const size_t init = blank.has_init;
+        const size_t pairs = (arity - init) / 2;
+        if (pairs == 0) return constant();
+        for (size_t i = 0; i < 2; ++i) place_literals(init + i, 2, pairs);
+        if (init) place_literals(0, 1, 1);
+        std::vector<Side> sides{side(init, 2, pairs), side(init + 1, 2, pairs)};
+        if (init) sides.push_back(side(0, 1, 1));
+        return reduction(blank, sides, 2);
+      }
+      case Kind::SUM:
+      case Kind::EXTREME: {
+        blank.code = terms_.kinds[term] == Kind::SUM ? Code::SUM : Code::EXTREME;
+        place_literals(0, 1, arity);
+        std::vector<Side> sides{side(0, 1, arity)};
+        return reduction(blank, sides, 1);
+      }
+      case Kind::SELECT: return select(blank);
+    }
+  }
+
+  [[noreturn]] static void constant() { throw Unsupported("an empty dot product is part of the function"); }
+
+  // --- operands -------------------------------------------------------------------------------------------------
+
+  // Gives the literals among operands first, first + step, … (`count` of them) of each member a place: side by side,
+  // and once only where a member has the same numbers as the one before it, as the neurons of a layer do.
+  void place_literals(size_t first, size_t step, size_t count) {
+    std::vector<uint32_t> fresh, before;
+    bool all = true, same = true;
+    for (size_t m = 0; m < members_.size(); ++m) {
+      auto operands = operands_of(m);
+      for (size_t k = 0; k < count; ++k) {
+        const Id id = operands[first + k * step];
+        if (id.is_literal() && program_.literals[id.index()].address < 0) {
+          fresh.push_back(id.index());
+          same &= same_bits(graph_.literals[id.index()], graph_.literals[fresh[0]]);
+        } else {
+          all = false;
+        }
+      }
+    }
+    if (fresh.empty()) return;
+    const size_t width = all ? count : 1;
+    const bool share = same || (all && count > 1);
+    std::vector<Address> offsets(fresh.size());
+    Address length = 0;
+    for (size_t i = 0; i < fresh.size(); i += width) {
+      const bool repeated = share && i > 0 && equal_numbers(fresh, i, i - width, width);
+      if (!repeated) length += static_cast<Address>(width);
+      for (size_t k = 0; k < width; ++k) offsets[i + k] = length - static_cast<Address>(width) + static_cast<Address>(k);
+    }
+    if (length == 0) return;
+    const uint32_t region = add_region(Memory::LITERAL, false, static_cast<size_t>(length));
+    for (size_t i = 0; i < fresh.size(); ++i) program_.literals[fresh[i]] = {region, base_of(region) + offsets[i]};
+  }
+
+  bool equal_numbers(const std::vector<uint32_t>& literals, size_t i, size_t j, size_t count) const {
+    for (size_t k = 0; k < count; ++k) {
+      if (!same_bits(graph_.literals[literals[i + k]], graph_.literals[literals[j + k]])) return false;
+    }
+    return true;
+  }
+
+  Side side(size_t first, size_t step, size_t count) const {
+    Side result{count, {}};
+    result.places.reserve(members_.size() * count);
+    for (size_t m = 0; m < members_.size(); ++m) {
+      auto operands = operands_of(m);
+      for (size_t k = 0; k < count; ++k) result.places.push_back(place_of(operands[first + k * step]));
+    }
+    return result;
+  }
+
+  // --- instructions ---------------------------------------------------------------------------------------------
+
+  size_t few(size_t width) const { return std::max<size_t>(4, members_.size() * width / 24); }
+
+  Rows rows_of(std::span<const Side* const> sides) const {
+    Rows rows;
+    rows.width = static_cast<int>(sides.size()) + 1;
+    rows.regions_width = static_cast<int>(sides.size());
+    rows.numbers.reserve(members_.size() * static_cast<size_t>(rows.width));
+    for (size_t m = 0; m < members_.size(); ++m) {
+      rows.numbers.push_back(result_of(m).address);
+      for (const Side* side : sides) {
+        rows.numbers.push_back(side->at(m).address);
+        rows.regions.push_back(side->at(m).region);
+      }
+    }
+    return rows;
+  }
+
+  std::vector<Nest> nests_of(std::span<const Side* const> sides, int depth) const {
+    return find_nests(rows_of(sides), depth);
+  }
+
+  static int32_t stride_of(int64_t step) {
+    if (step > INT32_MAX || step < INT32_MIN) throw Unsupported("the function needs more memory than can be addressed");
+    return static_cast<int32_t>(step);
+  }
+
+  // One instruction for each nest; `inner` are the loops that are summed over.
+  void emit(const Instruction& blank, std::span<const Side* const> sides, const std::vector<Nest>& nests,
+            const std::vector<Loop>& inner) {
+    for (const Nest& nest : nests) {
+      Instruction instruction = blank;
+      instruction.operands = static_cast<uint8_t>(sides.size());
+      instruction.rank = static_cast<uint8_t>(nest.loops.size() + inner.size());
+      instruction.reduced = static_cast<uint8_t>(inner.size());
+      instruction.terms = 1;
+      instruction.result.region = result_of(nest.start).region;
+      instruction.result.base = result_of(nest.start).address;
+      for (size_t i = 0; i < sides.size(); ++i) {
+        instruction.views[i].region = sides[i]->at(nest.start).region;
+        instruction.views[i].base = sides[i]->at(nest.start).address;
+      }
+      for (size_t l = 0; l < nest.loops.size(); ++l) {
+        instruction.sizes[l] = nest.loops[l].length;
+        instruction.terms *= nest.loops[l].length;
+        instruction.result.strides[l] = stride_of(nest.loops[l].step[0]);
+        for (size_t i = 0; i < sides.size(); ++i) instruction.views[i].strides[l] = stride_of(nest.loops[l].step[i + 1]);
+      }
+      for (size_t l = 0; l < inner.size(); ++l) {
+        instruction.sizes[nest.loops.size() + l] = inner[l].length;
+        for (size_t i = 0; i < sides.size() && i < 2; ++i) {
+          instruction.views[i].strides[nest.loops.size() + l] = stride_of(inner[l].step[i]);
+        }
+      }
+      program_.instructions.push_back(instruction);
+    }
+  }
+
+  void map(const Instruction& blank, const std::vector<Side>& sides) {
+    std::vector<const Side*> all;
+    for (const Side& side : sides) all.push_back(&side);
+    const std::vector<Nest> nests = nests_of(all, kRank);
+    if (nests.size() <= few(1)) return emit(blank, all, nests, {});
+    Instruction instruction = blank;
+    instruction.code = Code::INDEXED;
+    instruction.rank = 1;
+    instruction.operands = static_cast<uint8_t>(sides.size());
+    instruction.terms = instruction.sizes[0] = static_cast<uint32_t>(members_.size());
+    instruction.result = {result_of(0).region, result_of(0).address, {1}};
+    for (size_t i = 0; i < sides.size(); ++i) {
+      instruction.views[i] = {kNoRegion, static_cast<Address>(program_.pool.size()), {1}};
+      for (const Place& place : sides[i].places) program_.pool.push_back(stride_of(place.address));
+    }
+    program_.instructions.push_back(instruction);
+  }
+
+  // Whether all members see the same pattern of offsets, which stays in one region.
+  static bool one_pattern(const Side& side, size_t members) {
+    for (size_t m = 0; m < members; ++m) {
+      for (size_t k = 1; k < side.width; ++k) {
+        if (side.at(m, k).region != side.at(m).region ||
+            side.at(m, k).address - side.at(m).address != side.at(0, k).address - side.at(0).address) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  static std::vector<Nest> pattern_of(std::span<const Side> sides) {
+    Rows rows;
+    rows.width = static_cast<int>(sides.size());
+    for (size_t k = 0; k < sides[0].width; ++k) {
+      for (const Side& side : sides) rows.numbers.push_back(side.at(0, k).address - side.at(0).address);
+    }
+    return find_nests(rows, 3);
+  }
+
+  // Copies what a side reads into a region of its own, side by side.
+  void collect(Side& side) {
+    bool any = false;
+    for (const Place& place : side.places) any |= program_.regions[place.region].active;
+    const uint32_t region = add_region(Memory::VALUE, any, side.places.size());
+    Instruction gather;
+    gather.code = Code::GATHER;
+    gather.rank = 1;
+    gather.operands = 1;
+    gather.sizes[0] = static_cast<uint32_t>(side.places.size());
+    gather.source = graph_.source[terms_.results[members_[0].term]];
+    gather.result = {region, base_of(region), {1}};
+    gather.views[0] = {kNoRegion, static_cast<Address>(program_.pool.size()), {1}};
+    for (size_t i = 0; i < side.places.size(); ++i) {
+      program_.pool.push_back(stride_of(side.places[i].address));
+      side.places[i] = {region, base_of(region) + static_cast<Address>(i)};
+    }
+    program_.instructions.push_back(gather);
+  }
+
+  // A DOT, SUM or EXTREME; the first `summed` sides are summed over, another is the init.
+  void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
+    const std::span<Side> inner_sides = std::span(sides).first(summed);
+    for (Side& side : inner_sides) {
+      if (!one_pattern(side, members_.size()) || pattern_of({&side, 1}).size() > 1) collect(side);
+    }
+    if (pattern_of(inner_sides).size() > 1) collect(inner_sides.back());
+    std::vector<Nest> pattern = pattern_of(inner_sides);
+    if (pattern.size() > 1) {
+      collect(inner_sides.front());
+      pattern = pattern_of(inner_sides);
+    }
+    std::vector<Loop> inner = pattern[0].loops;
+    if (inner.empty()) inner.push_back({1, {}});
+
+    std::vector<const Side*> all;
+    for (const Side& side : sides) all.push_back(&side);
+    const int depth = kRank - static_cast<int>(inner.size());
+    std::vector<Nest> nests = nests_of(all, depth);
+    if (nests.size() > few(sides[0].width)) {
+      for (Side& side : sides) {
+        const Side* one[] = {&side};
+        if (nests_of(one, depth).size() <= few(sides[0].width)) continue;
+        collect(side);
+        // Its numbers now stand side by side, whatever the pattern was.
+        if (&side - sides.data() < static_cast<std::ptrdiff_t>(summed)) {
+          return reduction(blank, sides, summed);
+        }
+      }
+      nests = nests_of(all, depth);
+    }
+    emit(blank, all, nests, inner);
+  }
+
+  void select(Instruction blank) {
+    blank.code = Code::SELECT;
+    const size_t count = members_[0].arity;
+    blank.limit = static_cast<uint32_t>(count);
+    place_literals(0, 1, count);
+    Side candidates = side(0, 1, count);
+    Side slots{1, {}};
+    for (size_t m = 0; m < members_.size(); ++m) {
+      const uint32_t slot = terms_.slots[members_[m].term];
+      slots.places.push_back({kNoRegion, slot});
+      if (slot >= program_.index_limits.size()) program_.index_limits.resize(slot + 1);
+      uint32_t& limit = program_.index_limits[slot];
+      limit = limit ? std::min(limit, blank.limit) : blank.limit;
+    }
+    const int64_t stride = count > 1 ? candidates.at(0, 1).address - candidates.at(0).address : 0;
+    bool regular = one_pattern(candidates, members_.size());
+    for (size_t k = 1; k < count && regular; ++k) {
+      regular = candidates.at(0, k).address - candidates.at(0, k - 1).address == stride;
+    }
+    Side first{1, {}};
+    if (regular) {
+      blank.stride = stride_of(stride);
+      for (size_t m = 0; m < members_.size(); ++m) first.places.push_back(candidates.at(m));
+    } else {
+      blank.through_pool = true;
+      for (size_t m = 0; m < members_.size(); ++m) {
+        first.places.push_back({kNoRegion, static_cast<Address>(program_.pool.size())});
+        for (size_t k = 0; k < count; ++k) program_.pool.push_back(stride_of(candidates.at(m, k).address));
+      }
+    }
+    const Side* all[] = {&first, &slots};
+    emit(blank, all, nests_of(all, kRank), {});
+  }
+
+  const Graph& graph_;
+  const Terms& terms_;
+  const Leaves& leaves_;
+  Program program_;
+  std::vector<Place> leaf_places_;
+  std::vector<Place> nodes_;
+  std::vector<bool> active_;
+  std::span<const Key> members_;
+};
+
+}  // namespace
+
+Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves) {
+  return Rerolling(graph, terms, leaves).run();
+}
+
+}  // namespace retrograd::compiler

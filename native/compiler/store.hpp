@@ -1,0 +1,67 @@
+// Stores: the numbers and gradients of many leaves in two arrays, so that compiled programs and optimizers work on
+// them without visiting the Values.
+//
+// At any time either the Values of a store hold the truth, or its arrays do. A compiled program or an optimizer takes
+// the arrays (`acquire`), and from then on the store is ahead of its Values. Whoever looks at Values from Python
+// calls `settle()` first, which puts everything back; the engine does so wherever Python can enter it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "../value.hpp"
+
+namespace retrograd::compiler {
+
+class Store {
+ public:
+  // Takes leaves that are in no store yet. Throws std::bad_alloc.
+  static std::shared_ptr<Store> make(const std::vector<Value*>& leaves);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  size_t size() const { return values_.size(); }
+  double* data() { return data_; }
+  double* gradients() { return gradients_; }
+  // Whether a leaf of the store has died: programs that used it have lost their meaning.
+  bool broken() const { return broken_; }
+  bool ahead() const { return ahead_; }
+
+  // Makes the arrays hold the truth.
+  void acquire();
+  // Makes the Values hold it; false with an exception set.
+  bool settle();
+
+  void forget(size_t index) {
+    values_[index] = nullptr;
+    broken_ = true;
+  }
+
+ private:
+  Store() = default;
+  std::vector<Value*> values_;  // borrowed; null when it has died
+  double* data_ = nullptr;
+  double* gradients_ = nullptr;
+  bool ahead_ = false;
+  bool broken_ = false;
+};
+
+// Where a leaf is stored; the store is null when nowhere.
+struct StorePlace {
+  std::shared_ptr<Store> store;
+  uint32_t index = 0;
+};
+StorePlace find_store(const Value* leaf);
+
+// Grows with every store that is made or lost: what was looked up before may have changed.
+uint64_t stores_version();
+
+// The orders in which optimizers list their parameters, which stores follow. A list is forgotten by its key.
+void remember_order(const void* key, std::vector<Value*> leaves);
+void forget_order(const void* key);
+
+// Sees to it that every leaf is in some store; where each is.
+std::vector<StorePlace> store_all(const std::vector<Value*>& leaves);
+
+}  // namespace retrograd::compiler
