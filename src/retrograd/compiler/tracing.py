@@ -127,7 +127,7 @@ class Recorder:
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
         """A row of the op table on traced numbers, Values and numbers: as Python's floats, or the Value's."""
         self.check("a number")
-        nodes = [operand._node if is_traced(operand) else operand for operand in operands]
+        nodes = [self._unwrapped(operand) for operand in operands]
         if not all(isinstance(node, Value) or is_number(node) for node in nodes):
             return NotImplemented
         if any(isinstance(operand, Value) for operand in operands):
@@ -174,14 +174,14 @@ class Recorder:
             if len(set(lengths)) > 1:
                 raise errors.unequal_rows(lengths)
             return [self._selected([item[i] for item in items], index) for i in range(lengths[0])]
+        any_value = any(isinstance(item, Value) for item in items)
+        if not self._pure and not any_value:
+            return items[index._value]  # the function runs in each call, and a plain number is found again then
         values = [self._candidate(item, position) for position, item in enumerate(items)]
         candidates = self._candidates.setdefault(tuple(map(id, values)), tuple(values))
         node = engine.apply("identity", values[index._value])
         self._trace.selections.append(Selection(node, index._slot, candidates))
-        return node if any(isinstance(item, Value) for item in items) else self._number_if_pure(node)
-
-    def _number_if_pure(self, node: Value) -> TracedNumber | Value:
-        return self._number(node) if self._pure else node
+        return node if any_value else self._number(node)
 
     def _candidate(self, item: Any, position: int) -> Value:
         if is_traced(item):
@@ -268,8 +268,9 @@ class Recorder:
         """The largest (or smallest) of traced numbers and numbers as one node; None where comparisons must decide."""
         if not any(map(is_traced, items)) or not all(is_traced(item) or is_number(item) for item in items):
             return None
-        if any(math.isnan(item._number if is_traced(item) else item) for item in items):
-            return None  # Python's answer depends on the order then
+        numbers = [item._number if is_traced(item) else _exactly(item) for item in items]
+        if any(number is None or math.isnan(number) for number in numbers):
+            return None  # with a NaN, Python's answer depends on the order
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
 
