@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..engine import Value
 from ..sources import Location
@@ -10,8 +11,7 @@ from ..sources import Location
 __all__ = ["Guard", "IndexGuard", "Selection", "Trace"]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """``node`` is the one of ``candidates`` that the index in ``slot`` selects, as an ``identity`` of it.
 
     Selections from the same values share one tuple of candidates.
@@ -22,8 +22,7 @@ class Selection:
     candidates: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """A comparison that decided something: ``left kind right`` was ``outcome``.
 
     ``kind`` is ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, or ``bool``, which has no right side.
@@ -36,8 +35,7 @@ class Guard:
     where: Location | None
 
 
-@dataclass(frozen=True, slots=True)
-class IndexGuard:
+class IndexGuard(NamedTuple):
     """A comparison of the index in ``slot``, with a number or with the index in ``other_slot``."""
 
     slot: int

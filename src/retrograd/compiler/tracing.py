@@ -20,6 +20,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import engine, errors
 from ..engine import Value
 from ..index import TracedIndex, position_in
@@ -166,22 +168,29 @@ class Recorder:
         """The element, or the list that is the row, that an index selects."""
         self.check("an index")
         position_in(sequence, index._value)
-        return self._selected([sequence[i] for i in range(len(sequence))], index)
+        plain = isinstance(sequence, (list, tuple))
+        return self._selected(tuple(sequence if plain else (sequence[i] for i in range(len(sequence)))), index)
 
-    def _selected(self, items: list[Any], index: TracedIndex) -> Any:
-        if all(_is_row(item) for item in items):
-            lengths = [len(item) for item in items]
+    def _selected(self, items: tuple[Any, ...], index: TracedIndex) -> Any:
+        kinds = set(map(type, items))
+        if all(map(_is_kind_of_row, kinds)):
+            lengths = list(map(len, items))
             if len(set(lengths)) > 1:
                 raise errors.unequal_rows(lengths)
-            return [self._selected([item[i] for item in items], index) for i in range(lengths[0])]
+            return [self._selected(column, index) for column in zip(*items, strict=True)]
+        if kinds == {Value}:
+            return self._selection(items, index)
         any_value = any(isinstance(item, Value) for item in items)
         if not self._pure and not any_value:
             return items[index._value]  # the function runs in each call, and a plain number is found again then
-        values = [self._candidate(item, position) for position, item in enumerate(items)]
-        candidates = self._candidates.setdefault(tuple(map(id, values)), tuple(values))
+        node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
+        return node if any_value else self._number(node)
+
+    def _selection(self, values: tuple[Value, ...], index: TracedIndex) -> Value:
+        candidates = self._candidates.setdefault(tuple(map(id, values)), values)
         node = engine.apply("identity", values[index._value])
         self._trace.selections.append(Selection(node, index._slot, candidates))
-        return node if any_value else self._number(node)
+        return node
 
     def _candidate(self, item: Any, position: int) -> Value:
         if is_traced(item):
@@ -288,5 +297,5 @@ def _exactly(number: Any) -> float | None:
     return result if result == number or result != result else None
 
 
-def _is_row(item: Any) -> bool:
-    return (isinstance(item, Sequence) and not isinstance(item, str)) or getattr(item, "ndim", 0) > 0
+def _is_kind_of_row(kind: type) -> bool:
+    return issubclass(kind, (Sequence, np.ndarray)) and not issubclass(kind, str)
