@@ -23,8 +23,15 @@ std::string exponent_text(double number) {
   return text;
 }
 
-PyObject* get_data(PyObject* self, void*) { return PyFloat_FromDouble(as_value(self)->data); }
-PyObject* get_grad(PyObject* self, void*) { return PyFloat_FromDouble(as_value(self)->grad); }
+PyObject* get_data(PyObject* self, void*) {
+  if (tracing()) return ask_tracer("data", self);
+  return PyFloat_FromDouble(as_value(self)->data);
+}
+
+PyObject* get_grad(PyObject* self, void*) {
+  if (!tell_tracer("reads a gradient")) return nullptr;
+  return PyFloat_FromDouble(as_value(self)->grad);
+}
 
 bool cannot_delete(PyObject* given, const char* name) {
   if (given) return false;
@@ -35,12 +42,13 @@ bool cannot_delete(PyObject* given, const char* name) {
 int set_data(PyObject* self, PyObject* given, void*) {
   double number;
   if (cannot_delete(given, "data") || !need_number(given, &number, ".data")) return -1;
+  if (!tell_tracer("assigns .data")) return -1;
   return ChangeScope().change(as_value(self), number) ? 0 : -1;
 }
 
 int set_grad(PyObject* self, PyObject* given, void*) {
   if (cannot_delete(given, "grad") || !need_number(given, &as_value(self)->grad, ".grad")) return -1;
-  return 0;
+  return tell_tracer("assigns .grad") ? 0 : -1;
 }
 
 PyObject* get_label(PyObject* self, void*) {
@@ -151,13 +159,18 @@ PyGetSetDef properties[] = {
 // --- methods ---------------------------------------------------------------------------------------------------
 
 PyObject* zero_grad(PyObject* self, PyObject*) {
+  if (!tell_tracer("assigns .grad")) return nullptr;
   as_value(self)->grad = 0.0;
   Py_RETURN_NONE;
 }
 
-PyObject* detach(PyObject* self, PyObject*) { return as_object(new_leaf(as_value(self)->data)); }
+PyObject* detach(PyObject* self, PyObject*) {
+  if (tracing()) return ask_tracer("detach", self);
+  return as_object(new_leaf(as_value(self)->data));
+}
 
 PyObject* repr(PyObject* self) {
+  if (!tell_tracer("turns a number into text")) return nullptr;
   const Value* value = as_value(self);
   std::string text = "Value(data=" + number_text(value->data) + ", grad=" + number_text(value->grad) + ")";
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
@@ -165,6 +178,7 @@ PyObject* repr(PyObject* self) {
 
 PyObject* format(PyObject* self, PyObject* spec) {
   if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) return PyObject_Str(self);
+  if (!tell_tracer("turns a number into text")) return nullptr;
   Ref data(PyFloat_FromDouble(as_value(self)->data));
   return data ? PyObject_Format(data.get(), spec) : nullptr;
 }
@@ -175,7 +189,7 @@ Py_hash_t hash(PyObject* self) {
   return rotated == -1 ? -2 : rotated;
 }
 
-PyObject* compare(PyObject* self, PyObject* other, int operation) {
+PyObject* compare_data(PyObject* self, PyObject* other, int operation) {
   // Python compares numbers exactly, ints beyond the floats too.
   Ref number(PyFloat_FromDouble(as_value(self)->data));
   if (!number) return nullptr;
@@ -188,7 +202,19 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return PyObject_RichCompare(number.get(), other, operation);
 }
 
-int is_true(PyObject* self) { return as_value(self)->data != 0.0; }
+PyObject* compare(PyObject* self, PyObject* other, int operation) {
+  static constexpr const char* kinds[] = {"<", "<=", "==", "!=", ">", ">="};  // in the order of Py_LT, Py_LE, ...
+  Ref outcome(compare_data(self, other, operation));
+  if (!outcome || outcome.get() == Py_NotImplemented || !tracing()) return outcome.release();
+  return Ref(ask_tracer("compare", self, "(sOO)", kinds[operation], other, outcome.get())) ? outcome.release()
+                                                                                           : nullptr;
+}
+
+int is_true(PyObject* self) {
+  const bool truth = as_value(self)->data != 0.0;
+  if (tracing() && !Ref(ask_tracer("truth", self, "(O)", truth ? Py_True : Py_False))) return -1;
+  return truth;
+}
 
 template <const char* function>
 PyObject* no_float(PyObject*) {

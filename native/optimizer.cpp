@@ -102,6 +102,7 @@ class Parameters {
 };
 
 PyObject* zero_gradients(PyObject*, PyObject* sequence) {
+  if (!tell_tracer("assigns .grad")) return nullptr;
   Parameters parameters;
   if (!parameters.open(sequence)) return nullptr;
   bool done = parameters.each_block([](Py_ssize_t, Value** block, Py_ssize_t length) {
@@ -118,6 +119,7 @@ PyObject* sgd_step(PyObject*, PyObject* args) {
   int nesterov;
   if (!PyArg_ParseTuple(args, "OOdddp:sgd_step", &values, &velocity, &rate, &momentum, &decay, &nesterov))
     return nullptr;
+  if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
   if (!parameters.open(values)) return nullptr;
   Array moving;
@@ -167,6 +169,7 @@ PyObject* adam_step(PyObject*, PyObject* args) {
                         &adam.beta2, &adam.epsilon, &adam.decay, &decoupled)) {
     return nullptr;
   }
+  if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
   if (!parameters.open(values)) return nullptr;
   Array m, v;

@@ -17,6 +17,21 @@ bool observe(Tape* tape, Value* node) {
   return bool(result);
 }
 
+namespace {
+// What an operation under no_grad gives in a pure trace, which must know where the number came from: a node that lets
+// no gradient through instead of a leaf. Steals the reference to `node`.
+PyObject* without_gradient(Tape* tape, Value* node) {
+  if (!make_room(tape)) {
+    Py_DECREF(as_object(node));
+    return nullptr;
+  }
+  Value* stop = begin_node(tape, node->data, code_of(ROW_detach));
+  stop->a = node;
+  stop->b = nullptr;
+  return as_object(stop);
+}
+}  // namespace
+
 PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, Block* block,
                            uint64_t index) {
   Tape* tape = this_tape();
@@ -27,7 +42,7 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
     if (block) release_block(block);
     return nullptr;
   }
-  if (!tape->recording) {
+  if (!tape->recording && !tape->tracer) {
     if (block) release_block(block);
     return as_object(new_leaf(data));
   }
@@ -49,9 +64,11 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   } else {
     node->number = number;
   }
-  if (observe(tape, node)) return as_object(node);
-  Py_DECREF(as_object(node));
-  return nullptr;
+  if (!observe(tape, node)) {
+    Py_DECREF(as_object(node));
+    return nullptr;
+  }
+  return tape->recording ? as_object(node) : without_gradient(tape, node);
 }
 
 bool refused(Row row, int violation, const double* operands, int count) {
@@ -134,6 +151,7 @@ bool wrong_count(const char* name, Py_ssize_t expected, Py_ssize_t got) {
 template <class R>
 PyObject* call_unary(PyObject* x, const char* name) {
   if (is_value(x)) return on_value<R>(as_value(x));
+  if (PyObject* result; traced_call("call", name, &x, 1, &result)) return result;
   double a;
   if (!need_number(x, &a, name)) return nullptr;
   double y = R::call(a);
@@ -146,13 +164,16 @@ PyObject* call_unary(PyObject* x, const char* name) {
 template <class R>
 PyObject* call_binary(PyObject* x, PyObject* y, const char* name) {
   double a, b;
+  PyObject* const both[] = {x, y};
   if (is_value(x) || is_value(y)) {
     PyObject* result = on_two<R>(x, y);
     if (result != Py_NotImplemented) return result;
     Py_DECREF(result);
+    if (traced_call("call", name, both, 2, &result)) return result;
     need_number(is_value(x) ? y : x, &a, name);
     return nullptr;
   }
+  if (PyObject* result; traced_call("call", name, both, 2, &result)) return result;
   if (!need_number(x, &a, name) || !need_number(y, &b, name)) return nullptr;
   double data = R::call(a, b);
   if (outside<R>(a, b, data)) return nullptr;
@@ -163,6 +184,7 @@ template <class R>
 PyObject* call_ternary(PyObject* const* arguments, const char* name) {
   double numbers[3];
   bool any = false;
+  if (PyObject* result; traced_call("call", name, arguments, 3, &result)) return result;
   for (int i = 0; i < 3; ++i) {
     if (is_value(arguments[i])) {
       any = true;

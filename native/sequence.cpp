@@ -8,6 +8,15 @@
 namespace retrograd {
 namespace {
 
+Ref sequence_list(PyObject* sequence, const char* name) {
+  Ref items(PySequence_List(sequence));
+  if (!items && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    raise_from("not_a_sequence", "(Os)", sequence, name);
+  }
+  return items;
+}
+
 // The operands of one sequence: each a Value or a number.
 struct Operands {
   std::vector<Ref> objects;
@@ -15,14 +24,8 @@ struct Operands {
   bool any_value = false;
 
   bool read(PyObject* sequence, const char* name) {
-    Ref items(PySequence_List(sequence));
-    if (!items) {
-      if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Clear();
-        raise_from("not_a_sequence", "(Os)", sequence, name);
-      }
-      return false;
-    }
+    Ref items = sequence_list(sequence, name);
+    if (!items) return false;
     Py_ssize_t count = PyList_Size(items.get());
     objects.reserve(objects.size() + static_cast<size_t>(count));
     numbers.reserve(numbers.size() + static_cast<size_t>(count));
@@ -111,6 +114,14 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
     PyErr_Format(PyExc_TypeError, paired ? "%s() takes two sequences, and one was given." : "%s() takes one sequence.",
                  name);
     return nullptr;
+  }
+  Ref first, second;
+  if (tracing()) {  // which looks into the sequences before they are read here
+    first = sequence_list(xs, name);
+    if (paired && first) second = sequence_list(ys, name);
+    if (!first || (paired && !second)) return nullptr;
+    PyObject* const both[] = {xs = first.get(), ys = second.get()};
+    if (PyObject* result; traced_call("reduce", name, both, paired ? 2 : 1, &result)) return result;
   }
   Operands operands;
   if (!operands.read(xs, name)) return nullptr;

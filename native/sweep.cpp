@@ -299,6 +299,7 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   double seed;
   if (!PyArg_ParseTuple(args, "OdO:gradients", &object, &seed, &sequence)) return nullptr;
   if (!need_value(object, "gradients()") || !may_walk(as_value(object))) return nullptr;
+  if (!tell_tracer("takes a gradient")) return nullptr;
   Ref xs(PySequence_Tuple(sequence));
   if (!xs) return nullptr;
   Py_ssize_t count = PyTuple_Size(xs.get());
@@ -329,6 +330,7 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
   PyObject* gradient = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:backward", const_cast<char**>(names), &gradient)) return nullptr;
   double seed = 1.0;
+  if (!tell_tracer("calls backward()")) return nullptr;
   if (gradient && !need_number(gradient, &seed, "backward(…)")) return nullptr;
   Tape* tape = this_tape();
   if (!tape) return nullptr;
@@ -361,7 +363,7 @@ PyObject* value_push(PyObject* self, PyObject*) try {
 
 PyObject* value_local_grads(PyObject* self, void*) try {
   Value* node = as_value(self);
-  if (!materialize(node)) return nullptr;
+  if (!tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
   LocalSink sink;
   if (node->code != LEAF) {
     if (!check_node(node)) return nullptr;

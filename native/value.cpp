@@ -59,6 +59,11 @@ int read_number(PyObject* object, double* number) {
 
 bool need_number(PyObject* object, double* number, const char* where) {
   int known = read_operand(object, number);
+  if (known == 0 && tracing()) {
+    Ref answer(ask_tracer("number_of", object, "(s)", where));
+    if (!answer) return false;
+    if (answer.get() != Py_NotImplemented) known = read_operand(answer.get(), number);
+  }
   if (known == 0) raise_from("not_a_number", "(Os)", object, where);
   return known > 0;
 }
@@ -354,8 +359,13 @@ void value_free(void* self) { PyObject_GC_Del(self); }
 
 // --- construction --------------------------------------------------------------------------------------------------
 
-PyObject* value_new(PyTypeObject* type, PyObject*, PyObject*) {
-  if (type == value_type) return as_object(new_leaf(0.0, FRESH));
+PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  if (type == value_type) {
+    if (!tracing() || PyTuple_Size(args) != 1) return as_object(new_leaf(0.0, FRESH));
+    Ref leaf(ask_tracer("leaf", PyTuple_GetItem(args, 0)));
+    if (!leaf || leaf.get() != Py_NotImplemented) return leaf.release();
+    return as_object(new_leaf(0.0, FRESH));
+  }
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* leaf = allocate(type, 0);  // zeros are an empty leaf, but for its mark
   if (!leaf) return nullptr;
@@ -432,6 +442,10 @@ bool become_node(Value* value, Tape* tape, Extra* extra, Given& given) {
 int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
   Value* value = as_value(self);
   double number;
+  if (row_of(value) == ROW_detach && tracing()) {  // what Value(x) of a traced number is: value_new
+    PyObject* label = keywords ? PyDict_GetItemString(keywords, "label") : nullptr;
+    return label ? PyObject_SetAttrString(self, "label", label) : 0;
+  }
   if (!keywords && PyTuple_Size(args) == 1 && value->flags & FRESH) {
     if (!need_number(PyTuple_GetItem(args, 0), &number, "Value(…)")) return -1;
     value->flags &= static_cast<uint8_t>(~FRESH);

@@ -132,6 +132,17 @@ inline void raise_changed(const Value* value, double used) {
   raise_from("changed_value", "(Od)", as_object(value), used);
 }
 
+// Whether a pure trace of this thread is being made: a number that leaves it would be stale in a replay.
+inline bool tracing() { return current_tape && current_tape->tracing; }
+// The answer of the tracer's method, which is called with `subject` and what `format` (a tuple) builds; NotImplemented
+// means: go on as ever. Null with an exception set.
+PyObject* ask_tracer(const char* method, PyObject* subject, const char* format = nullptr, ...);
+// Whether the tracer takes over a call of the op table's row `name`, asked through its method "call" or "reduce"; if
+// so, `result` is its answer, null with an exception set.
+bool traced_call(const char* method, const char* name, PyObject* const* arguments, Py_ssize_t count, PyObject** result);
+// Tells the tracer that `what` happens, which no replay would do or see; false with an exception set.
+bool tell_tracer(const char* what);
+
 // Whether `object` is a real number, as src/retrograd/numeric.py says: 1, 0, or -1 with an exception set.
 int is_number(PyObject* object);
 // 1 and the number; 0 when `object` is no real number; -1 with an exception set.
@@ -154,6 +165,7 @@ PyObject* value_reduce(PyObject* self, PyObject* unused);
 // The module's functions.
 extern PyMethodDef record_functions[];
 extern PyMethodDef sweep_functions[];
+extern PyMethodDef tracer_functions[];
 extern PyMethodDef sequence_functions[];
 extern PyMethodDef optimizer_functions[];
 extern PyMethodDef sequence_operators[];

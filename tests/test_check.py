@@ -22,7 +22,9 @@ from retrograd.ops import NARY, OPS, NaryOp, Op
 from retrograd.reference import rules
 
 QUICK = ("differences", "reference")
-ROWS: list[Op | NaryOp] = [*OPS, *NARY]
+#: Every row whose derivative is that of its formula: detach lies about it on purpose.
+HONEST = [row for row in OPS if row.name != "detach"]
+ROWS: list[Op | NaryOp] = [*HONEST, *NARY]
 
 
 def verdicts(check: GradientCheck) -> list[str]:
@@ -82,7 +84,7 @@ def test_the_whole_table_agrees_with_other_libraries(peer: str) -> None:
 
     def f(xs: list[Value]) -> Value:
         terms = []
-        for row, x in zip(OPS, itertools.cycle(xs), strict=False):
+        for row, x in zip(HONEST, itertools.cycle(xs), strict=False):
             fixed = [low for low, high in row.sample if low == high]
             moved = [
                 (low + high) / 2 + (high - low) / 4 * (x * (k + 1.0)).sin()

@@ -17,6 +17,7 @@ from . import errors, math, nn, optim
 from .anomaly import detect_anomaly
 from .check import check_gradients
 from .engine import Value, errstate, no_grad, topological_order
+from .index import Index, table, take
 from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softmax, sum, where  # noqa: A004
 from .transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .trace.explain import explain
 
 __all__ = [
+    "Index",
     "Value",
     "check_gradients",
     "detect_anomaly",
@@ -50,6 +52,8 @@ __all__ = [
     "prod",
     "softmax",
     "sum",
+    "table",
+    "take",
     "topological_order",
     "value_and_grad",
     "where",

@@ -6,7 +6,7 @@ Every class is also the built-in error that Python itself would raise there (``1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .ops import BY_NAME, Op
@@ -22,11 +22,13 @@ __all__ = [
     "ExpressionError",
     "ForeignThreadError",
     "HigherOrderError",
+    "LeakedTraceError",
     "MissingDerivativeError",
     "MissingExtraError",
     "NativeMismatchError",
     "NumberTooLargeError",
     "RetrogradError",
+    "TracedIndexError",
 ]
 
 
@@ -72,6 +74,17 @@ class HigherOrderError(RetrogradError, RuntimeError):
 
 class ForeignThreadError(RetrogradError, RuntimeError):
     """A result computed in one thread was used in another. Leaves may be used by every thread."""
+
+
+class TracedIndexError(RetrogradError, TypeError):
+    """An Index argument of a compiled function was used as the plain number that it is in one call only.
+
+    ``retrograd.take(sequence, i)`` and ``retrograd.table(rows)[i]`` select with it.
+    """
+
+
+class LeakedTraceError(RetrogradError, RuntimeError):
+    """A number or index of a compiled function's trace was kept and used after the trace, or in another thread."""
 
 
 class AnomalyError(RetrogradError, ArithmeticError):
@@ -150,8 +163,11 @@ def name_of(value: Any) -> str:
     return repr(value.label) if value.label else repr(value)
 
 
-def not_a_number(thing: object, where: str) -> TypeError:
+def not_a_number(thing: object, where: str) -> Exception:
     """``thing`` was given to ``where`` (``Value(…)``, ``+``, ``exp``), which takes real numbers."""
+    refusal: Callable[[object], Exception] | None = getattr(type(thing), "_refusal", None)
+    if refusal is not None:  # what stands for a number in a trace has its own reasons
+        return refusal(thing)
     remedy = "pass a Value, int, float or NumPy scalar"
     if hasattr(type(thing), "_local_grads"):
         remedy = "a bare number belongs here; v.data is the number of a Value"
@@ -277,6 +293,49 @@ def static_operand(name: str, position: int) -> TypeError:
     return TypeError(
         f"operand {position + 1} of {name} must be a plain number, because {name} has no derivative with respect "
         "to it: pass v.data if that is what you mean."
+    )
+
+
+def not_an_index(thing: object, where: str) -> TypeError:
+    """``thing`` was given to ``where``, which takes a whole number that selects."""
+    return TypeError(f"{where} takes an int or a retrograd.Index and got {describe(thing)}.")
+
+
+def no_such_position(position: int, count: int) -> IndexError:
+    """A selection asked for an element that a sequence of ``count`` does not have."""
+    has = f"elements 0 to {count - 1}" if count else "no elements"
+    return IndexError(f"the sequence has {has}; it was asked for element {position}.")
+
+
+def traced_index() -> TracedIndexError:
+    """An index of a trace would become the plain number of this one call."""
+    return TracedIndexError(
+        "this Index differs from call to call, and a compiled function must not keep the number of one: select with "
+        "retrograd.take(sequence, i), or retrograd.table(rows)[i] for a list of rows, instead of sequence[i]; pass a "
+        "plain int for what is the same in every call."
+    )
+
+
+def unequal_rows(lengths: Sequence[int]) -> ValueError:
+    """The rows that an index selects from differ in length."""
+    return ValueError(
+        f"an Index selects from rows of one length, and these have {min(lengths)} to {max(lengths)} elements: pad them."
+    )
+
+
+def not_selectable(thing: object, position: int) -> TypeError:
+    """Element ``position`` of a sequence that an index selects from cannot be part of a trace."""
+    return TypeError(
+        f"a compiled function selects among Values and numbers, or rows of them; element {position} is "
+        f"{describe(thing)}."
+    )
+
+
+def leaked_trace(thing: str) -> LeakedTraceError:
+    """``thing`` (a number, an index) was used outside its trace."""
+    return LeakedTraceError(
+        f"{thing} of a compiled function's trace was kept and is used after the trace, or in another thread, where it "
+        "means nothing: return what you need from the function instead of storing it."
     )
 
 

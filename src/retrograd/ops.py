@@ -535,7 +535,15 @@ OPS: tuple[Op, ...] = (
         public=False,
     ),
     Op("identity", "a", ("1",), "The number itself, as a new node.", sample=(_ANY,), public=False),
-    Op("detach", "a", ("0",), "The number itself, through which no gradient flows.", sample=(_ANY,), public=False),
+    Op(
+        "detach",
+        "a",
+        ("0",),
+        "The number itself, as a new node that no gradient flows back through.",
+        sample=(_ANY,),
+        smooth=False,
+        public=False,
+    ),
 )
 
 NARY: tuple[NaryOp, ...] = (

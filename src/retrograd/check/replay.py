@@ -159,7 +159,7 @@ class _Library:
         self.constant = convert
         self.functions: dict[str, Callable[..., Any]] = {"div": lambda a, b: a / b, **primitives}
         for row in OPS:
-            if not row.primitive and row.name != "div":
+            if not row.primitive and row.name not in self.functions:
                 self.functions[row.name] = self._compiled(row.forward, operand_names(row.name)[:-1])
 
     def _compiled(self, text: str, names: Sequence[str]) -> Callable[..., Any]:
@@ -220,7 +220,7 @@ def torch_backend() -> Backend:
         name: getattr(torch, name) for name in (*_SAME_NAME, *_ARC, "erf", "erfc", "lgamma", "digamma", "pow")
     }
     primitives |= {"cbrt": cube_root, "rint": torch.round, "mod": torch.remainder, "polygamma": polygamma}
-    primitives |= {"floordiv": lambda a, b: torch.floor(a / b)}
+    primitives |= {"floordiv": lambda a, b: torch.floor(a / b), "detach": torch.Tensor.detach}
     return _Library(primitives, lambda x: torch.as_tensor(x, dtype=torch.float64))
 
 
@@ -239,9 +239,11 @@ def _by_torch(tape: Tape) -> tuple[float, list[float]]:
 def jax_backend() -> Backend:
     """JAX in double precision; use it inside ``double_precision()``."""
     import jax.numpy as jnp
+    from jax.lax import stop_gradient
     from jax.scipy import special
 
-    primitives = {name: getattr(jnp, name) for name in (*_SAME_NAME, "cbrt", "rint")}
+    primitives: dict[str, Callable[..., Any]] = {"detach": stop_gradient}
+    primitives |= {name: getattr(jnp, name) for name in (*_SAME_NAME, "cbrt", "rint")}
     primitives |= {name: getattr(jnp, name.replace("a", "arc", 1)) for name in _ARC}
     primitives |= {"erf": special.erf, "erfc": special.erfc, "lgamma": special.gammaln, "digamma": special.digamma}
     primitives |= {"polygamma": lambda order, a: special.polygamma(int(order), a)}

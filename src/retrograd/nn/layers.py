@@ -11,6 +11,7 @@ from typing import Any
 
 from ..engine import Value, weighted_sum
 from ..errors import wrong_length
+from ..index import take
 from .module import Module
 
 __all__ = ["MLP", "Embedding", "Layer", "Linear", "Neuron", "RMSNorm"]
@@ -97,9 +98,11 @@ class Embedding(Module):
 
     def __call__(self, index: int) -> list[Value]:
         """Row ``index``. Raises IndexError when there is no such row (negative ones included)."""
-        if not 0 <= index < len(self.weight):
-            raise IndexError(f"{self!r} has rows 0 to {len(self.weight) - 1}; it was asked for row {index}.")
-        return self.weight[index]
+        try:
+            row: list[Value] = take(self.weight, index)
+        except IndexError:
+            raise IndexError(f"{self!r} has rows 0 to {len(self.weight) - 1}; it was asked for row {index}.") from None
+        return row
 
     def __repr__(self) -> str:
         return f"Embedding({len(self.weight)}, {len(self.weight[0])})"

@@ -3,5 +3,8 @@
 Start with :mod:`retrograd.reference.value`; :mod:`.rules` turns the op table into Python functions.
 """
 
-from .value import *  # noqa: F403  (the engine interface, listed there)
-from .value import __all__ as __all__
+from . import calls, value
+from .calls import *  # noqa: F403  (the engine interface, listed there)
+from .value import *  # noqa: F403
+
+__all__ = [*calls.__all__, *value.__all__]

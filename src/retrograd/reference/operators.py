@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from .. import errors
 from ..numeric import is_number
 from ..ops import OPS, Op
+from .modes import tape
 
 __all__ = ["Operators"]
 
@@ -17,7 +18,7 @@ class Operators:
     """What ``a + b``, ``a < b``, ``abs(a)``, ``a.exp()`` … mean; the class derived from it says how to record."""
 
     __slots__ = ()
-    data: float
+    _data: float
 
     @staticmethod
     def _apply(name: str, /, *operands: Any) -> Any:
@@ -113,7 +114,9 @@ class Operators:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        return self.data != 0.0
+        truth = self._data != 0.0
+        tape.ask("truth", self, truth)
+        return truth
 
     # --- a bare number would cut the gradient without a word
 
@@ -143,10 +146,22 @@ def _binary(name: str, left: Any, right: Any) -> Any:
     return value._apply(name, left, right)
 
 
+_SIGNS: dict[Callable[[Any, Any], bool], str] = {
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.eq: "==",
+    operator.ne: "!=",
+    operator.gt: ">",
+    operator.ge: ">=",
+}
+
+
 def _compare(relation: Callable[[Any, Any], bool], value: Operators, other: object) -> bool:
-    if isinstance(other, Operators):
-        return relation(value.data, other.data)
-    return relation(value.data, other) if is_number(other) else NotImplemented
+    number = other._data if isinstance(other, Operators) else other
+    outcome = relation(value._data, number) if number is not other or is_number(other) else NotImplemented
+    if outcome is not NotImplemented:
+        tape.ask("compare", value, _SIGNS[relation], other, outcome)
+    return outcome
 
 
 def _method(row: Op) -> Callable[..., Any]:

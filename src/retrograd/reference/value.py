@@ -23,9 +23,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, SupportsFloat, TypeAlias, cast
 
 from .. import copying, errors
-from ..numeric import same_bits, to_float, to_tuple
-from ..ops import NARY, OPS, NaryOp, Op
-from .modes import set_backward_hook, set_errstate, set_observer, set_recording, tape
+from ..numeric import same_bits, to_tuple
+from .modes import set_backward_hook, set_errstate, set_observer, set_recording, set_tracer, tape, to_float
 from .operators import Operators
 from .rules import NARY_RULES, RULES, NaryRule, Rule, label
 from .steps import adam_step, sgd_step, zero_gradients
@@ -36,9 +35,7 @@ __all__ = [
     "adam_step",
     "apply",
     "evaluate",
-    "functions",
     "get_source",
-    "gradients",
     "interior",
     "is_constant",
     "operands",
@@ -51,8 +48,8 @@ __all__ = [
     "set_observer",
     "set_recording",
     "set_source",
+    "set_tracer",
     "sgd_step",
-    "weighted_sum",
     "zero_gradients",
 ]
 
@@ -98,6 +95,10 @@ class Value(Operators):
     _given_op: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if cls is Value and len(args) == 1:
+            traced = tape.ask("leaf", *args)
+            if traced is not NotImplemented:
+                return cast(Self, traced)
         self = object.__new__(cls)
         self._data = self._grad = 0.0
         self._label = self._given_op = ""
@@ -118,6 +119,9 @@ class Value(Operators):
     ) -> None:
         if not isinstance(label, str):
             raise errors.not_a_label(label)
+        if tape.tracing and row_name(self) == "detach":  # what Value(x) of a traced number is: __new__
+            self._label = label
+            return
         number = to_float(data, "Value(…)")
         if not isinstance(_op, str):  # the third argument of Value(data, children, local_grads)
             local_grads = _op
@@ -147,19 +151,23 @@ class Value(Operators):
     @property
     def data(self) -> float:
         """The number itself. Assigning it after an operation used it makes ``backward()`` refuse that operation."""
-        return self._data
+        traced = tape.ask("data", self)
+        return self._data if traced is NotImplemented else cast(float, traced)
 
     @data.setter
     def data(self, number: SupportsFloat) -> None:
+        tape.ask("notice", "assigns .data")
         self._data = to_float(number, ".data")
 
     @property
     def grad(self) -> float:
         """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
+        tape.ask("notice", "reads a gradient")
         return self._grad
 
     @grad.setter
     def grad(self, number: SupportsFloat) -> None:
+        tape.ask("notice", "assigns .grad")
         self._grad = to_float(number, ".grad")
 
     @property
@@ -195,6 +203,7 @@ class Value(Operators):
 
     @property
     def _local_grads(self) -> tuple[float, ...]:
+        tape.ask("notice", "reads local derivatives")
         record = self._record
         if record is None:
             return ()
@@ -217,10 +226,14 @@ class Value(Operators):
         self._closure = function
 
     def __repr__(self) -> str:
+        tape.ask("notice", "turns a number into text")
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
     def __format__(self, spec: str) -> str:
-        return format(self._data, spec) if spec else repr(self)
+        if not spec:
+            return repr(self)
+        tape.ask("notice", "turns a number into text")
+        return format(self._data, spec)
 
     # --- the backward pass ----------------------------------------------------------------------------
 
@@ -230,19 +243,22 @@ class Value(Operators):
         Leaves accumulate from call to call. Interior nodes get the gradient of this pass, so that calling
         backward() twice is right. Raises ChangedValueError, MissingDerivativeError or ForeignThreadError.
         """
+        tape.ask("notice", "calls backward()")
         seed = to_float(gradient, "backward(…)")
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
         else:
-            _sweep(self, seed)
+            sweep(self, seed)
 
     def zero_grad(self) -> None:
         """Set this Value's ``.grad`` to zero."""
+        tape.ask("notice", "assigns .grad")
         self._grad = 0.0
 
     def detach(self) -> Value:
         """A new leaf with the same data, through which no gradient flows back."""
-        return _leaf(self._data)
+        traced = tape.ask("detach", self)
+        return _leaf(self._data) if traced is NotImplemented else cast(Value, traced)
 
     def item(self) -> Value:
         """This Value itself; the bare number is ``.data``."""
@@ -293,6 +309,9 @@ def apply(name: str, /, *operands: Number) -> Value:
     for a name that the table does not have, and the errors of the row's domain (see ``retrograd.errstate``).
     """
     rule = _rule_named(name, operands)
+    traced = tape.ask("call", name, operands)
+    if traced is not NotImplemented:
+        return cast(Value, traced)
     slots: list[Value | float] = [_operand(operand, name) for operand in operands]
     if not any(isinstance(slot, Value) for slot in slots):
         raise TypeError(f"apply({name!r}, …) needs a Value among its operands: use evaluate for plain numbers.")
@@ -310,6 +329,9 @@ def apply(name: str, /, *operands: Number) -> Value:
 def evaluate(name: str, /, *numbers: float) -> float:
     """The row ``name`` on plain numbers, with its domain errors."""
     rule = _rule_named(name, numbers)
+    traced = tape.ask("call", name, numbers)
+    if traced is not NotImplemented:
+        return cast(float, traced)
     return _evaluate(rule, [to_float(number, name) for number in numbers])
 
 
@@ -322,6 +344,11 @@ def reduce(name: str, xs: Iterable[Number], ys: Iterable[Number] | None = None, 
     rule = NARY_RULES.get(name)
     if rule is None:
         raise errors.unknown_operation(name, f"the operations over a sequence are {', '.join(NARY_RULES)}")
+    xs = to_tuple(xs, name)
+    ys = None if ys is None else to_tuple(ys, name)
+    traced = tape.ask("reduce", name, (xs,) if ys is None else (xs, ys))
+    if traced is not NotImplemented:
+        return traced
     first = _sequence(xs, name)
     second = [] if ys is None else _sequence(ys, name)
     if rule.row.paired != (ys is not None):
@@ -352,7 +379,7 @@ def _rule_named(name: str, operands: Sequence[object]) -> Rule:
 
 
 def _sequence(operands: Iterable[object], where: str) -> list[Value | float]:
-    return [_operand(operand, where) for operand in to_tuple(operands, where)]
+    return [_operand(operand, where) for operand in operands]
 
 
 def _operand(operand: object, where: str) -> Value | float:
@@ -392,10 +419,17 @@ def _recorded(rule: Rule | NaryRule, slots: Sequence[Value | float], data: float
     """The result of an operation, connected to its operands unless recording is off."""
     _check_thread(slots)
     result = _leaf(data)
-    if tape.recording:
+    if tape.recording or tape.tracer is not None:
         record = Record(rule, list(slots), data)
         record.output = output
         _append(result, record)
+    return result if tape.recording or tape.tracer is None else _without_gradient(result)
+
+
+def _without_gradient(value: Value) -> Value:
+    """What an operation under no_grad gives in a pure trace: a node, so that the trace knows where it came from."""
+    result = _leaf(value._data)
+    _append(result, Record(RULES["detach"], [value], value._data))
     return result
 
 
@@ -427,20 +461,9 @@ def _child_slots(record: Record) -> list[int]:
     return [slot for slot, operand in enumerate(record.operands) if isinstance(operand, Value) or not power]
 
 
-def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
-    """``start + w0*x0 + w1*x1 + …``, one node for each operation. Raises ValueError for lengths that differ."""
-    weights, inputs = list(weights), list(inputs)
-    if len(weights) != len(inputs):
-        raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
-    total = start
-    for weight, x in zip(weights, inputs, strict=True):
-        total = total + weight * x
-    return total
-
-
 def interior(root: Value, /) -> list[Value]:
     """The nodes with operands that ``root`` depends on, itself included, oldest first."""
-    return [value for value in _reached(root) if value._record is not None]
+    return [value for value in reached(root) if value._record is not None]
 
 
 def operands(value: Value, /) -> tuple[Value | float, ...]:
@@ -480,7 +503,7 @@ def get_source(value: Value, /) -> int:
 # --- the backward pass --------------------------------------------------------------------------------------
 
 
-def _reached(root: Value) -> list[Value]:
+def reached(root: Value) -> list[Value]:
     """Everything ``root`` depends on, itself included, in the order of creation: operands before results."""
     found, stack = {id(root): root}, [root]
     while stack:
@@ -492,7 +515,7 @@ def _reached(root: Value) -> list[Value]:
     return sorted(found.values(), key=lambda value: value._creation)
 
 
-def _sweep(root: Value, seed: float) -> None:
+def sweep(root: Value, seed: float) -> None:
     """One backward pass. Results come after operands, so each gradient is complete before its node is visited."""
     _check_thread([root])
     nodes = interior(root)
@@ -554,19 +577,6 @@ def _check_unchanged(value: Value, record: Record) -> None:
             raise errors.changed_value(operand, used)
 
 
-def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
-    """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
-    saved = [(value, value._grad) for value in {id(value): value for value in (*_reached(root), *xs)}.values()]
-    try:
-        for value, _ in saved:
-            value._grad = 0.0  # what the pass does not reach has gradient zero
-        _sweep(root, seed)
-        return [x._grad for x in xs]
-    finally:
-        for value, gradient in saved:
-            value._grad = gradient
-
-
 # --- rebuilding, for copies ----------------------------------------------------------------------------------
 
 
@@ -591,25 +601,3 @@ def restore(name: str, operands: Sequence[Number], data: float, grad: float, ind
         value._creation = next(_creation)
     value._grad = to_float(grad, "restore")
     return value
-
-
-# --- every row as a function -----------------------------------------------------------------------------------
-
-
-def _function(row: Op | NaryOp) -> Callable[..., Any]:
-    def operation(*operands: Any) -> Value | float:
-        if any(isinstance(operand, Value) for operand in operands):
-            return apply(row.name, *operands)
-        return evaluate(row.name, *operands)
-
-    def sequence_operation(*sequences: Iterable[Number]) -> Any:
-        return reduce(row.name, *sequences)
-
-    return operation if isinstance(row, Op) else sequence_operation
-
-
-#: Every public row, and its aliases, as a function of Values and numbers, or of sequences of them.
-functions: dict[str, Callable[..., Any]] = {
-    **{name: _function(row) for row in OPS if row.public for name in (row.name, *row.aliases)},
-    **{row.name: _function(row) for row in NARY},
-}

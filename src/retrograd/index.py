@@ -1,0 +1,214 @@
+"""Integers that select data: a token's id, a label, a row of a table.
+
+``Index(7)`` is an int that says so. ``take(sequence, i)`` and ``table(rows)[i]`` select with it. In plain Python the
+three do what ``sequence[i]`` does; in a function that ``retrograd.compile`` traces, an Index among the arguments
+becomes a :class:`TracedIndex`, and a selection with it stays a selection: the compiled program makes it anew in each
+call, with the index of that call.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol, SupportsIndex
+
+from . import errors
+
+__all__ = ["Index", "IndexRecorder", "Table", "TracedIndex", "position_in", "table", "take"]
+
+
+class Index(int):
+    """An integer that selects: ``Index(7)``. It computes and compares as the int does, and results are plain ints.
+
+    Raises TypeError for what is not a whole number.
+
+    >>> from retrograd import Index, take
+    >>> take(["a", "b", "c"], Index(2))
+    'c'
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, value: SupportsIndex) -> Any:
+        if isinstance(value, TracedIndex):
+            return value  # it is one already
+        try:
+            return int.__new__(cls, operator.index(value))
+        except TypeError:
+            raise errors.not_an_index(value, "Index(…)") from None
+
+    def __repr__(self) -> str:
+        return f"Index({int(self)})"
+
+    def __str__(self) -> str:
+        return str(int(self))
+
+
+class IndexRecorder(Protocol):
+    """What a traced index tells of its use; the compiler's recorder."""
+
+    def select(self, sequence: Any, index: TracedIndex) -> Any:
+        """The element that the index selects, as a node of the trace."""
+
+    def compare_index(self, kind: str, index: TracedIndex, other: object, outcome: bool) -> None:
+        """A comparison of the index decided something."""
+
+    def mark(self, what: str) -> None:
+        """Something happened that a replay cannot do."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the trace has ended, or is another thread's."""
+
+
+class TracedIndex:
+    """An Index among the arguments of a function that is being traced.
+
+    ``take`` and ``table`` select with it and comparisons give a bool that is checked in every replay. Whatever would
+    make it the plain number of this one call (indexing a list, arithmetic, a dict's key) raises TracedIndexError.
+    """
+
+    __slots__ = ("_recorder", "_slot", "_value")
+
+    def __init__(self, recorder: IndexRecorder, slot: int, value: int) -> None:
+        self._recorder = recorder
+        self._slot = slot
+        self._value = value
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(i, int) decides as it does in plain Python
+        return Index
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise self._refusal()
+
+    def _refusal(self) -> Exception:
+        """What is raised where a number is wanted: see errors.not_a_number."""
+        self._recorder.check("an index")
+        return errors.traced_index()
+
+    __index__ = __int__ = __float__ = __complex__ = __hash__ = __array__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _refuse
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __and__ = __rand__ = __or__ = __ror__ = _refuse
+    __xor__ = __rxor__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
+    __round__ = __floor__ = __ceil__ = __trunc__ = _refuse
+
+    def _compare(self, kind: str, other: object) -> Any:
+        self._recorder.check("an index")
+        value: Any = other._value if isinstance(other, TracedIndex) else other
+        outcome = _RELATIONS[kind](self._value, value)
+        if outcome is not NotImplemented:
+            self._recorder.compare_index(kind, self, other, bool(outcome))
+        return outcome
+
+    def __lt__(self, other: object) -> Any:
+        return self._compare("<", other)
+
+    def __le__(self, other: object) -> Any:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: object) -> Any:
+        return self._compare(">", other)
+
+    def __ge__(self, other: object) -> Any:
+        return self._compare(">=", other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare("==", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare("!=", other)
+
+    def __bool__(self) -> bool:
+        return bool(self._compare("!=", 0))
+
+    def __copy__(self) -> TracedIndex:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TracedIndex:
+        return self
+
+    def __repr__(self) -> str:
+        try:
+            self._recorder.check("an index")
+        except errors.LeakedTraceError:
+            return "<an index of a trace that has ended>"
+        self._recorder.mark("turns an index into text")
+        return f"Index({self._value})"
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+    def __format__(self, spec: str) -> str:
+        self._recorder.check("an index")
+        self._recorder.mark("turns an index into text")
+        return format(self._value, spec)
+
+
+_RELATIONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def position_in(sequence: Any, index: SupportsIndex) -> int:
+    """``index`` as a position in ``sequence``. Raises IndexError when there is none, TypeError for no whole number.
+
+    Negative positions are refused: an id below zero is a mistake, not the last row.
+    """
+    try:
+        position = operator.index(index)
+    except errors.TracedIndexError:
+        raise
+    except TypeError:
+        raise errors.not_an_index(index, "a selection") from None
+    if not 0 <= position < len(sequence):
+        raise errors.no_such_position(position, len(sequence))
+    return position
+
+
+def take(sequence: Sequence[Any], index: SupportsIndex) -> Any:
+    """``sequence[index]``, for an index that differs from call to call of a compiled function.
+
+    While a function is traced the elements are Values and numbers, or equally long rows of them; selecting a row gives
+    a list. Raises IndexError for a negative index and one beyond the end.
+
+    >>> import retrograd as rg
+    >>> rg.take([10.0, 20.0, 30.0], rg.Index(1))
+    20.0
+    """
+    if isinstance(index, TracedIndex):
+        return index._recorder.select(sequence, index)
+    return sequence[position_in(sequence, index)]
+
+
+class Table:
+    """Rows to select from, as :func:`table` makes it: ``table(rows)[i]``."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = rows
+
+    def __getitem__(self, index: SupportsIndex) -> Any:
+        return take(self._rows, index)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<a table of {len(self._rows)} rows>"
+
+
+def table(rows: Sequence[Any]) -> Table:
+    """``table(rows)[i]`` is ``take(rows, i)``: row ``i`` of a list of rows, or element ``i`` of a flat list.
+
+    >>> import retrograd as rg
+    >>> rg.table([[1.0, 2.0], [3.0, 4.0]])[rg.Index(1)]
+    [3.0, 4.0]
+    """
+    return Table(rows)
