@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/programs.hpp"
 #include "differentiate.hpp"
 #include "record.hpp"
 
@@ -257,7 +258,7 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "retrograd cannot run in a sub-interpreter: use it in the main interpreter.");
     return -1;
   }
-  if (!add_value_type(module) || !add_functions_dict(module)) return -1;
+  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_programs_type(module)) return -1;
   for (PyMethodDef* table :
        {functions, record_functions, sweep_functions, tracer_functions, sequence_functions, optimizer_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;

@@ -78,9 +78,7 @@ int Spec::read(PyObject* argument, Arguments& into) const {
     case VALUE: {
       if (!is_value(argument) || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
-      for (size_t i = 0; i < into.values.size(); ++i) {
-        if (into.values[i] == value) return 0;  // it was another one when the function was traced
-      }
+      if (!settle()) return -1;
       put(into.active, number_, value->data);
       put(into.values, number_, value);
       return 1;

@@ -7,7 +7,7 @@
 
 namespace retrograd::compiler {
 
-bool Guard::holds(double a, double b) const {
+bool Guard::decides(double a, double b) const {
   switch (test) {
     case LESS: return (a < b) == outcome;
     case LESS_EQUAL: return (a <= b) == outcome;
@@ -210,17 +210,28 @@ bool Machine::finite() {
   return true;
 }
 
-Outcome Machine::forward(std::span<const Guard> guards) {
+// Runs the calls of a pass; whether an operation was outside its domain.
+bool Machine::run(int pass) {
+  if (code_[pass]) return code_[pass]() != 0;
+  bool outside = false;
+  for (const Call& call : calls(pass)) outside |= call.run(call);
+  return outside;
+}
+
+Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
-  bool outside = false;
-  for (const Call& call : forward_) outside |= call.run(call);
-  // A guard is asked first: past a branch not taken, anything may be outside its domain.
-  for (const Guard& guard : guards) {
-    for (uint32_t member = 0; member < lowered_.batch; ++member) {
-      if (!guard.holds(root(member, guard.left), root(member, guard.right))) return Outcome::GUARD;
-    }
+  const bool outside = run(0);
+  // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
+  bool held = true;
+  for (uint32_t member = 0; member < lowered_.batch && !guards.empty(); ++member) {
+    const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
+      return guard.holds([&](size_t which) { return root(member, which); });
+    });
+    held &= holds;
+    if (!holds && broken) broken->push_back(member);
   }
+  if (!held) return Outcome::GUARD;
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
@@ -245,7 +256,7 @@ void Machine::backward(double seed, Target target) {
     // The function may return a parameter itself; what it owes is added like any other contribution.
     write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + seed : seed);
   }
-  for (const Call& call : backward_[target == Target::WORKSPACE]) call.run(call);
+  run(target == Target::STORES ? 1 : 2);
   if (!direct_ && target == Target::STORES) add_gradients_out();
 }
 

@@ -13,10 +13,16 @@ namespace retrograd::compiler {
 struct Guard {
   enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
   Test test;
-  uint32_t left, right;  // numbers of roots
+  uint32_t left, right;  // numbers of roots; right is 0 when it is a plain number
+  double number;
   bool outcome;
 
-  bool holds(double a, double b) const;
+  bool decides(double a, double b) const;
+  // `root(i)` is the number of the i-th root.
+  template <class Root>
+  bool holds(Root&& root) const {
+    return decides(root(left), right ? root(right) : number);
+  }
 };
 
 enum class Outcome : uint8_t {
@@ -57,8 +63,15 @@ class Machine {
   void input_gradients(uint32_t member, double* gradients) const;
   double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE
 
-  Outcome forward(std::span<const Guard> guards);
+  // The outcome of the whole batch. Members of which a guard did not hold are listed in `broken`, if it is given.
+  Outcome forward(std::span<const Guard> guards, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, Target target);
+
+  // The calls as they are bound, for the tier that makes machine code of them, and that code.
+  const std::vector<Call>& calls(int pass) const { return pass == 0 ? forward_ : backward_[pass - 1]; }
+  using Code = int32_t (*)();
+  void install(int pass, Code code) { code_[pass] = code; }
+  bool has_code() const { return code_[0] != nullptr; }
 
   const Lowered& lowered() const { return lowered_; }
   size_t bytes() const { return bytes_; }
@@ -76,6 +89,7 @@ class Machine {
   void add_gradients_out();
   bool finite();
   void zero(Target target);
+  bool run(int pass);
 
   const Program& program_;
   std::vector<std::shared_ptr<Store>> stores_;
@@ -89,6 +103,7 @@ class Machine {
   std::vector<int32_t> indices_;
   Address first_result_;
   std::vector<Call> forward_, backward_[2];
+  Code code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
 };
 
 }  // namespace retrograd::compiler

@@ -134,7 +134,7 @@ Outcome Replay::forward(std::span<const Guard> guards) {
     }
   }
   for (const Guard& guard : guards) {
-    if (!guard.holds(root(guard.left), root(guard.right))) return Outcome::GUARD;
+    if (!guard.holds([&](size_t which) { return root(which); })) return Outcome::GUARD;
   }
   return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }

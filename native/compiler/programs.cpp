@@ -1,0 +1,816 @@
+// The type retrograd._native.Programs: the programs that a compiled function has, and a call's way to the right one.
+#include <chrono>
+
+#include "arguments.hpp"
+#include "graph.hpp"
+#include "machine.hpp"
+#include "replay.hpp"
+#include "programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+struct IndexGuard {
+  Guard guard;  // between indices; left and right are slots plus one
+  bool holds(const std::vector<int32_t>& indices) const {
+    const auto at = [&](size_t slot) { return static_cast<double>(indices[slot - 1]); };
+    return guard.decides(at(guard.left), guard.right ? at(guard.right) : guard.number);
+  }
+};
+
+enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
+
+using Clock = std::chrono::steady_clock;
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Options {
+  bool exact = false, float32 = false, replay = false, machine = false;
+};
+
+// One trace of the function: its program, the machines it runs on, and what it counts.
+struct Entry {
+  size_t number = 0;
+  long mode = BACKWARD;
+  std::unique_ptr<Spec> spec;
+  Graph graph;
+  Leaves leaves;
+  std::vector<std::shared_ptr<Store>> stores;
+  Program program;
+  std::vector<Guard> guards;
+  std::vector<IndexGuard> index_guards;
+  std::map<uint32_t, std::unique_ptr<Machine>> machines;
+  std::unique_ptr<Replay> replay;
+  Options options;
+  size_t hits = 0, broken_guards = 0, exceptional = 0;
+  std::vector<std::pair<const char*, double>> milliseconds;
+  Ref keeps;  // machine code that the machines run
+
+  bool replays() const { return options.exact || options.replay; }
+  bool broken() const {
+    for (const auto& store : stores) {
+      if (store->broken()) return true;
+    }
+    return false;
+  }
+
+  Machine& machine(uint32_t batch) {
+    std::unique_ptr<Machine>& machine = machines[batch];
+    if (!machine) machine = std::make_unique<Machine>(program, stores, batch, options.float32, false);
+    return *machine;
+  }
+  void prepare(uint32_t batch) {
+    if (machines.count(batch)) return;
+    Machine& fresh = machine(batch);
+    for (uint32_t member = 0; member < batch; ++member) fresh.set_literals(member, graph.literals);
+  }
+  Replay& replayed() {
+    if (!replay) replay = std::make_unique<Replay>(graph, leaves, stores);
+    return *replay;
+  }
+
+  void give(Machine& machine, uint32_t member, const Arguments& arguments) const {
+    machine.set_inputs(member, false, arguments.passive.data());
+    machine.set_inputs(member, true, arguments.active.data());
+    const size_t slots = program.index_limits.size();
+    std::copy_n(arguments.indices.begin(), std::min(slots, arguments.indices.size()), machine.indices(member));
+  }
+  void give(Replay& replay_, const Arguments& arguments) const {
+    replay_.set_inputs(false, arguments.passive.data());
+    replay_.set_inputs(true, arguments.active.data());
+    replay_.indices() = arguments.indices;
+  }
+};
+
+struct Programs {
+  PyObject_HEAD std::vector<std::unique_ptr<Entry>>* entries;  // the one used last comes first
+  PyObject* miss;
+  size_t made;
+  Arguments* scratch;
+  // What a batch has computed and not yet swept.
+  struct Pending {
+    Entry* entry;
+    uint32_t count;
+    std::vector<std::vector<Value*>> values;
+  };
+  std::vector<Pending>* pending;
+};
+
+Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
+
+// --- making an entry ----------------------------------------------------------------------------------------------
+
+bool read_values(PyObject* list, std::vector<Value*>& values) {
+  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
+    PyObject* item = PyList_GetItem(list, i);
+    if (!is_value(item)) {
+      PyErr_SetString(PyExc_TypeError, "a trace consists of Values");
+      return false;
+    }
+    values.push_back(as_value(item));
+  }
+  return true;
+}
+
+Guard::Test test_of(const char* kind) {
+  const std::string_view text = kind;
+  if (text == "<") return Guard::LESS;
+  if (text == "<=") return Guard::LESS_EQUAL;
+  if (text == ">") return Guard::GREATER;
+  if (text == ">=") return Guard::GREATER_EQUAL;
+  if (text == "==") return Guard::EQUAL;
+  return Guard::NOT_EQUAL;
+}
+
+// Guards as tuples (kind, left, right or 0, number, outcome).
+bool read_guards(PyObject* list, std::vector<Guard>& guards) {
+  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
+    const char* kind;
+    Guard guard;
+    int outcome;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sIIdp", &kind, &guard.left, &guard.right, &guard.number, &outcome)) {
+      return false;
+    }
+    guard.test = test_of(kind);
+    guard.outcome = outcome;
+    guards.push_back(guard);
+  }
+  return true;
+}
+
+// Selections as tuples (node, slot, candidates).
+bool read_selections(PyObject* list, std::vector<Selection>& selections) {
+  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
+    PyObject *node, *candidates;
+    unsigned int slot;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OIO", &node, &slot, &candidates)) return false;
+    Selection selection{as_value(node), slot, {}};
+    for (Py_ssize_t c = 0; c < PyTuple_Size(candidates); ++c) {
+      selection.candidates.push_back(as_value(PyTuple_GetItem(candidates, c)));
+    }
+    selections.push_back(std::move(selection));
+  }
+  return true;
+}
+
+// Where each leaf of the graph lives: inputs first, as `actives` says, the others in stores.
+void place_leaves(Entry& entry, const std::vector<bool>& actives, const std::vector<uint32_t>& offsets) {
+  Leaves& leaves = entry.leaves;
+  const size_t inputs = actives.size();
+  for (size_t i = 0; i < inputs; ++i) {
+    leaves.places.push_back({Memory::INPUT, actives[i], 0, offsets[i]});
+    uint32_t& count = actives[i] ? leaves.active_inputs : leaves.inactive_inputs;
+    count = std::max(count, offsets[i] + 1);
+  }
+  const std::vector<Value*> parameters(entry.graph.leaves.begin() + static_cast<std::ptrdiff_t>(inputs),
+                                       entry.graph.leaves.end());
+  for (const StorePlace& place : store_all(parameters)) {
+    auto known = std::find(entry.stores.begin(), entry.stores.end(), place.store);
+    const auto number = static_cast<uint32_t>(known - entry.stores.begin());
+    if (known == entry.stores.end()) {
+      entry.stores.push_back(place.store);
+      leaves.store_sizes.push_back(static_cast<uint32_t>(place.store->size()));
+    }
+    leaves.places.push_back({Memory::PARAMETER, true, number, place.index});
+  }
+}
+
+// Whether replaying node by node is quicker than calling a kernel for every few of them.
+bool better_replayed(const Entry& entry, const Lowered& lowered) {
+  const double calls = static_cast<double>(lowered.forward.size() + lowered.backward.size());
+  return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
+}
+
+void compile(Entry& entry) {
+  auto start = Clock::now();
+  auto done = [&](const char* pass) {
+    entry.milliseconds.emplace_back(pass, milliseconds_since(start));
+    start = Clock::now();
+  };
+  const Graph expanded = expand(entry.graph);
+  done("expand");
+  const Terms terms = terms_of(expanded);
+  done("terms");
+  entry.program = reroll(expanded, terms, entry.leaves);
+  done("reroll");
+  const std::string problem = verify(entry.program, false);
+  if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
+  done("verify");
+  // Literals that expansion added come after the graph's own.
+  entry.graph.literals = expanded.literals;
+  if (!entry.options.exact) {
+    entry.prepare(1);
+    done("lower");
+    if (!entry.options.machine && better_replayed(entry, entry.machine(1).lowered())) entry.options.replay = true;
+  }
+}
+
+PyObject* add(PyObject* object, PyObject* args) try {
+  PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards;
+  auto entry = std::make_unique<Entry>();
+  int exact, float32;
+  const char* tier;
+  if (!PyArg_ParseTuple(args, "lOO!O!O!O!O!O!O!pps:add", &entry->mode, &spec, &PyList_Type, &roots, &PyList_Type, &inputs,
+                        &PyList_Type, &actives, &PyList_Type, &offsets, &PyList_Type, &selections, &PyList_Type, &guards,
+                        &PyList_Type, &index_guards, &exact, &float32, &tier)) {
+    return nullptr;
+  }
+  if (!settle()) return nullptr;
+  entry->options.exact = exact || std::string_view(tier) == "tape";
+  entry->options.float32 = float32;
+  entry->options.machine = std::string_view(tier) == "vm" || std::string_view(tier) == "llvm";
+  entry->spec = Spec::parse(spec);
+  std::vector<Value*> root_values, input_values;
+  std::vector<Selection> chosen;
+  std::vector<Guard> slots;
+  if (!entry->spec || !read_values(roots, root_values) || !read_values(inputs, input_values) ||
+      !read_selections(selections, chosen) || !read_guards(guards, entry->guards) || !read_guards(index_guards, slots)) {
+    return nullptr;
+  }
+  for (const Guard& guard : slots) entry->index_guards.push_back({guard});
+  std::vector<bool> is_active;
+  std::vector<uint32_t> places;
+  for (Py_ssize_t i = 0; i < PyList_Size(actives); ++i) {
+    is_active.push_back(PyObject_IsTrue(PyList_GetItem(actives, i)) == 1);
+    places.push_back(static_cast<uint32_t>(PyLong_AsUnsignedLong(PyList_GetItem(offsets, i))));
+  }
+  const auto start = Clock::now();
+  entry->graph = lift(root_values, input_values, chosen);
+  entry->milliseconds.emplace_back("lift", milliseconds_since(start));
+  place_leaves(*entry, is_active, places);
+  compile(*entry);
+  Programs* self = self_of(object);
+  entry->number = self->made++;
+  self->entries->insert(self->entries->begin(), std::move(entry));
+  return PyLong_FromSize_t(self->made - 1);
+} catch (const Unsupported& problem) {
+  return PyErr_Format(PyExc_NotImplementedError, "%s", problem.what());
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// --- calls --------------------------------------------------------------------------------------------------------
+
+// What one call found: an entry whose forward pass is done.
+struct Found {
+  Entry* entry = nullptr;
+  bool replayed = false;
+  const char* reason = "new";  // why there is none
+  bool failed = false;         // an exception is set
+};
+
+// 1 when the entry's description fits the call, with the call's numbers in `arguments`.
+int fits(const Entry& entry, PyObject* const* args, Py_ssize_t count, Arguments& arguments) {
+  arguments.passive.clear();
+  arguments.active.clear();
+  arguments.values.clear();
+  arguments.indices.clear();
+  const int read = entry.spec->read_all(args, count, arguments);
+  if (read != 1) return read;
+  const auto& limits = entry.program.index_limits;
+  for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {
+    if (limits[slot] && static_cast<uint32_t>(arguments.indices[slot]) >= limits[slot]) return 0;
+  }
+  for (const IndexGuard& guard : entry.index_guards) {
+    if (!guard.holds(arguments.indices)) return 0;
+  }
+  return 1;
+}
+
+Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
+  Outcome outcome = Outcome::EXCEPTIONAL;
+  *replayed = entry.replays();
+  if (!*replayed) {
+    Machine& machine = *entry.machines.find(1)->second;
+    entry.give(machine, 0, arguments);
+    outcome = machine.forward(entry.guards);
+    if (outcome != Outcome::EXCEPTIONAL) return outcome;
+    ++entry.exceptional;
+    *replayed = true;
+  }
+  Replay& replay = entry.replayed();
+  entry.give(replay, arguments);
+  return replay.forward(entry.guards);
+}
+
+// The entry that stands for a call; its forward pass is done.
+Found find(Programs* self, long mode, PyObject* const* args, Py_ssize_t count) {
+  Found found;
+  auto& entries = *self->entries;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = *entries[i];
+    if (entry.mode != mode) continue;
+    if (entry.broken()) {
+      found.reason = "parameter";
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i--));
+      continue;
+    }
+    const int fit = fits(entry, args, count, *self->scratch);
+    if (fit < 0) {
+      found.failed = true;
+      return found;
+    }
+    if (fit == 0) continue;
+    const Outcome outcome = run_forward(entry, *self->scratch, &found.replayed);
+    if (outcome == Outcome::GUARD) {
+      ++entry.broken_guards;
+      found.reason = "guard";
+      continue;
+    }
+    if (outcome == Outcome::EXCEPTIONAL) {
+      found.reason = "domain";
+      return found;
+    }
+    ++entry.hits;
+    found.entry = &entry;
+    if (i > 0) std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return found;
+  }
+  return found;
+}
+
+PyObject* call_miss(Programs* self, const char* kind, PyObject* const* args, Py_ssize_t count, const Found& found) {
+  if (found.failed) return nullptr;
+  Ref tuple(PyTuple_New(count));
+  for (Py_ssize_t i = 0; tuple && i < count; ++i) PyTuple_SetItem(tuple.get(), i, Py_NewRef(args[i]));
+  Ref miss = Ref::borrow(self->miss);
+  return tuple ? PyObject_CallFunction(miss.get(), "sOs", kind, tuple.get(), found.reason) : nullptr;
+}
+
+// Adds the gradients of active arguments that were Values to them.
+void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    const StorePlace place = find_store(values[i]);
+    if (place.store && place.store->ahead()) {
+      place.store->gradients()[place.index] += gradients[i];
+    } else {
+      values[i]->grad += gradients[i];
+    }
+  }
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+  Programs* self = self_of(object);
+  const Found found = find(self, BACKWARD, args, count);
+  if (!found.entry) return call_miss(self, "call", args, count, found);
+  return PyFloat_FromDouble(found.replayed ? found.entry->replay->root(0)
+                                           : found.entry->machines.find(1)->second->root(0, 0));
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+  Programs* self = self_of(object);
+  const Found found = find(self, BACKWARD, args, count);
+  if (!found.entry) return call_miss(self, "backward", args, count, found);
+  Entry& entry = *found.entry;
+  std::vector<double> gradients(self->scratch->active.size());
+  double result;
+  if (found.replayed) {
+    entry.replay->backward(1.0, Target::STORES);
+    entry.replay->input_gradients(gradients.data());
+    result = entry.replay->root(0);
+  } else {
+    Machine& machine = *entry.machines.find(1)->second;
+    machine.backward(1.0, Target::STORES);
+    if (!gradients.empty()) machine.input_gradients(0, gradients.data());
+    result = machine.root(0, 0);
+  }
+  add_to_values(self->scratch->values, gradients);
+  return PyFloat_FromDouble(result);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* list_of(const std::vector<double>& numbers) {
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(numbers.size()));
+  for (size_t i = 0; list && i < numbers.size(); ++i) {
+    PyList_SetItem(list, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(numbers[i]));
+  }
+  return list;
+}
+
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+  Programs* self = self_of(object);
+  const Found found = find(self, GRADIENTS, args, count);
+  if (!found.entry) return call_miss(self, "gradients", args, count, found);
+  Entry& entry = *found.entry;
+  std::vector<double> numbers(self->scratch->active.size());
+  double result;
+  if (found.replayed) {
+    entry.replay->backward(1.0, Target::WORKSPACE);
+    entry.replay->input_gradients(numbers.data());
+    result = entry.replay->root(0);
+  } else {
+    Machine& machine = *entry.machines.find(1)->second;
+    machine.backward(1.0, Target::WORKSPACE);
+    if (!numbers.empty()) machine.input_gradients(0, numbers.data());
+    result = machine.root(0, 0);
+  }
+  Ref list(list_of(numbers));
+  return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
+// trace; None when it does not stand for the call.
+PyObject* check(PyObject* object, PyObject* args) try {
+  size_t number;
+  PyObject* tuple;
+  if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
+  Programs* self = self_of(object);
+  std::vector<PyObject*> items;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items.push_back(PyTuple_GetItem(tuple, i));
+  for (const auto& entry : *self->entries) {
+    if (entry->number != number) continue;
+    const int fit = fits(*entry, items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    if (fit < 0) return nullptr;
+    bool replayed;
+    if (fit == 0 || run_forward(*entry, *self->scratch, &replayed) != Outcome::DONE) Py_RETURN_NONE;
+    std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
+    double result;
+    if (replayed) {
+      entry->replay->backward(1.0, Target::WORKSPACE);
+      result = entry->replay->root(0);
+      for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = entry->replay->leaf_gradient(i);
+    } else {
+      Machine& machine = entry->machine(1);
+      machine.backward(1.0, Target::WORKSPACE);
+      result = machine.root(0, 0);
+      machine.input_gradients(0, inputs.data());
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        const LeafPlace& place = entry->leaves.places[i];
+        leaves[i] = place.memory == Memory::PARAMETER ? machine.parameter_gradient(place.store, place.offset)
+                    : place.active                    ? inputs[place.offset]
+                                                      : 0.0;
+      }
+    }
+    Ref list(PyList_New(0));
+    for (size_t i = 0; list && i < leaves.size(); ++i) {
+      const LeafPlace& place = entry->leaves.places[i];
+      if (place.memory == Memory::INPUT && !place.active) continue;
+      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
+      if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
+    }
+    return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+  }
+  Py_RETURN_NONE;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// --- batches ------------------------------------------------------------------------------------------------------
+
+struct Member {
+  uint32_t number;
+  std::vector<PyObject*> items;  // borrowed from the member's tuple
+};
+
+bool read_members(PyObject* list, std::vector<Member>& members) {
+  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
+    PyObject* tuple = PyList_GetItem(list, i);
+    if (!PyTuple_Check(tuple)) {
+      PyErr_SetString(PyExc_TypeError,
+                      "backward_batch takes a list with a tuple of arguments for each member; write (x,) for one.");
+      return false;
+    }
+    Member member{static_cast<uint32_t>(i), {}};
+    for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); ++k) member.items.push_back(PyTuple_GetItem(tuple, k));
+    members.push_back(std::move(member));
+  }
+  return true;
+}
+
+// Runs forward those members that the entry fits and whose guards hold, together, and takes them out of `members`.
+// False with an exception set.
+bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
+  if (entry.mode != BACKWARD || entry.replays() || entry.broken()) return true;
+  std::vector<std::pair<size_t, Arguments>> fitting;
+  for (size_t i = 0; i < members.size(); ++i) {
+    Arguments arguments;
+    const int fit = fits(entry, members[i].items.data(), static_cast<Py_ssize_t>(members[i].items.size()), arguments);
+    if (fit < 0) return false;
+    if (fit == 1) fitting.emplace_back(i, std::move(arguments));
+  }
+  while (!fitting.empty()) {
+    const auto count = static_cast<uint32_t>(fitting.size());
+    entry.prepare(count);
+    Machine& machine = entry.machine(count);
+    for (uint32_t m = 0; m < count; ++m) entry.give(machine, m, fitting[m].second);
+    std::vector<uint32_t> broken;
+    const Outcome outcome = machine.forward(entry.guards, &broken);
+    if (outcome == Outcome::EXCEPTIONAL) {
+      ++entry.exceptional;
+      return true;  // the members stay: each is looked at alone
+    }
+    if (outcome == Outcome::DONE) break;
+    entry.broken_guards += broken.size();
+    for (size_t b = broken.size(); b-- > 0;) fitting.erase(fitting.begin() + broken[b]);
+  }
+  if (fitting.empty()) return true;
+  entry.hits += fitting.size();
+  Programs::Pending pending{&entry, static_cast<uint32_t>(fitting.size()), {}};
+  for (size_t m = fitting.size(); m-- > 0;) members.erase(members.begin() + static_cast<std::ptrdiff_t>(fitting[m].first));
+  for (auto& [member, arguments] : fitting) pending.values.push_back(std::move(arguments.values));
+  self->pending->push_back(std::move(pending));
+  return true;
+}
+
+// batch_forward(members): runs what fits the programs there are; the numbers of the members that are left.
+PyObject* batch_forward(PyObject* object, PyObject* list) try {
+  if (!PyList_Check(list)) {
+    PyErr_SetString(PyExc_TypeError, "backward_batch takes a list of tuples of arguments.");
+    return nullptr;
+  }
+  Programs* self = self_of(object);
+  self->pending->clear();
+  std::vector<Member> members;
+  if (!read_members(list, members)) return nullptr;
+  for (const auto& entry : *self->entries) {
+    if (members.empty()) break;
+    if (!run_group(self, *entry, members)) return nullptr;
+  }
+  Ref left(PyList_New(0));
+  for (const Member& member : members) {
+    Ref number(PyLong_FromUnsignedLong(member.number));
+    if (!left || !number || PyList_Append(left.get(), number.get()) < 0) return nullptr;
+  }
+  return left.release();
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// batch_backward(seed): sweeps what batch_forward ran; the sum of its values.
+PyObject* batch_backward(PyObject* object, PyObject* seed) try {
+  Programs* self = self_of(object);
+  const double number = PyFloat_AsDouble(seed);
+  if (number == -1.0 && PyErr_Occurred()) return nullptr;
+  double sum = 0.0;
+  for (Programs::Pending& pending : *self->pending) {
+    Machine& machine = pending.entry->machine(pending.count);
+    machine.backward(number, Target::STORES);
+    for (uint32_t m = 0; m < pending.count; ++m) {
+      std::vector<double> gradients(pending.values[m].size());
+      if (!gradients.empty()) machine.input_gradients(m, gradients.data());
+      add_to_values(pending.values[m], gradients);
+      sum += machine.root(m, 0);
+    }
+  }
+  self->pending->clear();
+  return PyFloat_FromDouble(sum);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// --- looking inside -----------------------------------------------------------------------------------------------
+
+PyObject* facts_of(const Entry& entry) {
+  Ref passes(PyDict_New());
+  for (auto& [pass, time] : entry.milliseconds) {
+    Ref number(PyFloat_FromDouble(time));
+    if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
+  }
+  size_t forward_calls = 0, backward_calls = 0, bytes = 0;
+  bool code = false;
+  Ref batches(PyList_New(0));
+  for (const auto& [batch, machine] : entry.machines) {
+    if (batch == 1) {
+      forward_calls = machine->calls(0).size();
+      backward_calls = machine->calls(1).size();
+    }
+    code |= machine->has_code();
+    bytes += 2 * machine->bytes();
+    Ref number(PyLong_FromUnsignedLong(batch));
+    if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
+  }
+  if (entry.replay) bytes += entry.replay->bytes();
+  const char* tier = entry.replays() ? "tape" : code ? "llvm" : "vm";
+  auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
+  return Py_BuildValue(
+      "{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number), "mode",
+      entry.mode, "tier", tier, "nodes", size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
+      size(entry.program.groups), "instructions", size(entry.program.instructions.size()), "forward_calls",
+      size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
+      size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
+      size(entry.broken_guards), "exceptional", size(entry.exceptional), "milliseconds", passes.get(), "batches",
+      batches.get());
+}
+
+PyObject* facts(PyObject* object, PyObject*) {
+  Ref list(PyList_New(0));
+  for (const auto& entry : *self_of(object)->entries) {
+    Ref one(facts_of(*entry));
+    if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+PyObject* view_of(const View& view, int rank) {
+  Ref strides(PyList_New(rank));
+  for (int i = 0; strides && i < rank; ++i) PyList_SetItem(strides.get(), i, PyLong_FromLong(view.strides[i]));
+  if (!strides) return nullptr;
+  const long region = view.region == kNoRegion ? -1 : static_cast<long>(view.region);
+  return Py_BuildValue("(lLO)", region, static_cast<long long>(view.base), strides.get());
+}
+
+PyObject* instruction_of(const Instruction& instruction) {
+  static constexpr const char* names[] = {"map", "indexed", "dot", "sum", "extreme", "gather", "select"};
+  Ref sizes(PyList_New(instruction.rank)), views(PyList_New(0)), result(view_of(instruction.result, instruction.rank));
+  for (int i = 0; sizes && i < instruction.rank; ++i) {
+    PyList_SetItem(sizes.get(), i, PyLong_FromUnsignedLong(instruction.sizes[i]));
+  }
+  for (int i = 0; views && i < instruction.operands; ++i) {
+    Ref view(view_of(instruction.views[i], instruction.rank));
+    if (!view || PyList_Append(views.get(), view.get()) < 0) return nullptr;
+  }
+  if (!sizes || !views || !result) return nullptr;
+  const char* row = instruction.row < ROW_COUNT ? kRows[instruction.row].name : "select";
+  return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
+                       names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
+                       instruction.reduced, "result", result.get(), "views", views.get(), "has_init",
+                       instruction.has_init ? Py_True : Py_False, "through_pool",
+                       instruction.through_pool ? Py_True : Py_False, "stride", instruction.stride, "limit",
+                       instruction.limit, "source", instruction.source, "terms", instruction.terms);
+}
+
+Entry* entry_numbered(PyObject* object, PyObject* argument) {
+  const size_t number = PyLong_AsSize_t(argument);
+  for (const auto& entry : *self_of(object)->entries) {
+    if (entry->number == number) return entry.get();
+  }
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
+  return nullptr;
+}
+
+// listing(entry): everything a backend or a reader needs to know of a program, as plain Python.
+PyObject* listing(PyObject* object, PyObject* argument) {
+  const Entry* entry = entry_numbered(object, argument);
+  if (!entry) return nullptr;
+  static constexpr const char* memories[] = {"parameter", "input", "literal", "value"};
+  const Program& program = entry->program;
+  Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)), roots(PyList_New(0)),
+      leaves(PyList_New(0)), nodes(PyList_New(0));
+  if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes) return nullptr;
+  auto append = [](const Ref& list, PyObject* item) {
+    Ref owned(item);
+    return owned && PyList_Append(list.get(), owned.get()) == 0;
+  };
+  bool done = true;
+  for (const Region& region : program.regions) {
+    done &= append(regions, Py_BuildValue("(sOLII)", memories[static_cast<int>(region.memory)],
+                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
+                                          region.length, region.store));
+  }
+  for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
+  for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
+  for (size_t i = 0; i < program.literals.size(); ++i) {
+    if (program.literals[i].address < 0) continue;
+    done &= append(literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
+  }
+  for (const Place& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
+  for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {
+    const LeafPlace& place = entry->leaves.places[i];
+    PyObject* leaf = place.memory == Memory::PARAMETER ? as_object(entry->graph.leaves[i]) : Py_None;
+    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, memories[static_cast<int>(place.memory)],
+                                         place.active ? Py_True : Py_False, place.store, place.offset));
+  }
+  for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
+  if (!done) return nullptr;
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions", instructions.get(),
+                       "pool", pool.get(), "literals", literals.get(), "roots", roots.get(), "leaves", leaves.get(),
+                       "nodes", nodes.get(), "size", static_cast<long long>(program.size));
+}
+
+// calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct Call.
+PyObject* calls(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:calls", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  auto machine = entry->machines.find(batch);
+  if (machine == entry->machines.end() || pass < 0 || pass > 2) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  const std::vector<Call>& list = machine->second->calls(pass);
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
+                                   static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+}
+
+// install(entry, batch, pass, address, keep): machine code that does what those calls do.
+PyObject* install(PyObject* object, PyObject* args) {
+  PyObject *number, *keep;
+  unsigned int batch;
+  int pass;
+  unsigned long long address;
+  if (!PyArg_ParseTuple(args, "OIiKO:install", &number, &batch, &pass, &address, &keep)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  auto machine = entry->machines.find(batch);
+  if (machine == entry->machines.end() || pass < 0 || pass > 2) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
+  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
+  machine->second->install(pass, reinterpret_cast<Machine::Code>(static_cast<uintptr_t>(address)));
+  Py_RETURN_NONE;
+}
+
+PyObject* verified(PyObject* object, PyObject* argument) {
+  const Entry* entry = entry_numbered(object, argument);
+  return entry ? PyUnicode_FromString(verify(entry->program, true).c_str()) : nullptr;
+}
+
+PyObject* drop(PyObject* object, PyObject* argument) {
+  const Entry* entry = entry_numbered(object, argument);
+  if (!entry) return nullptr;
+  std::erase_if(*self_of(object)->entries, [&](const auto& one) { return one.get() == entry; });
+  Py_RETURN_NONE;
+}
+
+// --- the type -----------------------------------------------------------------------------------------------------
+
+PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
+  PyObject *miss, *index;
+  if (!PyArg_ParseTuple(args, "OO:Programs", &miss, &index)) return nullptr;
+  index_type = index;
+  auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  PyObject* object = allocate(type, 0);
+  if (!object) return nullptr;
+  Programs* self = self_of(object);
+  self->entries = new std::vector<std::unique_ptr<Entry>>;
+  self->pending = new std::vector<Programs::Pending>;
+  self->scratch = new Arguments;
+  self->miss = Py_NewRef(miss);
+  return object;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self_of(object)->miss);
+  return 0;
+}
+int clear(PyObject* object) {
+  Py_CLEAR(self_of(object)->miss);
+  return 0;
+}
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  clear(object);
+  Programs* self = self_of(object);
+  delete self->pending;
+  delete self->entries;
+  delete self->scratch;
+  PyTypeObject* type = Py_TYPE(object);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef methods[] = {
+    {"add", add, METH_VARARGS, "Compile a trace; the number of its program."},
+    {"call", fast(call), METH_FASTCALL, "The value."},
+    {"backward", fast(backward), METH_FASTCALL, "The value; gradients are added to .grad."},
+    {"gradients", fast(gradients), METH_FASTCALL, "The value and the gradients of the active arguments."},
+    {"check", check, METH_VARARGS, "What a program computes for a call, leaving no trace."},
+    {"batch_forward", batch_forward, METH_O, "Run what fits; the numbers of the members that are left."},
+    {"batch_backward", batch_backward, METH_O, "Sweep what batch_forward ran; the sum of the values."},
+    {"facts", facts, METH_NOARGS, "What each program is and has done."},
+    {"listing", listing, METH_O, "A program as plain Python."},
+    {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
+    {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
+    {"verify", verified, METH_O, "What is wrong with a program, or nothing."},
+    {"drop", drop, METH_O, "Forget a program."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("The programs of one compiled function.")},
+    {Py_tp_new, reinterpret_cast<void*>(new_programs)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_methods, methods},
+    {0, nullptr},
+};
+PyType_Spec spec = {"retrograd._native.Programs", sizeof(Programs), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+}  // namespace
+
+bool add_programs_type(PyObject* module) {
+  Ref type(PyType_FromSpec(&spec));
+  return type && PyModule_AddObjectRef(module, "Programs", type.get()) == 0;
+}
+
+}  // namespace retrograd::compiler
