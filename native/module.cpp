@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/parameters.hpp"
 #include "compiler/programs.hpp"
 #include "differentiate.hpp"
 #include "record.hpp"
@@ -200,7 +201,21 @@ PyObject* exchange_callback(Ref Tape::* which, PyObject* callback) {
 PyObject* set_observer(PyObject*, PyObject* callback) { return exchange_callback(&Tape::observer, callback); }
 PyObject* set_backward_hook(PyObject*, PyObject* callback) { return exchange_callback(&Tape::backward_hook, callback); }
 
+// The place in the order of creation that the next node will have.
+PyObject* tape_position(PyObject*, PyObject*) {
+  Tape* tape = this_tape();
+  if (!tape || !make_room(tape)) return nullptr;
+  return PyLong_FromUnsignedLongLong(position_of(tape->bump));
+}
+
+PyObject* is_parameter(PyObject*, PyObject* object) {
+  if (!need_value(object, "is_parameter()")) return nullptr;
+  return PyBool_FromLong(compiler::is_parameter(as_value(object)));
+}
+
 PyMethodDef functions[] = {
+    {"tape_position", tape_position, METH_NOARGS, "The place in the order of creation that the next node will have."},
+    {"is_parameter", is_parameter, METH_O, "Whether compiled programs or an optimizer keep a leaf."},
     {"operands", operands, METH_O, "The operands in order; a number that no Value stands for is a float."},
     {"row_name", row_name, METH_O,
      "The row of the op table that made a value; '' for a leaf, 'user' for a user's node."},
@@ -258,7 +273,10 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "retrograd cannot run in a sub-interpreter: use it in the main interpreter.");
     return -1;
   }
-  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_programs_type(module)) return -1;
+  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_programs_type(module) ||
+      !compiler::add_parameters_type(module)) {
+    return -1;
+  }
   for (PyMethodDef* table :
        {functions, record_functions, sweep_functions, tracer_functions, sequence_functions, optimizer_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;

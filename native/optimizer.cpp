@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/parameters.hpp"
 #include "value.hpp"
 
 // The same arithmetic, compiled for wider vectors too and chosen when the module is loaded. None of the
@@ -44,16 +45,21 @@ class Array {
   bool held_ = false;
 };
 
-// The parameters of a step, visited in blocks that fit the nearest cache.
+// The parameters of a step, visited in blocks that fit the nearest cache; or in the arrays of the stores that hold
+// them, when compiled programs have taken them there.
 class Parameters {
  public:
   static constexpr Py_ssize_t kBlock = 256;
 
   bool open(PyObject* sequence) {
-    items_ = PyList_Check(sequence) ? Ref::borrow(sequence) : Ref(PySequence_List(sequence));
+    segments_ = compiler::segments_of(sequence);
+    if (!segments_ && !settle()) return false;
+    items_ = compiler::list_of_parameters(sequence);
     if (items_) count_ = PyList_Size(items_.get());
     return bool(items_);
   }
+  // What stands side by side in stores; null when the Values themselves are to be visited.
+  const std::vector<compiler::Segment>* segments() const { return segments_; }
   Py_ssize_t count() const { return count_; }
 
   // Calls visit(start, values, length) for each block; false with an exception set, from the first thing that
@@ -81,6 +87,13 @@ class Parameters {
   // Calls update(start, length, gradients, data) for each block and assigns what it leaves in data.
   template <class Update>
   bool each_update(Update&& update) {
+    if (segments_) {
+      for (const compiler::Segment& segment : *segments_) {
+        update(static_cast<Py_ssize_t>(segment.start), static_cast<Py_ssize_t>(segment.length),
+               segment.store->gradients() + segment.index, segment.store->data() + segment.index);
+      }
+      return true;
+    }
     ChangeScope changes;
     return each_block([&](Py_ssize_t start, Value** block, Py_ssize_t length) {
       double gradients[kBlock], data[kBlock];
@@ -98,6 +111,7 @@ class Parameters {
 
  private:
   Ref items_;
+  const std::vector<compiler::Segment>* segments_ = nullptr;
   Py_ssize_t count_ = 0;
 };
 
@@ -105,6 +119,12 @@ PyObject* zero_gradients(PyObject*, PyObject* sequence) {
   if (!tell_tracer("assigns .grad")) return nullptr;
   Parameters parameters;
   if (!parameters.open(sequence)) return nullptr;
+  if (parameters.segments()) {
+    for (const compiler::Segment& segment : *parameters.segments()) {
+      std::fill_n(segment.store->gradients() + segment.index, segment.length, 0.0);
+    }
+    Py_RETURN_NONE;
+  }
   bool done = parameters.each_block([](Py_ssize_t, Value** block, Py_ssize_t length) {
     for (Py_ssize_t i = 0; i < length; ++i) block[i]->grad = 0.0;
     return true;

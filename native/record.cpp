@@ -92,6 +92,8 @@ namespace {
 
 template <class R>
 PyObject* on_value(Value* a) {
+  if (!settle()) [[unlikely]]
+    return nullptr;
   double y = R::call(a->data);
   if (int violation = R::domain(a->data, y)) [[unlikely]] {
     if (refused(R::row, violation, &a->data, 1)) return nullptr;
@@ -114,6 +116,8 @@ constexpr bool kCommutes = R::row == ROW_add || R::row == ROW_mul;
 // Returns NotImplemented when an operand is neither a Value nor a number; one of them is a Value.
 template <class R>
 PyObject* on_two(PyObject* x, PyObject* y) {
+  if (!settle()) [[unlikely]]
+    return nullptr;
   if (is_value(x)) {
     Value* a = as_value(x);
     if (is_value(y)) {
@@ -204,6 +208,10 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
     block->operands[block->count++] = as_value(operand);
   }
   // Reading the numbers may have run Python code; from here on nothing does.
+  if (!settle()) {
+    release_block(block);
+    return nullptr;
+  }
   double y = R::call(block->operands[0]->data, block->operands[1]->data, block->operands[2]->data);
   return record_carefully(y, code_of(R::row), nullptr, nullptr, 0.0, block);
 }
@@ -324,6 +332,7 @@ Ref product_of(PyObject* weight, PyObject* input) {
     Ref a = Ref::borrow(weight), b = Ref::borrow(input);
     return Ref(PyNumber_Multiply(weight, input));
   }
+  if (!settle()) return Ref();
   Value *a = as_value(weight), *b = as_value(input);
   return Ref(record_binary(Rule_mul::call(a->data, b->data), code_of(ROW_mul), a, b));
 }

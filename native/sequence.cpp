@@ -85,7 +85,7 @@ Block* block_of(const Operands& operands, bool with_probabilities) {
 template <class R>
 PyObject* record_sequence(Operands& operands, size_t n) {
   constexpr bool softmax = R::sequence == SOFTMAX;
-  Block* block = block_of(operands, softmax);
+  Block* block = settle() ? block_of(operands, softmax) : nullptr;
   if (!block) return nullptr;
   for (uint32_t i = 0; i < block->count; ++i) operands.numbers[i] = block->operands[i]->data;
   const std::vector<double> results = fold<R>(operands.numbers, n);

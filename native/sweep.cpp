@@ -234,7 +234,7 @@ bool need_value(PyObject* object, const char* where) {
 // Whether this thread may walk back from `root`.
 bool may_walk(Value* root) {
   Tape* tape = this_tape();
-  if (!tape) return false;
+  if (!tape || !settle()) return false;
   if (!is_foreign(root, tape)) return true;
   raise_from("foreign_thread", "()");
   return false;
@@ -279,6 +279,7 @@ bool run_pure(Value* root, double seed, Saved& saved) {
 
 PyObject* interior(PyObject*, PyObject* object) try {
   if (!need_value(object, "interior()")) return nullptr;
+  if (!settle()) return nullptr;
   Value* root = as_value(object);
   std::vector<Ref> order;
   if (root->code != LEAF) {
@@ -349,6 +350,7 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
 }
 
 PyObject* value_push(PyObject* self, PyObject*) try {
+  if (!settle()) return nullptr;
   Value* node = as_value(self);
   if (node->code == USER && !node->extra->has_partials) {
     raise_from("missing_derivative", "(O)", self);
@@ -362,6 +364,7 @@ PyObject* value_push(PyObject* self, PyObject*) try {
 }
 
 PyObject* value_local_grads(PyObject* self, void*) try {
+  if (!settle()) return nullptr;
   Value* node = as_value(self);
   if (!tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
   LocalSink sink;

@@ -452,6 +452,7 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
     value->data = number;
     return 0;
   }
+  if (!settle()) return -1;
   static const char* names[] = {"data", "_children", "_op", "label", "children", "local_grads", nullptr};
   PyObject *data, *children = nullptr, *op = nullptr, *label = nullptr, *also_children = nullptr, *partials = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOO$OO:Value", const_cast<char**>(names), &data, &children, &op,

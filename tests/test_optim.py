@@ -96,7 +96,7 @@ def test_a_state_of_another_optimizer_is_refused_and_changes_nothing():
 
 def test_a_module_or_any_iterable_of_values():
     model = nn.MLP(2, [2, 1])
-    assert optim.SGD(model).params == model.parameters()
+    assert optim.SGD(model).params == tuple(model.parameters())
     assert len(optim.SGD(p for p in model.parameters()).params) == 9
     assert len(optim.SGD({"a": Value(1.0), "b": Value(2.0)}.values()).params) == 2
 

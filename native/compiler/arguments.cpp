@@ -62,8 +62,11 @@ int Spec::read(PyObject* argument, Arguments& into) const {
   switch (kind_) {
     case PASSIVE:
     case ACTIVE: {
-      if (!PyFloat_Check(argument)) return 0;
+      // Where a gradient is wanted, a whole number is a number like any other.
+      const bool whole = kind_ == ACTIVE && type_of(argument) == reinterpret_cast<PyObject*>(&PyLong_Type);
+      if (!PyFloat_Check(argument) && !whole) return 0;
       const double number = PyFloat_AsDouble(argument);
+      if (number == -1.0 && PyErr_Occurred()) return -1;
       put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
       if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
       return 1;

@@ -45,7 +45,7 @@ class Scratch {
 
 class Lifting {
  public:
-  Lifting(std::span<const Selection> selections) {
+  Lifting(std::span<const Selection> selections, uint64_t since) : since_(since) {
     for (const Selection& selection : selections) selections_.emplace(selection.node, &selection);
   }
 
@@ -70,22 +70,24 @@ class Lifting {
       if (!youngest || place_of(root) > place_of(youngest)) youngest = root;
     }
     if (!youngest) return;
-    bool users = false;
+    bool users = false, older = false;
     walk(youngest, [&](Value* place) {
       Value* node = node_at(place);
       users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
+      older |= position_of(place) < since_;
       nodes_.push_back(node);
       each_older_operand(node, place, mark_any);
       if (const Selection* selection = selection_of(node)) {
         for (Value* candidate : selection->candidates) mark_any(candidate);
       }
-      return !users;
+      return !users && !older;
     });
     if (PyErr_Occurred()) {
       PyErr_Clear();
       throw std::bad_alloc();
     }
     if (users) throw Unsupported("a node made by hand, with its own derivative, is part of the function");
+    if (older) throw Unsupported("the function uses a result that was computed before it was called");
     std::reverse(nodes_.begin(), nodes_.end());
   }
 
@@ -164,6 +166,7 @@ class Lifting {
     return blocks_[node->block] = graph_.add(ROW_BLOCK, ids, node->source);
   }
 
+  uint64_t since_;
   std::unordered_map<const Value*, const Selection*> selections_;
   std::unordered_map<const Value*, Py_ssize_t> uses_;
   std::unordered_map<const Block*, Id> blocks_;
@@ -174,8 +177,9 @@ class Lifting {
 
 }  // namespace
 
-Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections) {
-  return Lifting(selections).run(roots, inputs);
+Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
+           uint64_t since) {
+  return Lifting(selections, since).run(roots, inputs);
 }
 
 // --- fewer rows ------------------------------------------------------------------------------------------------

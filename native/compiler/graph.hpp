@@ -79,8 +79,9 @@ struct Selection {
 
 // Reads everything that `roots` depend on from the tape. Leaves that nothing outside the graph can reach any more are
 // numbers of the program: they become literals, unless they are among `inputs`, which come first among the leaves.
-// Throws Unsupported for nodes that a user made.
-Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections);
+// Throws Unsupported for nodes that a user made, and for those that were there before the position `since`.
+Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
+           uint64_t since);
 
 // The same graph in fewer rows: mean, prod, logsumexp and softmax become what they are computed from, by formulas that
 // neither overflow nor divide by zero where the originals do not.

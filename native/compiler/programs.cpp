@@ -20,6 +20,8 @@ struct IndexGuard {
 
 enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
 
+constexpr uint32_t kNobody = UINT32_MAX;
+
 using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -40,6 +42,7 @@ struct Entry {
   Program program;
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
+  std::vector<uint32_t> wanted;
   std::map<uint32_t, std::unique_ptr<Machine>> machines;
   std::unique_ptr<Replay> replay;
   Options options;
@@ -176,6 +179,15 @@ void place_leaves(Entry& entry, const std::vector<bool>& actives, const std::vec
   }
 }
 
+// The leaves whose gradients are wanted beside those of the inputs; kNobody for one that nothing depends on.
+void find_wanted(Entry& entry, const std::vector<Value*>& values) {
+  for (const Value* value : values) {
+    const auto& leaves = entry.graph.leaves;
+    const auto found = std::find(leaves.begin(), leaves.end(), value);
+    entry.wanted.push_back(found == leaves.end() ? kNobody : static_cast<uint32_t>(found - leaves.begin()));
+  }
+}
+
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
   const double calls = static_cast<double>(lowered.forward.size() + lowered.backward.size());
@@ -207,13 +219,14 @@ void compile(Entry& entry) {
 }
 
 PyObject* add(PyObject* object, PyObject* args) try {
-  PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards;
+  PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards, *wanted;
   auto entry = std::make_unique<Entry>();
+  unsigned long long since;
   int exact, float32;
   const char* tier;
-  if (!PyArg_ParseTuple(args, "lOO!O!O!O!O!O!O!pps:add", &entry->mode, &spec, &PyList_Type, &roots, &PyList_Type, &inputs,
+  if (!PyArg_ParseTuple(args, "lOO!O!O!O!O!O!O!O!Kpps:add", &entry->mode, &spec, &PyList_Type, &roots, &PyList_Type, &inputs,
                         &PyList_Type, &actives, &PyList_Type, &offsets, &PyList_Type, &selections, &PyList_Type, &guards,
-                        &PyList_Type, &index_guards, &exact, &float32, &tier)) {
+                        &PyList_Type, &index_guards, &PyList_Type, &wanted, &since, &exact, &float32, &tier)) {
     return nullptr;
   }
   if (!settle()) return nullptr;
@@ -221,10 +234,11 @@ PyObject* add(PyObject* object, PyObject* args) try {
   entry->options.float32 = float32;
   entry->options.machine = std::string_view(tier) == "vm" || std::string_view(tier) == "llvm";
   entry->spec = Spec::parse(spec);
-  std::vector<Value*> root_values, input_values;
+  std::vector<Value*> root_values, input_values, wanted_values;
   std::vector<Selection> chosen;
   std::vector<Guard> slots;
   if (!entry->spec || !read_values(roots, root_values) || !read_values(inputs, input_values) ||
+      !read_values(wanted, wanted_values) ||
       !read_selections(selections, chosen) || !read_guards(guards, entry->guards) || !read_guards(index_guards, slots)) {
     return nullptr;
   }
@@ -236,9 +250,10 @@ PyObject* add(PyObject* object, PyObject* args) try {
     places.push_back(static_cast<uint32_t>(PyLong_AsUnsignedLong(PyList_GetItem(offsets, i))));
   }
   const auto start = Clock::now();
-  entry->graph = lift(root_values, input_values, chosen);
+  entry->graph = lift(root_values, input_values, chosen, since);
   entry->milliseconds.emplace_back("lift", milliseconds_since(start));
   place_leaves(*entry, is_active, places);
+  find_wanted(*entry, wanted_values);
   compile(*entry);
   Programs* self = self_of(object);
   entry->number = self->made++;
@@ -297,6 +312,10 @@ Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
 // The entry that stands for a call; its forward pass is done.
 Found find(Programs* self, long mode, PyObject* const* args, Py_ssize_t count) {
   Found found;
+  if (tracing()) {  // an outer function is being traced, and this one is part of it
+    found.reason = "trace";
+    return found;
+  }
   auto& entries = *self->entries;
   for (size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = *entries[i];
@@ -408,6 +427,16 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
     machine.backward(1.0, Target::WORKSPACE);
     if (!numbers.empty()) machine.input_gradients(0, numbers.data());
     result = machine.root(0, 0);
+  }
+  for (const uint32_t leaf : entry.wanted) {
+    if (leaf == kNobody) {
+      numbers.push_back(0.0);
+    } else if (found.replayed) {
+      numbers.push_back(entry.replay->leaf_gradient(leaf));
+    } else {
+      const LeafPlace& place = entry.leaves.places[leaf];
+      numbers.push_back(entry.machines.find(1)->second->parameter_gradient(place.store, place.offset));
+    }
   }
   Ref list(list_of(numbers));
   return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
@@ -782,7 +811,7 @@ PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "Compile a trace; the number of its program."},
     {"call", fast(call), METH_FASTCALL, "The value."},
     {"backward", fast(backward), METH_FASTCALL, "The value; gradients are added to .grad."},
-    {"gradients", fast(gradients), METH_FASTCALL, "The value and the gradients of the active arguments."},
+    {"gradients", fast(gradients), METH_FASTCALL, "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", check, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"batch_forward", batch_forward, METH_O, "Run what fits; the numbers of the members that are left."},
     {"batch_backward", batch_backward, METH_O, "Sweep what batch_forward ran; the sum of the values."},

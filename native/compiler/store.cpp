@@ -107,6 +107,13 @@ uint64_t stores_version() { return version; }
 void remember_order(const void* key, std::vector<Value*> leaves) { orders()[key] = std::move(leaves); }
 void forget_order(const void* key) { orders().erase(key); }
 
+bool is_parameter(const Value* leaf) {
+  if (leaf->flags & IN_STORE) return true;
+  return std::any_of(orders().begin(), orders().end(), [&](const auto& order) {
+    return std::find(order.second.begin(), order.second.end(), leaf) != order.second.end();
+  });
+}
+
 std::vector<StorePlace> store_all(const std::vector<Value*>& leaves) {
   std::vector<std::shared_ptr<Store>> made;  // until their places are looked up
   auto take = [&](const std::vector<Value*>& order) {

@@ -60,6 +60,8 @@ uint64_t stores_version();
 // The orders in which optimizers list their parameters, which stores follow. A list is forgotten by its key.
 void remember_order(const void* key, std::vector<Value*> leaves);
 void forget_order(const void* key);
+// Whether a leaf is in a store, or will be because an optimizer lists it.
+bool is_parameter(const Value* leaf);
 
 // Sees to it that every leaf is in some store; where each is.
 std::vector<StorePlace> store_all(const std::vector<Value*>& leaves);

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from . import errors, math, nn, optim
 from .anomaly import detect_anomaly
 from .check import check_gradients
+from .compiler import compile  # noqa: A004  (named like the field names it)
 from .engine import Value, errstate, no_grad, topological_order
 from .index import Index, table, take
 from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softmax, sum, where  # noqa: A004
@@ -28,6 +29,7 @@ __all__ = [
     "Index",
     "Value",
     "check_gradients",
+    "compile",
     "detect_anomaly",
     "dot",
     "errors",

@@ -15,6 +15,8 @@ from . import errors, ops
 
 if TYPE_CHECKING:
     from ._native import (
+        Parameters,
+        Programs,
         Value,
         adam_step,
         apply,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         gradients,
         interior,
         is_constant,
+        is_parameter,
         operands,
         output_index,
         reduce,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
         set_source,
         set_tracer,
         sgd_step,
+        tape_position,
         weighted_sum,
         zero_gradients,
     )
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGINE",
     "Number",
+    "Parameters",
+    "Programs",
     "Value",
     "adam_step",
     "apply",
@@ -53,6 +59,7 @@ __all__ = [
     "gradients",
     "interior",
     "is_constant",
+    "is_parameter",
     "no_grad",
     "operands",
     "output_index",
@@ -66,6 +73,7 @@ __all__ = [
     "set_source",
     "set_tracer",
     "sgd_step",
+    "tape_position",
     "topological_order",
     "weighted_sum",
     "zero_gradients",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .engine import Value, adam_step, sgd_step, zero_gradients
+from .engine import Parameters, Value, adam_step, sgd_step, zero_gradients
 from .errors import CheckpointError
 from .nn.module import Module
 
@@ -32,6 +32,16 @@ class Optimizer(ABC):
         self.lr = lr
 
     @property
+    def params(self) -> tuple[Value, ...]:
+        """The parameters, in the order of the optimizer's arrays; assign to change them."""
+        return self._params
+
+    @params.setter
+    def params(self, params: Iterable[Value]) -> None:
+        self._params = tuple(params)
+        self._parameters = Parameters(self._params)
+
+    @property
     def lr(self) -> float:
         """The learning rate; assign to change it. Raises ValueError when negative or not finite."""
         return self._lr
@@ -46,7 +56,7 @@ class Optimizer(ABC):
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter to zero."""
-        zero_gradients(self.params)
+        zero_gradients(self._parameters)
 
     def settings(self) -> dict[str, Any]:
         """The numbers that :meth:`state_dict` saves beside the arrays, by their constructor's names."""
@@ -113,7 +123,7 @@ class SGD(Optimizer):
 
     def step(self) -> None:
         """``velocity = momentum * velocity + grad`` and ``data -= lr * velocity``, as PyTorch has it."""
-        sgd_step(self.params, self.velocity, self.lr, self.momentum, self.weight_decay, self.nesterov)
+        sgd_step(self._parameters, self.velocity, self.lr, self.momentum, self.weight_decay, self.nesterov)
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -161,7 +171,7 @@ class Adam(Optimizer):
         """Move by ``lr`` times the mean gradient over the root mean square gradient, both bias-corrected."""
         self.steps += 1
         adam_step(
-            self.params,
+            self._parameters,
             self.m,
             self.v,
             self.steps,

@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 from . import engine
 from .engine import Value
 
-__all__ = ["Location", "current_location", "location_of", "record_sources"]
+__all__ = ["Location", "current_location", "location_numbered", "location_of", "record_sources"]
 
 _PACKAGE = str(Path(__file__).resolve().parent) + os.sep
 
@@ -103,5 +103,9 @@ def record_sources() -> Iterator[None]:
 
 def location_of(value: Value) -> Location | None:
     """The user's line that recorded ``value``, or None: a leaf, or recorded outside ``record_sources``."""
-    number = engine.get_source(value)
+    return location_numbered(engine.get_source(value))
+
+
+def location_numbered(number: int) -> Location | None:
+    """The line that the engine keeps as ``number``, or None for 0 and numbers that nobody gave."""
     return _table[number] if 0 < number < len(_table) else None

@@ -10,7 +10,7 @@ from ..ops import NARY, OPS, NaryOp, Op
 from .modes import tape
 from .value import Number, Value, apply, evaluate, reached, reduce, sweep
 
-__all__ = ["functions", "gradients", "weighted_sum"]
+__all__ = ["Parameters", "Programs", "functions", "gradients", "is_parameter", "tape_position", "weighted_sum"]
 
 
 def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
@@ -36,6 +36,28 @@ def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
     finally:
         for value, gradient in saved:
             value._grad = gradient
+
+
+# What only the native engine's compiler has: here a compiled function runs eagerly, and says so.
+
+Parameters = tuple
+
+
+class Programs:
+    """The reference engine has no compiler. Raises RuntimeError."""
+
+    def __init__(self, *_: object) -> None:
+        raise RuntimeError("the reference engine has no compiler; use the native one.")
+
+
+def tape_position() -> int:
+    """Zero: nothing is compiled here."""
+    return 0
+
+
+def is_parameter(value: Value, /) -> bool:
+    """False: nothing is compiled here."""
+    return False
 
 
 def _function(row: Op | NaryOp) -> Callable[..., Any]:

@@ -1,0 +1,129 @@
+#include "parameters.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace retrograd::compiler {
+namespace {
+
+struct Parameters {
+  PyObject_HEAD PyObject* list;
+  std::vector<Segment>* segments;
+  std::vector<std::shared_ptr<Store>>* stores;
+  uint64_t version;  // of the stores when the segments were found
+  bool complete;     // every parameter is in some store
+};
+
+PyTypeObject* parameters_type = nullptr;
+
+Parameters* self_of(PyObject* object) { return reinterpret_cast<Parameters*>(object); }
+
+void find_segments(Parameters* self) {
+  // Stores that only this holds are given up last: that changes the version, too.
+  const std::vector<std::shared_ptr<Store>> before = std::move(*self->stores);
+  self->stores->clear();
+  self->segments->clear();
+  self->complete = true;
+  const auto count = static_cast<size_t>(PyList_Size(self->list));
+  for (size_t i = 0; i < count && self->complete; ++i) {
+    const StorePlace place = find_store(as_value(PyList_GetItem(self->list, static_cast<Py_ssize_t>(i))));
+    self->complete = place.store != nullptr;
+    if (!self->complete) break;
+    Segment* last = self->segments->empty() ? nullptr : &self->segments->back();
+    if (last && last->store == place.store.get() && last->index + last->length == place.index) {
+      ++last->length;
+      continue;
+    }
+    self->segments->push_back({place.store.get(), place.index, i, 1});
+    if (std::find(self->stores->begin(), self->stores->end(), place.store) == self->stores->end()) {
+      self->stores->push_back(place.store);
+    }
+  }
+  self->version = stores_version();
+}
+
+PyObject* new_parameters(PyTypeObject* type, PyObject* args, PyObject*) try {
+  PyObject* sequence;
+  if (!PyArg_ParseTuple(args, "O:Parameters", &sequence)) return nullptr;
+  Ref list(PySequence_List(sequence));
+  if (!list) return nullptr;
+  std::vector<Value*> order;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    PyObject* item = PyList_GetItem(list.get(), i);
+    if (!is_value(item)) {
+      raise_from("not_a_value", "(Os)", item, "an optimizer");
+      return nullptr;
+    }
+    order.push_back(as_value(item));
+  }
+  auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  PyObject* object = allocate(type, 0);
+  if (!object) return nullptr;
+  Parameters* self = self_of(object);
+  self->list = list.release();
+  self->segments = new std::vector<Segment>;
+  self->stores = new std::vector<std::shared_ptr<Store>>;
+  remember_order(object, std::move(order));
+  return object;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self_of(object)->list);
+  return 0;
+}
+int clear(PyObject* object) {
+  forget_order(object);
+  Py_CLEAR(self_of(object)->list);
+  return 0;
+}
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  Parameters* self = self_of(object);
+  delete self->segments;
+  delete self->stores;
+  clear(object);
+  PyTypeObject* type = Py_TYPE(object);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("Parameters(values): what an optimizer updates in one call.")},
+    {Py_tp_new, reinterpret_cast<void*>(new_parameters)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {0, nullptr},
+};
+PyType_Spec spec = {"retrograd._native.Parameters", sizeof(Parameters), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                    slots};
+
+}  // namespace
+
+const std::vector<Segment>* segments_of(PyObject* parameters) {
+  if (Py_TYPE(parameters) != parameters_type) return nullptr;
+  Parameters* self = self_of(parameters);
+  if (self->version != stores_version()) find_segments(self);
+  if (!self->complete) return nullptr;
+  for (const Segment& segment : *self->segments) {
+    if (!segment.store->ahead()) return nullptr;
+  }
+  return self->segments;
+}
+
+Ref list_of_parameters(PyObject* parameters) {
+  if (Py_TYPE(parameters) == parameters_type) return Ref::borrow(self_of(parameters)->list);
+  return PyList_Check(parameters) ? Ref::borrow(parameters) : Ref(PySequence_List(parameters));
+}
+
+bool add_parameters_type(PyObject* module) {
+  Ref type(PyType_FromSpec(&spec));
+  if (!type) return false;
+  parameters_type = reinterpret_cast<PyTypeObject*>(type.get());
+  return PyModule_AddObjectRef(module, "Parameters", type.get()) == 0;
+}
+
+}  // namespace retrograd::compiler
