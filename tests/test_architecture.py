@@ -36,7 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "data": {"errors"},
     "training": {"errors", "engine", "nn", "optim", "checkpoint", "data"},
     "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference"},
-    "bench": {"errors", "engine", "nn", "optim"},
+    "bench": {"errors", "engine", "nn", "optim", "data"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},

@@ -36,6 +36,11 @@ class Mixture:
         """What the gradient is by."""
         return self.alphas, self.means, self.icf
 
+    @property
+    def constant(self) -> float:
+        """What the objective adds that depends on no parameter."""
+        return constant_terms(len(self.points), len(self.points[0]), len(self.alphas), self.gamma, self.m)
+
 
 def problem(points: int = 1000, dimensions: int = 10, clusters: int = 25, seed: int = 0) -> Mixture:
     """Random data as ADBench draws them: normal, but for the means, which are uniform in [0, 1]."""
