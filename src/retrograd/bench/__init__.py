@@ -33,6 +33,7 @@ EFFORTS = {
         every_neighbour=False,
         memory_nodes=1_000_000,
         largest=1_000_000,
+        steps=100,
         warm=1.0,
     ),
     "reference": Effort(

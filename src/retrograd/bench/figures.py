@@ -23,7 +23,7 @@ class Effort:
     every_neighbour: bool = True  #: measure that beside nothing and beside each library too, or only beside all
     memory_nodes: int = 4_000_000
     largest: int = 10_000_000  #: nodes of the longest chain, and of the largest compiled program
-    steps: int = 100  #: training steps of one contender before the next has its turn
+    steps: int = 500  #: training steps of one contender before the next has its turn
     warm: float = 3.0  #: seconds of training before the compiled contenders count, for a tier that comes later
     mixture_points: int = 1000
     graph_nodes: int = 100_000

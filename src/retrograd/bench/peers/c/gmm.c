@@ -4,8 +4,9 @@
  * intermediate results stay in the nearest cache. Q of a cluster is lower triangular: its diagonal is the exponential
  * of the first DIMENSIONS numbers of a row of icf, the rest lies column by column after them.
  */
-#include "tiles.h"
 #include <stdlib.h>
+
+#include "tiles.h"
 
 enum {
   D = DIMENSIONS,
@@ -16,7 +17,7 @@ enum {
   PAIR = 2           /* vectors that share each factor loaded */
 };
 
-static double diagonal[K][D], lower[K][D][D], constant[K]; /* lower[k][i][j] for j < i */
+static double diagonal[K][D], lower[K][D][D], constant[K];           /* lower[k][i][j] for j < i */
 static ALIGNED double scaled[K][D][BLOCK], responsibility[K][BLOCK]; /* scaled: q = Q (x - mean) */
 /* Sums over the points, lane by lane: of responsibilities, of q, and of q times the centred point. */
 static ALIGNED vec dalpha[K], dscaled[K][D], dlower[K][D][D];
@@ -24,7 +25,7 @@ static ALIGNED vec dalpha[K], dscaled[K][D], dlower[K][D][D];
 /* Where Q[i][j], j < i, lies in a row of icf. */
 INLINE int place(int i, int j) { return D + j * D - j * (j + 1) / 2 + i - j - 1; }
 
-static double prepare(const double *alphas, const double *icf) {
+static double prepare(const double* alphas, const double* icf) {
   double high = alphas[0], sum = 0;
   for (int k = 0; k < K; k++) {
     double logs = 0;
@@ -41,7 +42,7 @@ static double prepare(const double *alphas, const double *icf) {
 }
 
 /* The exponent of each cluster at the points of a block, into responsibility; what led to it is kept. */
-static void exponents(const double *points, long stride, const double *means) {
+static void exponents(const double* points, long stride, const double* means) {
   for (int k = 0; k < K; k++) {
     for (int c = 0; c < BLOCK; c += PAIR * LANES) {
       vec x[D][PAIR], squares[PAIR] = {{0}};
@@ -83,10 +84,10 @@ static double mixture(int count) {
   return sum;
 }
 
-/* The block's share in the sums, for rows [from, to) and columns [left, right) of a cluster's lower triangle: as many as
- * the registers hold. */
-INLINE void accumulate_part(int k, int from, int to, int left, int right, const double *points, long stride,
-                            const double *means) {
+/* The block's share in the sums, for rows [from, to) and columns [left, right) of a cluster's lower triangle: as many
+ * as the registers hold. */
+INLINE void accumulate_part(int k, int from, int to, int left, int right, const double* points, long stride,
+                            const double* means) {
   vec sum[HALF][HALF], row_sum[HALF];
   UNROLL for (int i = from; i < to; i++) {
     row_sum[i - from] = dscaled[k][i];
@@ -107,7 +108,7 @@ INLINE void accumulate_part(int k, int from, int to, int left, int right, const 
   }
 }
 
-static void accumulate(const double *points, long stride, const double *means) {
+static void accumulate(const double* points, long stride, const double* means) {
   for (int k = 0; k < K; k++) {
     for (int c = 0; c < BLOCK; c += LANES) dalpha[k] += load(&responsibility[k][c]);
     accumulate_part(k, 0, HALF, 0, HALF, points, stride, means);
@@ -117,8 +118,8 @@ static void accumulate(const double *points, long stride, const double *means) {
 }
 
 /* From the sums over the points to the gradient: of alphas, of means, of icf, prior included. */
-static double gradients(const double *alphas, const double *icf, long points, double gamma, long extra, double lse,
-                        double *galphas, double *gmeans, double *gicf) {
+static double gradients(const double* alphas, const double* icf, long points, double gamma, long extra, double lse,
+                        double* galphas, double* gmeans, double* gicf) {
   double prior = 0;
   for (int k = 0; k < K; k++) {
     double responsible = total(dalpha[k]);
@@ -143,9 +144,9 @@ static double gradients(const double *alphas, const double *icf, long points, do
 
 /* The objective less its constant terms. Points are D rows of stride numbers each, of which the first `count` count and
  * the rest, up to a whole block, are zero. */
-EXPORT double gmm_gradient(const double *alphas, const double *means, const double *icf, const double *points,
-                           int64_t count, int64_t stride, double gamma, int64_t extra, double *galphas, double *gmeans,
-                           double *gicf) {
+EXPORT double gmm_gradient(const double* alphas, const double* means, const double* icf, const double* points,
+                           int64_t count, int64_t stride, double gamma, int64_t extra, double* galphas, double* gmeans,
+                           double* gicf) {
   double lse = prepare(alphas, icf), sum = 0;
   memset(dalpha, 0, sizeof dalpha);
   memset(dscaled, 0, sizeof dscaled);
@@ -161,9 +162,9 @@ EXPORT double gmm_gradient(const double *alphas, const double *means, const doub
 EXPORT int64_t gmm_block(void) { return BLOCK; }
 
 /* Nanoseconds of some evaluations one after the other. */
-EXPORT int64_t gmm_time(int64_t times, const double *alphas, const double *means, const double *icf,
-                        const double *points, int64_t count, int64_t stride, double gamma, int64_t extra,
-                        double *galphas, double *gmeans, double *gicf) {
+EXPORT int64_t gmm_time(int64_t times, const double* alphas, const double* means, const double* icf,
+                        const double* points, int64_t count, int64_t stride, double gamma, int64_t extra,
+                        double* galphas, double* gmeans, double* gicf) {
   unsigned before = fast_denormals();
   int64_t begin = nanoseconds();
   for (int64_t i = 0; i < times; i++) {

@@ -73,7 +73,7 @@ static void update(int from, int count) {
   }
 }
 
-INLINE void norm(features out, double *scales, features x) {
+INLINE void norm(features out, double* scales, features x) {
   for (int c = 0; c < columns; c += LANES) {
     vec squares = {0};
     for (int i = 0; i < E; i++) squares += load(&x[i][c]) * load(&x[i][c]);
@@ -84,7 +84,7 @@ INLINE void norm(features out, double *scales, features x) {
 }
 
 /* out (+)= the derivative by x, given the derivative dy by norm(x) = x * scale. */
-INLINE void norm_backward(features out, features dy, features x, const double *scales, int add) {
+INLINE void norm_backward(features out, features dy, features x, const double* scales, int add) {
   for (int c = 0; c < columns; c += LANES) {
     vec dot = {0}, scale = load(scales + c);
     for (int i = 0; i < E; i++) dot += load(&dy[i][c]) * load(&x[i][c]);
@@ -109,7 +109,7 @@ static void attention(int member) {
   const int at = start[member], length = start[member + 1] - at;
   for (int head = 0; head < HEADS; head++) {
     const int row = head * SIZE;
-    double(*p)[BLOCK] = weights[member][head];
+    double (*p)[BLOCK] = weights[member][head];
     for (int c = 0; c < length; c += LANES) {
       const int seen = c + LANES < length ? c + LANES : length;
       vec q[SIZE], out[SIZE], high = all(-1e300), sum = {0};
@@ -156,7 +156,7 @@ static void attention_backward(int member) {
   ALIGNED double dscore[BLOCK][BLOCK], turned[BLOCK][BLOCK];
   for (int head = 0; head < HEADS; head++) {
     const int row = head * SIZE;
-    double(*p)[BLOCK] = weights[member][head];
+    double (*p)[BLOCK] = weights[member][head];
     for (int c = 0; c < length; c += LANES) {
       const int seen = c + LANES < length ? c + LANES : length;
       vec dout[SIZE], dq[SIZE], mean = {0};
@@ -176,19 +176,19 @@ static void attention_backward(int member) {
       UNROLL for (int j = 0; j < SIZE; j++) store(&dquery[row + j][at + c], dq[j]);
       transposed(&turned[c][0], BLOCK, &dscore[0][c], BLOCK, seen, LANES);
     }
-    by_key((double(*)[COLUMNS]) & dkey[row][at], turned, (double(*)[COLUMNS]) & query[row][at], length);
+    by_key((double (*)[COLUMNS]) & dkey[row][at], turned, (double (*)[COLUMNS]) & query[row][at], length);
     for (int c = 0; c < length; c += LANES) {
       transposed(&turned[c][0], BLOCK, &p[0][c], BLOCK, c + LANES < length ? c + LANES : length, LANES);
     }
-    by_key((double(*)[COLUMNS]) & dvalue[row][at], turned, (double(*)[COLUMNS]) & dmixed[row][at], length);
+    by_key((double (*)[COLUMNS]) & dvalue[row][at], turned, (double (*)[COLUMNS]) & dmixed[row][at], length);
   }
 }
 
 /* Lays the next members side by side; the number of the document after them. */
-static void batch(const int32_t *tokens, const int64_t *offsets) {
+static void batch(const int32_t* tokens, const int64_t* offsets) {
   columns = 0;
   for (int member = 0; member < MEMBERS; member++) {
-    const int32_t *document = tokens + offsets[member];
+    const int32_t* document = tokens + offsets[member];
     int length = (int)(offsets[member + 1] - offsets[member]) - 1;
     if (length > BLOCK) length = BLOCK;
     start[member] = columns;
@@ -203,7 +203,7 @@ static void batch(const int32_t *tokens, const int64_t *offsets) {
 }
 
 static void forward(void) {
-  double *const w = parameter;
+  double* const w = parameter;
   for (int c = 0; c < columns; c++) {
     const double *a = w + WTE + token[c] * E, *b = w + WPE + position[c] * E;
     for (int i = 0; i < E; i++) by_column[c][i] = a[i] + b[i];
@@ -293,7 +293,7 @@ static void backward(void) {
 
   transposed(&by_column[0][0], E, &dx[0][0], COLUMNS, E, columns);
   memset(g + WTE, 0, sizeof(double) * (V + BLOCK) * E);
-  const double(*d)[E] = (const double(*)[E])by_column;
+  const double (*d)[E] = (const double (*)[E])by_column;
   for (int c = 0; c < columns; c++) {
     double *a = g + WTE + token[c] * E, *b = g + WPE + position[c] * E;
     for (int i = 0; i < E; i++) a[i] += d[c][i], b[i] += d[c][i];
@@ -301,7 +301,7 @@ static void backward(void) {
   update(WTE, (V + BLOCK) * E);
 }
 
-static double pass(const int32_t *tokens, const int64_t *offsets) {
+static double pass(const int32_t* tokens, const int64_t* offsets) {
   batch(tokens, offsets);
   forward();
   double loss = cross_entropy();
@@ -313,26 +313,26 @@ static double pass(const int32_t *tokens, const int64_t *offsets) {
 
 EXPORT int64_t gpt_parameters(void) { return PARAMETERS; }
 
-EXPORT void gpt_set(const double *parameters) {
+EXPORT void gpt_set(const double* parameters) {
   memcpy(parameter, parameters, sizeof(double) * PARAMETERS);
   memset(first, 0, sizeof first);
   memset(second, 0, sizeof second);
 }
 
-EXPORT void gpt_get(double *parameters, double *gradients) {
+EXPORT void gpt_get(double* parameters, double* gradients) {
   memcpy(parameters, parameter, sizeof(double) * PARAMETERS);
   memcpy(gradients, gradient, sizeof(double) * PARAMETERS);
 }
 
 /* The loss and, for gpt_get, the gradient on the first MEMBERS documents: document i is tokens[offsets[i] ...]. */
-EXPORT double gpt_gradient(const int32_t *tokens, const int64_t *offsets) {
+EXPORT double gpt_gradient(const int32_t* tokens, const int64_t* offsets) {
   moving = 0;
   return pass(tokens, offsets);
 }
 
 /* Trains for some steps of MEMBERS documents each, numbered from first_step; nanoseconds that it took. */
-EXPORT int64_t gpt_train(const int32_t *tokens, const int64_t *offsets, int64_t steps, int64_t first_step, double rate,
-                         double beta1, double beta2, double epsilon, double *losses) {
+EXPORT int64_t gpt_train(const int32_t* tokens, const int64_t* offsets, int64_t steps, int64_t first_step, double rate,
+                         double beta1, double beta2, double epsilon, double* losses) {
   unsigned before = fast_denormals();
   int64_t begin = nanoseconds();
   moving = 1;

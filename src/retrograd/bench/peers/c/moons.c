@@ -31,10 +31,10 @@ INLINE void relu(double (*x)[COLUMNS]) {
 }
 
 /* The derivative by what went into the ReLU that gave x. */
-INLINE vec through_relu(const double *x, vec dx) { return choose(load(x) > 0, dx, (vec){0}); }
+INLINE vec through_relu(const double* x, vec dx) { return choose(load(x) > 0, dx, (vec){0}); }
 
 static double forward(void) {
-  double *const w = parameter;
+  double* const w = parameter;
   product(WIDTH, &hidden1[0][0], w, ROW1, 1, &input[0][0], ROW1, COLUMNS, COLUMNS, 0);
   relu(hidden1);
   product(WIDTH, &hidden2[0][0], w + LAYER2, ROW2, 1, &hidden1[0][0], ROW2, COLUMNS, COLUMNS, 0);
@@ -51,7 +51,7 @@ static double forward(void) {
 }
 
 /* out[i] = sum over the points of dy * x[i], for the WIDTH weights of a neuron and then for its bias. */
-INLINE void row_gradients(double *out, const double *dy, double (*x)[COLUMNS]) {
+INLINE void row_gradients(double* out, const double* dy, double (*x)[COLUMNS]) {
   for (int first = 0; first < WIDTH; first += LANES) {
     vec sum[LANES];
     UNROLL for (int i = 0; i < LANES; i++) sum[i] = (vec){0};
@@ -112,7 +112,7 @@ static void backward(void) {
 EXPORT int64_t moons_parameters(void) { return PARAMETERS; }
 
 /* Points as SAMPLES pairs, their labels of -1 and 1, and the parameters to start from. */
-EXPORT void moons_set(const double *points, const double *labels, const double *parameters) {
+EXPORT void moons_set(const double* points, const double* labels, const double* parameters) {
   for (int c = 0; c < COLUMNS; c++) {
     int there = c < SAMPLES;
     input[0][c] = there ? points[2 * c] : 0;
@@ -124,13 +124,13 @@ EXPORT void moons_set(const double *points, const double *labels, const double *
   memcpy(parameter, parameters, sizeof(double) * PARAMETERS);
 }
 
-EXPORT void moons_get(double *parameters, double *gradients) {
+EXPORT void moons_get(double* parameters, double* gradients) {
   memcpy(parameters, parameter, sizeof(double) * PARAMETERS);
   memcpy(gradients, gradient, sizeof(double) * PARAMETERS);
 }
 
 /* Trains for some steps on all points; nanoseconds that it took. */
-EXPORT int64_t moons_train(int64_t steps, double rate, double *losses) {
+EXPORT int64_t moons_train(int64_t steps, double rate, double* losses) {
   unsigned before = fast_denormals();
   int64_t begin = nanoseconds();
   for (int64_t step = 0; step < steps; step++) {

@@ -32,8 +32,8 @@ typedef double vec __attribute__((vector_size(8 * LANES)));
 typedef int64_t ivec __attribute__((vector_size(8 * LANES)));
 typedef double unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
-INLINE vec load(const double *from) { return *(const unaligned *)from; }
-INLINE void store(double *to, vec x) { *(unaligned *)to = x; }
+INLINE vec load(const double* from) { return *(const unaligned*)from; }
+INLINE void store(double* to, vec x) { *(unaligned*)to = x; }
 INLINE vec all(double x) { return x - (vec){0}; }
 INLINE vec choose(ivec mask, vec yes, vec no) { return (vec)((mask & (ivec)yes) | (~mask & (ivec)no)); }
 INLINE int rounded_up(int count) { return (count + LANES - 1) / LANES * LANES; }
@@ -106,7 +106,7 @@ INLINE vec inverse_root(vec x) {
 }
 
 /* rows x vectors of: out[i] (+)= sum over r < inner of a[i * si + r * sr] * b[r]. */
-INLINE void product_tile(int rows, int vectors, double *out, const double *a, long si, long sr, const double *b,
+INLINE void product_tile(int rows, int vectors, double* out, const double* a, long si, long sr, const double* b,
                          int inner, long stride, int add) {
   vec sum[REGISTERS][2];
   UNROLL for (int i = 0; i < rows; i++) UNROLL for (int v = 0; v < vectors; v++) {
@@ -125,7 +125,7 @@ INLINE void product_tile(int rows, int vectors, double *out, const double *a, lo
   }
 }
 
-INLINE void product_columns(int rows, int vectors, double *out, const double *a, long si, long sr, const double *b,
+INLINE void product_columns(int rows, int vectors, double* out, const double* a, long si, long sr, const double* b,
                             int inner, long stride, int add) {
   const int height = REGISTERS / vectors, rest = rows % height, whole = rows - rest;
   for (int i = 0; i < whole; i += height) {
@@ -135,7 +135,7 @@ INLINE void product_columns(int rows, int vectors, double *out, const double *a,
 }
 
 /* out[i][column] (+)= sum over r < inner of a[i * si + r * sr] * b[r][column], for columns rounded up to LANES. */
-INLINE void product(int rows, double *out, const double *a, long si, long sr, const double *b, int inner, long stride,
+INLINE void product(int rows, double* out, const double* a, long si, long sr, const double* b, int inner, long stride,
                     int columns, int add) {
   int column = 0;
   for (; column + 2 * LANES < columns + LANES; column += 2 * LANES) {
@@ -145,7 +145,7 @@ INLINE void product(int rows, double *out, const double *a, long si, long sr, co
 }
 
 /* rows x vectors of: out[i][k] = sum over columns of y[i][column] * x[column][k]. */
-INLINE void outer_tile(int rows, int vectors, double *out, long width, const double *y, long stride, const double *x,
+INLINE void outer_tile(int rows, int vectors, double* out, long width, const double* y, long stride, const double* x,
                        int columns) {
   vec sum[REGISTERS][2];
   UNROLL for (int i = 0; i < rows; i++) UNROLL for (int v = 0; v < vectors; v++) sum[i][v] = (vec){0};
@@ -163,7 +163,7 @@ INLINE void outer_tile(int rows, int vectors, double *out, long width, const dou
 }
 
 /* out[rows][width] = y[rows][columns] times x[columns][width]; width is a multiple of 2 * LANES. */
-INLINE void outer(int rows, double *out, int width, const double *y, long stride, const double *x, int columns) {
+INLINE void outer(int rows, double* out, int width, const double* y, long stride, const double* x, int columns) {
   const int height = REGISTERS / 2, rest = rows % height, whole = rows - rest;
   for (int k = 0; k < width; k += 2 * LANES) {
     for (int i = 0; i < whole; i += height) {
@@ -181,16 +181,16 @@ INLINE void outer(int rows, double *out, int width, const double *y, long stride
 #else
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){__VA_ARGS__})
 #endif
-#define EXCHANGE(step, low, high)                     \
+#define EXCHANGE(step, low, high)                           \
   UNROLL for (int i = 0; i < LANES; i++) if (!(i & step)) { \
-    vec a = row[i], b = row[i + step];                \
-    row[i] = SHUFFLE(a, b, UNPACK low);               \
-    row[i + step] = SHUFFLE(a, b, UNPACK high);       \
+    vec a = row[i], b = row[i + step];                      \
+    row[i] = SHUFFLE(a, b, UNPACK low);                     \
+    row[i + step] = SHUFFLE(a, b, UNPACK high);             \
   }
 #define UNPACK(...) __VA_ARGS__
 
 /* A square of LANES x LANES: to[j][i] = from[i][j]. */
-INLINE void transposed_square(double *to, long to_stride, const double *from, long from_stride) {
+INLINE void transposed_square(double* to, long to_stride, const double* from, long from_stride) {
   vec row[LANES];
   UNROLL for (int i = 0; i < LANES; i++) row[i] = load(from + i * from_stride);
 #if LANES == 8
@@ -207,16 +207,16 @@ INLINE void transposed_square(double *to, long to_stride, const double *from, lo
 }
 
 /* The sums of LANES vectors, side by side. */
-INLINE vec totals(const vec *x) {
+INLINE vec totals(const vec* x) {
   ALIGNED double lanes[LANES][LANES];
   vec sum = {0};
-  transposed_square(&lanes[0][0], LANES, (const double *)x, LANES);
+  transposed_square(&lanes[0][0], LANES, (const double*)x, LANES);
   UNROLL for (int i = 0; i < LANES; i++) sum += load(lanes[i]);
   return sum;
 }
 
 /* to[j][i] = from[i][j] for whole squares: rows and columns are rounded up to LANES. */
-INLINE void transposed(double *to, long to_stride, const double *from, long from_stride, int rows, int columns) {
+INLINE void transposed(double* to, long to_stride, const double* from, long from_stride, int rows, int columns) {
   for (int i = 0; i < rows; i += LANES) {
     for (int j = 0; j < columns; j += LANES) {
       transposed_square(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
