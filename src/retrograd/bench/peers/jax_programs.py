@@ -117,7 +117,7 @@ class Mixture:
         jax = self._jax = import_module("jax")
         jnp = self._jnp = jax.numpy
         self._given = [jnp.asarray(numbers) for numbers in (alphas, means, icf)]
-        self._homogeneous = jnp.concatenate([jnp.asarray(points).T, jnp.ones((1, len(points)))])
+        self._homogeneous = jnp.concatenate([jnp.asarray(points), jnp.ones((len(points), 1))], 1)
         self._gamma, self._m, self._constant = gamma, m, constant
         self._gradient = jax.jit(jax.value_and_grad(self._objective, argnums=(0, 1, 2)))
 
@@ -137,14 +137,14 @@ class Mixture:
     def _objective(self, alphas: Any, means: Any, icf: Any) -> Any:
         jnp, logsumexp = self._jnp, self._jax.nn.logsumexp
         clusters, dimensions = means.shape
-        count = self._homogeneous.shape[1]
+        count = len(self._homogeneous)
         columns, rows = jnp.triu_indices(dimensions, 1)  # the triangle below the diagonal, column by column
         diagonal = jnp.exp(icf[:, :dimensions])
         q = jnp.zeros((clusters, dimensions, dimensions)).at[:, rows, columns].set(icf[:, dimensions:])
         q = q + diagonal[:, :, None] * jnp.eye(dimensions)
         shift = -jnp.einsum("kij,kj->ki", q, means)
         affine = jnp.concatenate([q, shift[:, :, None]], 2).reshape(clusters * dimensions, dimensions + 1)
-        scaled = (affine @ self._homogeneous).reshape(clusters, dimensions, count)
+        scaled = (affine @ self._homogeneous.T).reshape(clusters, dimensions, count)
         logs = jnp.sum(icf[:, :dimensions], 1)
         terms = (alphas + logs)[:, None] - 0.5 * jnp.sum(scaled * scaled, 1)
         likelihood = jnp.sum(logsumexp(terms, 0)) - count * logsumexp(alphas)
