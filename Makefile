@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
-CPP := $(wildcard native/*.cpp native/*.hpp)
+CPP := $(wildcard native/*.cpp native/*.hpp src/retrograd/bench/peers/c/*.[ch])
 SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
 
 .PHONY: demo test lint types unit reference bench generate examples format sanitize clean

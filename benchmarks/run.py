@@ -7,23 +7,27 @@ import sys
 from pathlib import Path
 
 from retrograd.bench import main
+from retrograd.bench.compiled import COMPILED_WORKS
 from retrograd.bench.works import WORKS
 from retrograd.errors import RetrogradError
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("works", nargs="*", metavar="WORK", help=f"which works, of {', '.join(WORKS)}; all without it")
+    which = f"which works, of {', '.join(WORKS)}, or with --compiled of {', '.join(COMPILED_WORKS)}; all without it"
+    parser.add_argument("works", nargs="*", metavar="WORK", help=which)
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="fewer runs and smaller sizes")
     effort.add_argument("--full", action="store_true", help="more runs, and 100 million nodes (about 7 GB of memory)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result here too")
+    parser.add_argument("--compiled", action="store_true", help="compiled programs against C and JAX written by hand")
+    parser.add_argument("--names", type=Path, metavar="FILE", help="with --compiled: names to train on, one a line")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
     arguments = _arguments()
     try:
-        main(arguments.works, arguments.quick, arguments.json, arguments.full)
+        main(arguments.works, arguments.quick, arguments.json, arguments.full, arguments.compiled, arguments.names)
     except (ArithmeticError, OSError, RetrogradError, ValueError) as error:
         sys.exit(f"benchmarks: {error}")

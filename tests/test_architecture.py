@@ -38,7 +38,7 @@ ARROWS: dict[str, set[str]] = {
     "training": {"errors", "engine", "nn", "optim", "checkpoint", "data"},
     "compiler": {"errors", "engine", "index", "math", "tree", "sources", "numeric"},
     "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference"},
-    "bench": {"errors", "engine", "nn", "optim"},
+    "bench": {"errors", "engine", "nn", "optim", "data"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},

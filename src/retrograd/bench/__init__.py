@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from .compiled import COMPILED_WORKS
 from .figures import Effort, Figure, Report
 from .measure import machine
 from .works import WORKS
@@ -31,6 +33,8 @@ EFFORTS = {
         every_neighbour=False,
         memory_nodes=1_000_000,
         largest=1_000_000,
+        steps=100,
+        warm=1.0,
     ),
     "reference": Effort(
         rounds=3,
@@ -46,32 +50,45 @@ EFFORTS = {
 
 
 def main(
-    only: Sequence[str] | None = None, quick: bool = False, json_path: Path | None = None, full: bool = False
+    only: Sequence[str] | None = None,
+    quick: bool = False,
+    json_path: Path | None = None,
+    full: bool = False,
+    compiled: bool = False,
+    names: Path | None = None,
 ) -> dict[str, object]:
     """Measure the works named in ``only`` (all of them when it is empty), print the table, return what was found.
 
     ``quick`` takes fewer runs and smaller sizes; ``full`` takes more, and a chain of 100 million
     nodes, for which about 7 GB of memory are needed. ``json_path`` is where to write the result too.
+    ``compiled`` measures compiled programs instead, trained on the names in the file ``names``.
 
     Raises ValueError when ``only`` names a work that does not exist, OSError when the file cannot
     be written, ArithmeticError when ours and a peer do not compute the same.
     """
-    chosen = list(only) if only else list(WORKS)
-    unknown = [name for name in chosen if name not in WORKS]
+    works = COMPILED_WORKS if compiled else WORKS
+    chosen = list(only) if only else list(works)
+    unknown = [name for name in chosen if name not in works]
     if unknown:
-        raise ValueError(f"there is no benchmark called {unknown[0]!r}; choose from {', '.join(WORKS)}")
+        raise ValueError(f"there is no benchmark called {unknown[0]!r}; choose from {', '.join(works)}")
+    if names is not None and not compiled:
+        raise ValueError("names are what compiled programs train on: give --names together with --compiled")
     if quick and full:
         raise ValueError("quick and full contradict each other; choose one of them")
     facts = machine()
     effort = "quick" if quick else "full" if full else "default"
     if not _is_native(facts):
+        if compiled:
+            raise ValueError(
+                "compiled programs need the native engine; this is the reference engine, which compiles none"
+            )
         effort = "reference"
     console = Console()
     console.print(_machine_line(facts), highlight=False, soft_wrap=True)
     reports: dict[str, Report] = {}
     for name in chosen:
         console.print(f"measuring {name} ...", style="dim", highlight=False)
-        reports[name] = WORKS[name](EFFORTS[effort])
+        reports[name] = works[name](replace(EFFORTS[effort], names=names))
     figures = [figure for report in reports.values() for figure in report.figures]
     _print(console, figures, reports)
     found = _as_json(effort, facts, reports)
@@ -100,6 +117,8 @@ def _machine_line(facts: dict[str, str]) -> str:
 def _verdict(figure: Figure) -> str:
     if figure.ratio is None:
         return "not measured"
+    if figure.bar is None:
+        return "[green]the goal[/]" if figure.reaches(figure.goal) else "goal missed"
     if not figure.reaches(figure.bar):
         return "[bold red]missed[/]"
     if figure.reaches(figure.goal):
@@ -110,13 +129,14 @@ def _verdict(figure: Figure) -> str:
 def _limit(figure: Figure, limit: float | None) -> str:
     if limit is None:
         return "-"
-    return f"{'≥' if figure.sense == 'faster' else '≤'} {limit:g}{figure.unit}"
+    return f"{'≥' if figure.sense == 'faster' else '≤'} {limit:,g}{figure.unit}"
 
 
 def _ratio(figure: Figure) -> str:
     if figure.ratio is None:
         return "-"
-    return f"{figure.ratio:.{3 if figure.ratio < 0.5 else 2 if figure.ratio < 20 else 1}f}{figure.unit}"
+    digits = 3 if figure.ratio < 0.5 else 2 if figure.ratio < 20 else 1 if figure.ratio < 1000 else 0
+    return f"{figure.ratio:,.{digits}f}{figure.unit}"
 
 
 def _print(console: Console, figures: list[Figure], reports: dict[str, Report]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 __all__ = ["Effort", "Figure", "Report", "Sense", "Table"]
@@ -21,7 +22,12 @@ class Effort:
     loop_steps: int = 20  #: documents one after the other, where the collector is on
     every_neighbour: bool = True  #: measure that beside nothing and beside each library too, or only beside all
     memory_nodes: int = 4_000_000
-    largest: int = 10_000_000  #: nodes of the longest chain
+    largest: int = 10_000_000  #: nodes of the longest chain, and of the largest compiled program
+    steps: int = 500  #: training steps of one contender before the next has its turn
+    warm: float = 3.0  #: seconds of training before the compiled contenders count, for a tier that comes later
+    mixture_points: int = 1000
+    graph_nodes: int = 100_000
+    names: Path | None = None  #: the file of names that the compiled benchmarks train on; None: the bundled ones
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Figure:
 
     ``sense`` says which way is good: "faster" ratios are peer / ours and want to be at least the
     bar, "cost" ratios are ours / peer and want to be at most the bar. ``ratio`` is None where the
-    peer is not installed; ``peer`` then says how to install it.
+    peer is not installed; ``peer`` then says how to install it. Where there is no bar, there is a goal.
     """
 
     work: str
@@ -38,7 +44,7 @@ class Figure:
     peer: str
     ratio: float | None
     sense: Sense
-    bar: float
+    bar: float | None
     goal: float | None
     how: str
     unit: str = "x"

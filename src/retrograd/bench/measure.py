@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import platform
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from ..errors import RetrogradError
 
 __all__ = [
     "Contender",
+    "Race",
     "available_memory",
     "collector",
     "deep_recursion",
@@ -27,6 +29,7 @@ __all__ = [
     "interleaved",
     "machine",
     "optional",
+    "race",
     "resident_memory",
     "same",
     "system_time",
@@ -92,6 +95,31 @@ def interleaved(contenders: Sequence[Contender]) -> dict[str, dict[str, float]]:
     return best
 
 
+@dataclass(frozen=True)
+class Race:
+    """What contenders took in each of some rounds, in nanoseconds a step."""
+
+    rounds: Mapping[str, Sequence[float]]
+
+    def typical(self, name: str) -> float:
+        """The median over the rounds."""
+        return statistics.median(self.rounds[name])
+
+    def ratio(self, name: str, other: str) -> float:
+        """The median of the rounds' ratios: a slow spell of the machine falls on both sides of a round."""
+        pairs = zip(self.rounds[name], self.rounds[other], strict=True)
+        return statistics.median(mine / theirs for mine, theirs in pairs)
+
+
+def race(contenders: Mapping[str, Callable[[int], float]], rounds: int) -> Race:
+    """Let contenders that advance (training, say) take turns; each is called with the number of the round."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(rounds):
+        for name, run in contenders.items():
+            taken[name].append(run(turn))
+    return Race(taken)
+
+
 def optional(module: str) -> Any | None:
     """A peer's module, or None where it is not installed."""
     try:
@@ -150,13 +178,13 @@ def available_memory() -> int | None:
     return int(lines["MemAvailable"].split()[0]) * 1024
 
 
-def in_fresh_process(module: str, *arguments: str) -> float:
-    """The number that ``python -m module arguments`` prints, run by this interpreter.
+def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> float:
+    """The number that ``python -m module arguments`` prints, run by this interpreter, with ``given`` as its input.
 
     Raises RetrogradError, with the end of what it said, when it fails.
     """
     command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RetrogradError(f"{' '.join(command)} failed with status {done.returncode}: {done.stderr.strip()[-500:]}")
     return float(done.stdout)

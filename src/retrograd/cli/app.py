@@ -119,12 +119,18 @@ def bench(
     json_path: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the figures here too.")
     ] = None,
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Compiled programs against C and JAX written by hand.")
+    ] = False,
+    names: Annotated[
+        Path | None, typer.Option("--names", metavar="FILE", help="With --compiled: names to train on, one a line.")
+    ] = None,
 ) -> None:
     """Measure speed and memory as ratios to others, all in one run."""
     with _sentences(ValueError, ArithmeticError):
         from ..bench import main as measure
 
-        measure(works, quick=quick, json_path=json_path, full=full)
+        measure(works, quick=quick, json_path=json_path, full=full, compiled=compiled, names=names)
 
 
 # --- what is asked for ----------------------------------------------------------------------------

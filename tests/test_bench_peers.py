@@ -1,0 +1,300 @@
+"""The programs that the compiled benchmarks race against compute what the eager engine does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import require
+
+import retrograd as rg
+from retrograd.bench import compile_cost, main
+from retrograd.bench import compiled as works
+from retrograd.bench.compiled_programs import moons_loss
+from retrograd.bench.figures import Effort, Figure
+from retrograd.bench.measure import Race, deep_recursion, race, same
+from retrograd.bench.peers import by_hand, cpython_gpt, dag, documents, gmm, gpt, slotted
+from retrograd.bench.peers.jax_process import JaxProgram
+from retrograd.data import make_moons
+from retrograd.engine import interior
+from retrograd.errors import RetrogradError
+
+pytestmark = pytest.mark.native  # the peers do not depend on the engine, and large graphs are slow on the other one
+
+needs_c = pytest.mark.skipif(by_hand.compiler() is None, reason="there is no C compiler: install gcc or clang")
+needs_compile = pytest.mark.skipif(not hasattr(rg, "compile"), reason="retrograd.compile does not exist yet")
+
+Gradient = tuple[float, list[float]]
+
+
+def pack(tokens: Sequence[Sequence[int]]) -> documents.Packed:
+    """Documents for C."""
+    lengths = np.cumsum([0, *map(len, tokens)]).astype(np.int64)
+    return documents.Packed(np.array([t for document in tokens for t in document], dtype=np.int32), lengths)
+
+
+def model_of(n_embd: int) -> rg.nn.GPT:
+    random.seed(3)
+    return rg.nn.GPT(documents.VOCABULARY, n_embd=n_embd)
+
+
+def eager(model: rg.nn.Module, losses: Sequence[rg.Value]) -> Gradient:
+    """The mean of some losses and its gradient; the model's gradients are zero again after it."""
+    total = sum(losses) * (1 / len(losses))
+    total.backward()
+    gradient = [p.grad for p in model.parameters()]
+    model.zero_grad()
+    return total.data, gradient
+
+
+def assert_same(ours: Gradient, theirs: tuple[float, Sequence[float]], tolerance: float = 1e-12) -> None:
+    same("value and gradient", [ours[0], *ours[1]], [theirs[0], *theirs[1]], tolerance)
+
+
+def data(parameters: Sequence[rg.Value]) -> np.ndarray:
+    return np.array([p.data for p in parameters])
+
+
+def random_documents(lengths: Sequence[int], seed: int = 0) -> list[list[int]]:
+    """Documents that make that many predictions each."""
+    draw = random.Random(seed)
+    return [[draw.randrange(documents.VOCABULARY) for _ in range(length + 1)] for length in lengths]
+
+
+@needs_c
+@pytest.mark.parametrize("n_embd", [16, 64])
+def test_gpt_in_c_at_each_length(n_embd: int) -> None:
+    model = model_of(n_embd)
+    hand = by_hand.GPT(data(model.parameters()), n_embd, 1)
+    for length in range(1, 17) if n_embd == 16 else (1, 8, 9, 16):
+        document = random_documents([length], seed=length)
+        assert_same(eager(model, [model.loss(document[0])]), hand.gradient(pack(document)))
+
+
+@needs_c
+def test_gpt_in_c_on_batches_of_mixed_lengths() -> None:
+    model = model_of(16)
+    hand = by_hand.GPT(data(model.parameters()), 16, 16)
+    for lengths in ([1] * 16, [16] * 16, [*range(1, 17)], [*range(16, 0, -1)], [16, 1] * 8):
+        batch = random_documents(lengths)
+        assert_same(eager(model, [model.loss(document) for document in batch]), hand.gradient(pack(batch)))
+
+
+def adam_losses(model: rg.nn.GPT, batches: Sequence[Sequence[list[int]]]) -> list[float]:
+    adam = rg.optim.Adam(model, lr=documents.RATE, betas=documents.BETAS, eps=documents.EPSILON)
+    losses = []
+    for batch in batches:
+        total = sum(model.loss(document) for document in batch) * (1 / len(batch))
+        total.backward()
+        losses.append(total.data)
+        adam.step()
+        adam.zero_grad()
+    return losses
+
+
+@needs_c
+@pytest.mark.parametrize("members", [1, 16])
+def test_gpt_in_c_trains_as_adam_does(members: int) -> None:
+    model = model_of(16)
+    hand = by_hand.GPT(data(model.parameters()), 16, members)
+    draws = documents.Documents().slice(0, 6 * members)
+    batches = [draws[i : i + members] for i in range(0, len(draws), members)]
+    losses = [*hand.train(pack(draws[: 2 * members]))[1], *hand.train(pack(draws[2 * members :]))[1]]
+    same("losses", adam_losses(model, batches), losses, 1e-12)
+    same("parameters", data(model.parameters()).tolist(), hand.numbers()[0].tolist(), 1e-12)
+
+
+@needs_c
+def test_gpt_in_c_refuses_what_does_not_fit() -> None:
+    hand = by_hand.GPT(data(model_of(16).parameters()), 16, 1)
+    with pytest.raises(ValueError, match="a batch has 1 documents; 2 were given"):
+        hand.gradient(pack(random_documents([3, 4])))
+    with pytest.raises(ValueError, match=r"this model has 4192 parameters; \(5,\) were given"):
+        by_hand.GPT(np.zeros(5), 16, 1)
+
+
+@needs_c
+def test_moons_in_c_train_as_sgd_does() -> None:
+    random.seed(5)
+    model = rg.nn.MLP(2, [16, 16, 1])
+    places, labels = make_moons(100)
+    hand = by_hand.Moons(np.array(places), np.array(labels, dtype=float), data(model.parameters()))
+    first = hand.train(1, 0.0)[1][0]
+    assert_same(eager(model, [moons_loss(model, places, labels)]), (first, hand.numbers()[1].tolist()))
+    sgd, losses = rg.optim.SGD(model, lr=0.05), []
+    for _ in range(4):
+        losses.append(eager_step(model, sgd, places, labels))
+    same("losses", losses, hand.train(4, 0.05)[1], 1e-12)
+    same("parameters", data(model.parameters()).tolist(), hand.numbers()[0].tolist(), 1e-12)
+
+
+def eager_step(model: rg.nn.MLP, sgd: rg.optim.SGD, places: Sequence[Sequence[float]], labels: Sequence[int]) -> float:
+    loss = moons_loss(model, places, labels)
+    loss.backward()
+    sgd.step()
+    sgd.zero_grad()
+    return float(loss.data)
+
+
+def eager_mixture(problem: gmm.Mixture) -> Gradient:
+    alphas = [rg.Value(x) for x in problem.alphas]
+    means, icf = ([[rg.Value(x) for x in row] for row in rows] for rows in (problem.means, problem.icf))
+    value = gmm.objective(alphas, means, icf, problem.points, problem.gamma, problem.m, rg.math.exp, rg.math.log)
+    value.backward()
+    parameters = [*alphas, *(v for row in means for v in row), *(v for row in icf for v in row)]
+    return value.data, [p.grad for p in parameters]
+
+
+def mixtures() -> list[gmm.Mixture]:
+    """Fewer and more points than a block; a prior that is not the simplest."""
+    plain, other = gmm.problem(points=3, dimensions=3, clusters=4), gmm.problem(points=70, dimensions=4, clusters=5)
+    return [plain, gmm.Mixture(*other.parameters, other.points, gamma=1.3, m=2)]
+
+
+@needs_c
+@pytest.mark.parametrize("problem", mixtures(), ids=["plain", "prior"])
+def test_mixture_in_c(problem: gmm.Mixture) -> None:
+    hand = by_hand.Mixture(problem)
+    assert_same(eager_mixture(problem), hand.gradient(), 1e-11)
+    assert_same(eager_mixture(problem), hand.gradient(), 1e-11)  # nothing is left of the first time
+    assert hand.time(2) > 0
+
+
+def test_mixture_is_the_likelihood_with_its_prior() -> None:
+    """Against the formula with matrices, as the paper has it."""
+    problem = mixtures()[1]
+    alphas, means, icf = map(np.array, problem.parameters)
+    points, (clusters, d) = np.array(problem.points), means.shape
+    total, prior = -len(points) * (d / 2 * np.log(2 * np.pi) + np.log(np.exp(alphas).sum())), 0.0
+    densities = np.zeros((len(points), clusters))
+    for k in range(clusters):
+        q = np.diag(np.exp(icf[k, :d]))
+        q[np.triu_indices(d, 1)[::-1]] = icf[k, d:]
+        densities[:, k] = alphas[k] + icf[k, :d].sum() - 0.5 * ((q @ (points - means[k]).T) ** 2).sum(0)
+        prior += 0.5 * problem.gamma**2 * (q**2).sum() - problem.m * icf[k, :d].sum()
+    total += np.log(np.exp(densities).sum(1)).sum() + prior
+    assert eager_mixture(problem)[0] - problem.constant == pytest.approx(
+        total + len(points) * d / 2 * np.log(2 * np.pi), rel=1e-12
+    )
+
+
+def test_gpt_in_jax_trains_as_adam_does() -> None:
+    require("jax")
+    names = documents.Documents().tokens[:40]
+    for members in (1, 2):
+        model = model_of(16)
+        batches = [names[i : i + members] for i in range(0, 3 * members, members)]
+        given = {"parameters": data(model.parameters()).tolist(), "n_embd": 16, "members": members, "documents": names}
+        with JaxProgram("GPT", **given) as jax:
+            assert_same(eager(model, [model.loss(document) for document in batches[0]]), jax.call("gradient"))
+            same("losses", adam_losses(model, batches), jax.call("train", steps=3)[1], 1e-12)
+            same("parameters", data(model.parameters()).tolist(), jax.call("parameters"), 1e-11)
+
+
+def test_mixture_in_jax_and_its_errors() -> None:
+    require("jax")
+    problem = mixtures()[1]
+    names = ("alphas", "means", "icf", "points", "gamma", "m", "constant")
+    with JaxProgram("Mixture", **{name: getattr(problem, name) for name in names}) as jax:
+        assert_same(eager_mixture(problem), jax.call("gradient"), 1e-11)
+        assert jax.call("time", times=2) > 0
+        with pytest.raises(RetrogradError, match="no attribute 'nonsense'"):
+            jax.call("nonsense")
+
+
+def test_cpython_trains_as_adam_does() -> None:
+    number, names = gpt.with_methods(slotted.Value), documents.Documents().tokens[:3]
+    model = gpt.weights(number)
+    adam, losses = cpython_gpt.Adam(gpt.parameters(model)), []
+    ours = model_of(16)
+    for p, q in zip(ours.parameters(), gpt.parameters(model), strict=True):
+        p.data = q.data
+    with deep_recursion():
+        for tokens in names:
+            loss = gpt.loss(model, tokens, number)
+            loss.backward()
+            adam.step()
+            losses.append(loss.data)
+    same("losses", adam_losses(ours, [[tokens] for tokens in names]), losses, 1e-12)
+    assert cpython_gpt.main([names[0]] * 2) > 0
+
+
+def test_random_graph_has_its_nodes_and_is_finite() -> None:
+    plan = dag.plan(3000, leaves=50, seed=1)
+    leaves = [rg.Value(x) for x in plan.leaves]
+    result = dag.run(plan, leaves)
+    result.backward()
+    assert plan.nodes == len(interior(result)) == 3000  # every operation leads to the result
+    assert all(np.isfinite(leaf.grad) for leaf in leaves)
+    assert any(leaf.grad for leaf in leaves)
+    assert len({node._op for node in interior(result)}) >= 10
+    assert dag.plan(3000, leaves=50, seed=1).rest == plan.rest
+    with pytest.raises(ValueError, match="as many operations"):
+        dag.plan(3, leaves=10)
+
+
+def test_growing_program_is_linear_in_its_points() -> None:
+    for points in (30, 45):
+        assert compile_cost.nodes("moons", points) == len(interior(compile_cost.PROGRAMS["moons"](points)()))
+    assert compile_cost.nodes("moons", compile_cost.points_for(50_000)) == pytest.approx(50_000, rel=0.01)
+
+
+def test_a_race_takes_the_median_of_the_rounds() -> None:
+    found = race({"a": lambda turn: [2.0, 40.0, 6.0][turn], "b": lambda turn: [1.0, 10.0, 2.0][turn]}, 3)
+    assert found == Race({"a": [2.0, 40.0, 6.0], "b": [1.0, 10.0, 2.0]})
+    assert (found.typical("a"), found.ratio("a", "b")) == (6.0, 3.0)
+
+
+def test_a_missing_peer_is_named_in_its_row() -> None:
+    row = works._figure("work", Race({"ours": [5e3]}), "ours", "C by hand", "cost", 1.5, 1.0, "how")
+    assert row == Figure("work", "5.00 µs", "no C compiler: install gcc or clang", None, "cost", 1.5, 1.0, "how")
+
+
+def test_no_compiler_is_no_error_until_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    assert by_hand.compiler() is None
+    with pytest.raises(RetrogradError, match="there is no C compiler"):
+        by_hand._library("moons", NOTHING=1)
+
+
+@needs_c
+def test_what_the_compiler_says_is_told() -> None:
+    with pytest.raises(RetrogradError, match=r"failed: .*VOCABULARY"):
+        by_hand._library("gpt", NOTHING=1)
+
+
+def test_contenders_that_disagree_are_not_measured() -> None:
+    with pytest.raises(ArithmeticError, match=r"number 1 is 2\.0 with ours and 2\.1 with the peer; nothing"):
+        works._hold("work", (1.0, [2.0]), (1.0, [2.1]))
+
+
+def test_names_of_other_letters_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "names.txt"
+    file.write_text("emma\nzoë\n")
+    with pytest.raises(RetrogradError, match="give a file of names in small letters"):
+        documents.Documents(file)
+
+
+def test_options_that_contradict_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="give --names together with --compiled"):
+        main(["adam"], names=tmp_path)
+    with pytest.raises(ValueError, match="choose from gpt, batch, wide"):
+        main(["adam"], compiled=True)
+
+
+TINY = Effort(
+    rounds=2, slow_rounds=1, loop_steps=2, largest=10_000, steps=2, warm=0.0, mixture_points=45, graph_nodes=2000
+)
+
+
+@needs_compile
+@pytest.mark.parametrize("work", works.COMPILED_WORKS)
+def test_each_work_runs(work: str) -> None:
+    report = works.COMPILED_WORKS[work](TINY)
+    assert report.figures
+    for figure in report.figures:
+        assert figure.ratio is None or figure.ratio > 0
