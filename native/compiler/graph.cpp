@@ -143,7 +143,7 @@ class Lifting {
     Id id;
     if (const Selection* selection = selection_of(node)) {
       for (Value* candidate : selection->candidates) ids.push_back(id_of(candidate, scratch));
-      id = graph_.add(ROW_SELECT, ids, source, selection->slot);
+      id = graph_.add(selection->row, ids, source, selection->slot);
     } else if (row == ROW_softmax) {
       const Id shared[] = {shared_block(node, scratch)};
       id = graph_.add(row, shared, source, static_cast<uint32_t>(node->index));

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../ops.hpp"
+#include "graph.hpp"
 
 namespace retrograd::compiler {
 
@@ -164,6 +164,15 @@ bool indexed_back(const Call& call) {
   return false;
 }
 
+double larger(uint16_t row, double s, double x) {
+  switch (row) {
+    case ROW_max: return Rule_max::step(s, x, 0.0, 0.0);
+    case ROW_min: return Rule_min::step(s, x, 0.0, 0.0);
+    case ROW_FIRST_MAX: return x > s ? x : s;
+    default: return x < s ? x : s;
+  }
+}
+
 template <class T>
 bool extreme(const Call& call) {
   T* d = out<T>(call);
@@ -172,11 +181,8 @@ bool extreme(const Call& call) {
   outer.n[4] = 1;
   const int count = call.n[4], step = call.s[1][4];
   each(outer, [&](const int64_t* o) {
-    double s = call.row == ROW_max ? Rule_max::start() : Rule_min::start();
-    for (int k = 0; k < count; ++k) {
-      const double x = a[o[1] + int64_t{k} * step];
-      s = call.row == ROW_max ? Rule_max::step(s, x, 0.0, 0.0) : Rule_min::step(s, x, 0.0, 0.0);
-    }
+    double s = a[o[1]];
+    for (int k = 1; k < count; ++k) s = larger(call.row, s, a[o[1] + int64_t{k} * step]);
     d[o[0]] = static_cast<T>(s);
   });
   return false;
@@ -191,6 +197,7 @@ bool extreme_back(const Call& call) {
   const int count = call.n[4];
   each(outer, [&](const int64_t* o) {
     const T best = y[o[3]], gradient = g[o[3]];
+    const bool first = call.row == ROW_FIRST_MAX || call.row == ROW_FIRST_MIN;
     int ties = 0;
     for (int k = 0; k < count; ++k) ties += a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
     for (int k = 0; k < count; ++k) {
@@ -198,7 +205,9 @@ bool extreme_back(const Call& call) {
       if (!call.accumulate) target = T{};
       if (gradient == T{}) continue;
       const bool tied = a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
-      if (tied) target += gradient / static_cast<T>(ties);
+      if (!tied) continue;
+      target += first ? gradient : gradient / static_cast<T>(ties);
+      if (first) return;
     }
   });
   return false;

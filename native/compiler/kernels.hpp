@@ -23,7 +23,7 @@ enum class Kernel : uint8_t {
   CONTRACT_GROUPS_DOT,     // loops (o, o, M, H, 1): d[h] (+)= sum_j a[4h + j] * b[4h + j]
   SUM,            // d (+)= k * sum of a over the last loop
   EXTREME,        // d = max or min of a over the last loop
-  EXTREME_BACK,   // d += g / ties where a == y, over the last loop
+  EXTREME_BACK,   // d += g / ties where a == y, over the last loop; of a FIRST row, g where a == y first
   GATHER,         // d[i] = base[list[i]]
   SCATTER,        // base[list[i]] += d[i]
   SELECT,         // d = a[stride * index]

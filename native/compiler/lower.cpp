@@ -530,6 +530,7 @@ class Lowering {
         LoweredCall call = blank(Kernel::EXTREME_BACK,
                                  {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
         call.call.accumulate = true;
+        call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {&v[0], &v[0], nullptr, r});
         const Loop inner = taken(loops, loops.size() - 1);
         return issue(call, joined(loops), {inner});

@@ -142,13 +142,14 @@ bool read_guards(PyObject* list, std::vector<Guard>& guards) {
   return true;
 }
 
-// Selections as tuples (node, slot, candidates).
+// Selections as tuples (node, slot, candidates); for Python's max and min the slot is -1 and -2.
 bool read_selections(PyObject* list, std::vector<Selection>& selections) {
   for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
     PyObject *node, *candidates;
-    unsigned int slot;
-    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OIO", &node, &slot, &candidates)) return false;
-    Selection selection{as_value(node), slot, {}};
+    int slot;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OiO", &node, &slot, &candidates)) return false;
+    const uint16_t row = slot == -1 ? ROW_FIRST_MAX : slot == -2 ? ROW_FIRST_MIN : ROW_SELECT;
+    Selection selection{as_value(node), row, row == ROW_SELECT ? static_cast<uint32_t>(slot) : 0, {}};
     for (Py_ssize_t c = 0; c < PyTuple_Size(candidates); ++c) {
       selection.candidates.push_back(as_value(PyTuple_GetItem(candidates, c)));
     }
@@ -461,6 +462,7 @@ PyObject* check(PyObject* object, PyObject* args) try {
     if (fit == 0 || run_forward(*entry, *self->scratch, &replayed) != Outcome::DONE) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
+    if (!replayed) entry->machine(1).backward(1.0, Target::WORKSPACE);  // so that what it leaves behind shows
     if (replayed) {
       entry->replay->backward(1.0, Target::WORKSPACE);
       result = entry->replay->root(0);
@@ -656,7 +658,10 @@ PyObject* instruction_of(const Instruction& instruction) {
     if (!view || PyList_Append(views.get(), view.get()) < 0) return nullptr;
   }
   if (!sizes || !views || !result) return nullptr;
-  const char* row = instruction.row < ROW_COUNT ? kRows[instruction.row].name : "select";
+  const char* row = instruction.row < ROW_COUNT        ? kRows[instruction.row].name
+                    : instruction.row == ROW_FIRST_MAX ? "first_max"
+                    : instruction.row == ROW_FIRST_MIN ? "first_min"
+                                                       : "select";
   return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
                        names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
                        instruction.reduced, "result", result.get(), "views", views.get(), "has_init",

@@ -380,7 +380,10 @@ class Rerolling {
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
     for (Side& side : inner_sides) {
-      if (!one_pattern(side, members_.size()) || pattern_of({&side, 1}).size() > 1) collect(side);
+      const bool regular = one_pattern(side, members_.size());
+      const std::vector<Nest> nests = regular ? pattern_of({&side, 1}) : std::vector<Nest>();
+      // The kernel of an EXTREME walks along one loop.
+      if (nests.size() != 1 || (blank.code == Code::EXTREME && nests[0].loops.size() > 1)) collect(side);
     }
     if (pattern_of(inner_sides).size() > 1) collect(inner_sides.back());
     std::vector<Nest> pattern = pattern_of(inner_sides);
