@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/kernels.hpp"
 #include "compiler/parameters.hpp"
 #include "value.hpp"
 
@@ -197,6 +198,17 @@ PyObject* adam_step(PyObject*, PyObject* args) {
     return nullptr;
   adam.correction1 = 1.0 - pow(adam.beta1, step);
   adam.correction2 = 1.0 - pow(adam.beta2, step);
+  if (parameters.segments()) {
+    const compiler::FlushToZero mode;
+    const compiler::AdamStep whole{adam.rate,  adam.beta1,       adam.beta2,       adam.epsilon,
+                                   adam.decay, adam.correction1, adam.correction2, decoupled != 0};
+    for (const compiler::Segment& segment : *parameters.segments()) {
+      const auto start = static_cast<Py_ssize_t>(segment.start);
+      compiler::best_kernels().adam(whole, static_cast<int64_t>(segment.length), m.from(start), v.from(start),
+                                    segment.store->gradients() + segment.index, segment.store->data() + segment.index);
+    }
+    Py_RETURN_NONE;
+  }
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
     if (decoupled) {
       adam.update<true>(length, m.from(start), v.from(start), gradients, data);

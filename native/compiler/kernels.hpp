@@ -52,11 +52,31 @@ struct Call {
 
 using Run = bool (*)(const Call&);
 
+// One step of Adam: m, v and the parameters move, in the order of operations of src/retrograd/reference/steps.py.
+struct AdamStep {
+  double rate, beta1, beta2, epsilon, decay, correction1, correction2;
+  bool decoupled;
+};
+
 // What one build of the kernels offers; null where it has nothing better than the portable one.
 struct KernelSet {
   const char* name;
   Run (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
   bool (*all_finite)(const double* numbers, int64_t count);
+  void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
+};
+
+// Results too small for a normal number are zero while this lives: moments that die away would otherwise make every
+// operation on them a hundred times slower.
+class FlushToZero {
+ public:
+  FlushToZero();
+  ~FlushToZero();
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  uint64_t before_;
 };
 
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.

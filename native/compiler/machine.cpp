@@ -219,6 +219,7 @@ bool Machine::run(int pass) {
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
+  const FlushToZero mode;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   const bool outside = run(0);
@@ -247,6 +248,7 @@ void Machine::zero(Target target) {
 }
 
 void Machine::backward(double seed, Target target) {
+  const FlushToZero mode;
   zero(target);
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
