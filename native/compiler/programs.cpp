@@ -787,7 +787,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   }
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  machine->second->install(pass, reinterpret_cast<Machine::Code>(static_cast<uintptr_t>(address)));
+  machine->second->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
   Py_RETURN_NONE;
 }
 
