@@ -207,8 +207,11 @@ def test_a_unit_has_the_calls_in_its_middle_and_generators_make_no_circles() -> 
     def half(value: Value) -> Value:
         return value * 0.5
 
+    def squared(values: list[Value]) -> list[Value]:
+        return [half(square := value * value) + square for value in values]
+
     def crossed(values: list[Value]) -> list[Value]:
-        once = [half(square := value * value) + square for value in values]
+        once = squared(values)
         return [half(a + b) * (a * b) for a, b in zip(once, reversed(once), strict=True)]
 
     def lazily(values: list[Value]) -> Iterator[Value]:
@@ -224,6 +227,8 @@ def test_a_unit_has_the_calls_in_its_middle_and_generators_make_no_circles() -> 
     assert_sound(read)
     labels = [group["label"] for group in read.document["groups"]]
     assert {"crossed", "half", "lazily", "[0]"} <= set(labels)
+    halves = [group for group in read.document["groups"] if group["label"] == "half"]
+    assert "unit" in [read.document["groups"][group["parent"]]["kind"] for group in halves]
 
 
 # --- the calls ------------------------------------------------------------------------------------
