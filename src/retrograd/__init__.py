@@ -21,6 +21,7 @@ from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softma
 from .transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 
 if TYPE_CHECKING:
+    from .explorer import explore
     from .trace.explain import explain
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "errors",
     "errstate",
     "explain",
+    "explore",
     "grad",
     "gradient",
     "hessian",
@@ -57,12 +59,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What costs more to import than all the rest: ``explain``, which prints with rich, and ``__version__``."""
+    """What costs more to import than all the rest: ``explain`` and ``explore``, which need rich, and ``__version__``."""
     if name == "explain":
         from .trace.explain import explain
 
         globals()[name] = explain
         return explain
+    if name == "explore":
+        from .explorer import explore
+
+        globals()[name] = explore
+        return explore
     if name == "__version__":
         from importlib.metadata import version
 

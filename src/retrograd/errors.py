@@ -13,6 +13,7 @@ from .ops import BY_NAME, Op
 
 __all__ = [
     "AnomalyError",
+    "BundleMissingError",
     "ChangedValueError",
     "CheckpointError",
     "DataError",
@@ -60,6 +61,10 @@ class ChangedValueError(RetrogradError, RuntimeError):
 
     The derivatives of that operation belong to the old number. Run the forward pass again.
     """
+
+
+class BundleMissingError(RetrogradError, FileNotFoundError):
+    """The explorer's page was not built: only in a checkout, never in an installed package."""
 
 
 class MissingDerivativeError(RetrogradError, RuntimeError):

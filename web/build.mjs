@@ -1,0 +1,20 @@
+// Builds the page's one script and one style sheet into the Python package: node build.mjs
+import { build } from "esbuild";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+await build({
+  absWorkingDir: here,
+  entryPoints: { explorer: "src/main.tsx" },
+  outdir: join(here, "..", "src", "retrograd", "explorer", "bundle"),
+  bundle: true,
+  minify: !process.argv.includes("--readable"),
+  format: "esm",
+  target: "es2022",
+  charset: "ascii",
+  legalComments: "inline",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+});
