@@ -28,6 +28,7 @@ __all__ = [
     "NativeMismatchError",
     "NumberTooLargeError",
     "RetrogradError",
+    "TerminalError",
 ]
 
 
@@ -65,6 +66,10 @@ class ChangedValueError(RetrogradError, RuntimeError):
 
 class BundleMissingError(RetrogradError, FileNotFoundError):
     """The explorer's page was not built: only in a checkout, never in an installed package."""
+
+
+class TerminalError(RetrogradError, RuntimeError):
+    """What is shown in a terminal was to be shown where there is none, or none that can be drawn on."""
 
 
 class MissingDerivativeError(RetrogradError, RuntimeError):
