@@ -1,28 +1,20 @@
 /** Reads the JSON of `retrograd explain --format json`, and the payload that `retrograd.explore` puts into the page. */
 
 import { Graph, type Source } from "./graph";
+import type { Folding } from "./fold";
 import { fromJson } from "./numbers";
+import { type PackJson, unpack } from "./pack";
 import { Run } from "./run";
 
 /** What the page is given. */
 export interface Payload {
   readonly format: "retrograd-explorer";
   readonly version: number;
-  readonly trace?: TraceJson | null;
-  /** Source structure: a tree of scopes, and the scope in which each node was recorded. */
-  readonly scopes?: ScopesJson | null;
+  readonly trace?: TraceJson | PackJson | null;
   /** Text of source lines, by file and line. */
   readonly lines?: Readonly<Record<string, Readonly<Record<string, string>>>> | null;
   /** A typed program to begin with, where there is no trace. */
   readonly program?: string | null;
-}
-
-export interface ScopesJson {
-  readonly names: readonly string[];
-  /** The parent of each scope, itself for the outermost. */
-  readonly parents: readonly number[];
-  /** For each node its scope. */
-  readonly nodes: readonly number[];
 }
 
 type JsonNumber = number | string;
@@ -67,8 +59,16 @@ export interface TraceJson {
 
 const KINDS = { leaf: 0, constant: 1, operation: 2 } as const;
 
-/** Python's own run, from its JSON. */
-export function decode(json: TraceJson): Run {
+/** Python's own run and its folding, from either form of the trace. */
+export function decode(json: TraceJson | PackJson, lines: Payload["lines"] = null): { run: Run; folding: Folding | null } {
+  return isPack(json) ? unpack(json) : { run: decodeTrace(json, lines), folding: null };
+}
+
+function isPack(json: TraceJson | PackJson): json is PackJson {
+  return json.format === "retrograd-pack";
+}
+
+function decodeTrace(json: TraceJson, lines: Payload["lines"]): Run {
   if (json.format !== "retrograd-trace" || json.version !== 1) {
     throw new Error("This page reads traces of version 1; write the page again with the retrograd that made the trace.");
   }
@@ -81,7 +81,10 @@ export function decode(json: TraceJson): Run {
     kinds: Uint8Array.from(nodes, (node) => KINDS[node.kind]),
     rows: nodes.map((node) => node.row),
     ops: nodes.map((node) => node.op),
-    sources: nodes.map((node) => node.source),
+    sources: nodes.map(({ source }) => source && { ...source, text: lines?.[source.file]?.[String(source.line)] ?? "" }),
+    outputs: new Map(
+      nodes.flatMap((node, id) => (node.row === "softmax" ? [[id, Number(/\[(\d+)\]$/.exec(node.formula)?.[1] ?? 0)] as const] : [])),
+    ),
     from: Int32Array.from(edges, (edge) => edge.from),
     to: Int32Array.from(edges, (edge) => edge.to),
     slots: Int32Array.from(edges, (edge) => edge.slot),

@@ -23,6 +23,8 @@ export interface Manner {
   readonly assign?: boolean;
   /** Gradients that are there before the pass. */
   readonly start?: Float64Array | null;
+  /** What a function of the user's contributes to each operand, in place of local × upstream. */
+  readonly own?: ReadonlyMap<number, readonly number[]>;
 }
 
 /** The whole run of a graph at these numbers of its leaves and constants. Raises DomainProblem where Python would raise. */
@@ -138,26 +140,31 @@ export function backward(
   const order = Int32Array.from(manner.order ?? graph.operations.slice().reverse());
   const grads = manner.start?.slice() ?? new Float64Array(graph.count);
   grads[graph.root] = 1;
-  const rows: { edge: number; before: number; contribution: number; after: number; step: number }[] = [];
+  const columns = { edge: [] as number[], before: [] as number[], contribution: [] as number[], after: [] as number[], step: [] as number[] };
   order.forEach((node, position) => {
     const upstream = grads[node];
     if (upstream === 0) return;
+    const own = manner.own?.get(node);
     for (let edge = graph.first[node]; edge < graph.first[node + 1]; edge++) {
       const operand = graph.from[edge];
       if (zero[edge] || !graph.isVariable(operand)) continue;
       const before = grads[operand];
-      const contribution = local[edge] * upstream;
-      const after = manner.assign ? contribution : before + contribution;
-      grads[operand] = after;
-      rows.push({ edge, before, contribution, after, step: position + 1 });
+      const contribution = own === undefined ? local[edge] * upstream : own[graph.slots[edge]];
+      if (own !== undefined && contribution === 0) continue;
+      grads[operand] = manner.assign ? contribution : before + contribution;
+      columns.edge.push(edge);
+      columns.before.push(before);
+      columns.contribution.push(contribution);
+      columns.after.push(grads[operand]);
+      columns.step.push(position + 1);
     }
   });
   const additions: Additions = {
-    edge: Int32Array.from(rows, (row) => row.edge),
-    before: Float64Array.from(rows, (row) => row.before),
-    contribution: Float64Array.from(rows, (row) => row.contribution),
-    after: Float64Array.from(rows, (row) => row.after),
-    step: Int32Array.from(rows, (row) => row.step),
+    edge: Int32Array.from(columns.edge),
+    before: Float64Array.from(columns.before),
+    contribution: Float64Array.from(columns.contribution),
+    after: Float64Array.from(columns.after),
+    step: Int32Array.from(columns.step),
   };
   return new Run(graph, data, local, zero, order, additions, python, manner.start ?? null);
 }

@@ -37,6 +37,8 @@ export interface GraphParts {
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly slots: Int32Array;
+  /** Which output of a softmax a node is, where it is not the first. */
+  readonly outputs?: ReadonlyMap<number, number>;
   readonly written: Written;
 }
 
@@ -62,6 +64,7 @@ export class Graph implements GraphParts {
   /** The operations in the order in which they were computed. */
   readonly operations: Int32Array;
   readonly leaves: readonly number[];
+  readonly outputs: ReadonlyMap<number, number>;
   private byName: Map<string, number> | null = null;
 
   constructor(parts: GraphParts) {
@@ -77,6 +80,7 @@ export class Graph implements GraphParts {
     this.to = parts.to;
     this.slots = parts.slots;
     this.written = parts.written;
+    this.outputs = parts.outputs ?? new Map();
     this.count = parts.names.length;
     this.first = offsets(parts.to, this.count);
     this.firstUse = offsets(parts.from, this.count);
@@ -104,15 +108,20 @@ export class Graph implements GraphParts {
 
   /** Which output of a softmax a node is: 0 for anything else. */
   outputIndex(node: number): number {
-    const match = this.rows[node] === "softmax" ? /\[(\d+)\]$/.exec(this.written.formula?.[node] ?? "") : null;
-    return match === null ? 0 : Number(match[1]);
+    return this.outputs.get(node) ?? 0;
   }
 
-  /** How a node was computed, in its operands' names. */
+  /** How a node was computed, in its operands' names; a constant condition of `where` as it was written. */
   formula(node: number): string {
     if (this.kinds[node] !== OPERATION) return "";
     const given = this.written.formula?.[node];
-    return given || formulaText(this.rows[node], this.ops[node], this.operandsOf(node).map((k) => this.names[k]), 0);
+    if (given) return given;
+    const operands = this.operandsOf(node);
+    const names = operands.map((operand) => this.names[operand]);
+    if (this.rows[node] === "where" && this.kinds[operands[0]] === CONSTANT) {
+      names[0] = this.written.expression?.[operands[0]] || names[0];
+    }
+    return formulaText(this.rows[node], this.ops[node], names, this.outputIndex(node));
   }
 
   find(name: string): number | undefined {

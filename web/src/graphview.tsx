@@ -10,7 +10,11 @@ import { strength, tone } from "./tone";
 import { moveTokens } from "./tokens";
 import { ViewBox } from "./viewbox";
 import { groupLabel, nodeLabel, wireLabel } from "./labels";
+import { askedAbout, pathTo } from "./panels/why";
 
+/** Below these scales a box shows its name and its gradient alone, larger; and then nothing but its colour. */
+const FAR = 0.62;
+const FARTHEST = 0.16;
 /** Up to this many wires carry their contribution as a label. */
 const LABELLED = 60;
 
@@ -27,13 +31,25 @@ export class GraphView extends Component<Props> {
   private stop: () => void = () => undefined;
 
   override componentDidMount(): void {
-    if (this.svg.current && this.world.current) this.view.attach(this.svg.current, this.world.current);
+    const [svg, world] = [this.svg.current, this.world.current];
+    if (svg && world) {
+      this.view.attach(svg, (x, y, scale) => {
+        world.setAttribute("transform", `translate(${x},${y}) scale(${scale})`);
+        svg.classList.toggle("far", scale < FAR);
+        svg.classList.toggle("farthest", scale < FARTHEST);
+      });
+    }
     this.fit();
+    this.props.store.reach = (node) => {
+      const { scene } = this.props.store.state;
+      const at = scene.layout.centres[scene.seenIn[node]];
+      this.view.centre(at.x, at.y);
+    };
   }
 
   override componentDidUpdate(before: Props): void {
     const { state } = this.props;
-    if (before.state.scene !== state.scene) this.view.refit(before.state.scene, state.scene);
+    if (before.state.scene !== state.scene) this.fit();
     if (before.state.step !== state.step || before.state.shown !== state.shown) {
       this.stop();
       if (state.moving && this.tokens.current && this.svg.current) {
@@ -47,6 +63,10 @@ export class GraphView extends Component<Props> {
     this.view.detach();
   }
 
+  zoom(factor: number): void {
+    this.view.zoom(factor);
+  }
+
   fit(): void {
     this.view.fit(this.props.state.scene.layout);
   }
@@ -54,10 +74,11 @@ export class GraphView extends Component<Props> {
   override render(): JSX.Element {
     const { state, store } = this.props;
     const { scene } = state;
+    const followed = state.tab === "why" ? new Set(pathTo(state.run, askedAbout(state)).map((link) => link.edge)) : null;
     return (
       <svg
         ref={this.svg}
-        class="graph"
+        class={followed === null ? "graph" : "graph following"}
         role="group"
         aria-label={`The graph of ${state.run.graph.title || "this value"}`}
         onClick={(event) => event.target === this.svg.current && store.select(null)}
@@ -72,7 +93,7 @@ export class GraphView extends Component<Props> {
         <g ref={this.world}>
           <g class="wires">
             {scene.wires.map((wire, index) => (
-              <WireView key={wire.edges[0]} wire={wire} index={index} store={store} state={state} />
+              <WireView key={wire.edges[0]} wire={wire} index={index} store={store} state={state} followed={followed} />
             ))}
           </g>
           {/* Operands come before results, so that Tab goes along the program. */}
@@ -91,6 +112,8 @@ export class GraphView extends Component<Props> {
 // --- wires ------------------------------------------------------------------------------------------
 
 interface WireProps extends Props {
+  /** The edges of the path that is followed. */
+  readonly followed: ReadonlySet<number | null> | null;
   readonly wire: Wire;
   readonly index: number;
 }
@@ -111,7 +134,7 @@ function carriedBack(state: State, wire: Wire): number | null {
   return total;
 }
 
-function WireView({ wire, index, store, state }: WireProps): JSX.Element {
+function WireView({ wire, index, store, state, followed }: WireProps): JSX.Element {
   const { shown, scene, step, selection } = state;
   const path = pathOf(scene.layout.routes[index]);
   const result = shown.graph.to[wire.edges[0]];
@@ -124,6 +147,7 @@ function WireView({ wire, index, store, state }: WireProps): JSX.Element {
   const kind = back === null ? "plain" : tone(back);
   const classes = ["wire", kind, now || forward ? "now" : "", chosen ? "chosen" : "", back === null ? "" : "back", single ? "" : "bundle"];
   if (back === null && !shown.hasData(result, step)) classes.push("ahead");
+  if (wire.edges.some((edge) => followed?.has(edge))) classes.push("follow");
   const pick = (): void => store.select(single ? { kind: "edge", id: wire.edges[0] } : null);
   const label = wireLabel(state, wire);
   return (
@@ -224,27 +248,42 @@ function NodeText({ state, node, width }: { state: State; node: number; width: n
   const bar = share * (width - 20) * 0.5;
   return (
     <>
-      <text class="name" x={11} y={19}>
+      <text class="name near" x={11} y={19}>
         {name}
       </text>
+      <FarText name={graph.names[node]} number={grad === null ? (has ? short(shown.data[node], 3) : "·") : signed(grad, 3)} kind={grad === null ? "" : kind} width={width} />
       <text class="formula" x={width - 11} y={19} text-anchor="end">
         {clipped(right, Math.max(4, 17 - Math.ceil(1.2 * name.length)))}
       </text>
       <text class="word" x={11} y={38}>
         data
       </text>
-      <text class="number data" x={width - 11} y={38} text-anchor="end">
+      <text class="number data near" x={width - 11} y={38} text-anchor="end">
         {has ? short(shown.data[node]) : "·"}
       </text>
       <text class="word" x={11} y={56}>
         grad
       </text>
-      <text class={`number grad ${kind}`} x={width - 11} y={56} text-anchor="end">
+      <text class={`number grad near ${kind}`} x={width - 11} y={56} text-anchor="end">
         {covered ? "?" : grad === null ? "·" : signed(grad)}
       </text>
       {grad !== null && <rect class={`bar ${kind}`} x={grad < 0 ? width / 2 - bar : width / 2} y={61} width={bar} height={3} rx={1.5} />}
       {grad !== null && <rect class="axis" x={width / 2 - 0.5} y={60.5} width={1} height={4} />}
     </>
+  );
+}
+
+/** What a box says from afar. */
+function FarText({ name, number, kind, width }: { name: string; number: string; kind: string; width: number }): JSX.Element {
+  return (
+    <g class="afar" aria-hidden="true">
+      <text x={width / 2} y={28} text-anchor="middle" class="name">
+        {clipped(name.split(".").pop() ?? name, Math.floor(width / 13.5))}
+      </text>
+      <text x={width / 2} y={52} text-anchor="middle" class={`number grad ${kind}`}>
+        {number}
+      </text>
+    </g>
   );
 }
 
@@ -256,7 +295,7 @@ function coveredNow(state: State, node: number): boolean {
 
 /** Signs as people write them. */
 export function prettyFormula(text: string): string {
-  return text.replace(/ \* /g, " × ").replace(/ \/ /g, " ÷ ").replace(/ - /g, " − ").replace(/^-/, "−");
+  return text.replace(/(\d)\.0\b/g, "$1").replace(/ \* /g, " × ").replace(/ \/ /g, " ÷ ").replace(/ - /g, " − ").replace(/^-/, "−");
 }
 
 function GroupView({ item, index, store, state }: BoxProps): JSX.Element {
@@ -265,9 +304,13 @@ function GroupView({ item, index, store, state }: BoxProps): JSX.Element {
   const at = state.scene.layout.centres[index];
   const { width, height } = item.box;
   const { label, range } = groupLabel(state, group);
+  const count = group.size || group.count;
+  const size = `${count.toLocaleString("en")} ${group.size ? "operation" : "input"}${count === 1 ? "" : "s"}`;
+  const here = state.shown.nodeOf(state.step);
+  const now = here !== null && state.scene.seenIn[here] === index;
   return (
     <g
-      class={`box group${state.selection?.kind === "group" && state.selection.id === group.id ? " chosen" : ""}`}
+      class={`box group${now ? " now" : ""}${state.selection?.kind === "group" && state.selection.id === group.id ? " chosen" : ""}`}
       transform={`translate(${at.x - width / 2},${at.y - height / 2})`}
       tabIndex={0}
       role="button"
@@ -279,18 +322,17 @@ function GroupView({ item, index, store, state }: BoxProps): JSX.Element {
       <title>{`${label}: click to unfold`}</title>
       <rect class="frame back2" x={5} y={5} width={width} height={height} rx={10} />
       <rect class="frame" width={width} height={height} rx={10} />
-      <text class="name" x={11} y={21}>
-        {clipped(group.name, 22)}
+      <FarText name={group.name} number={size} kind="" width={width} />
+      <text class="name near" x={11} y={21}>
+        {clipped(group.name, 20)}
       </text>
       <text class="word" x={11} y={39}>
-        {`${group.size.toLocaleString("en")} operation${group.size === 1 ? "" : "s"}`}
+        {size}
       </text>
       <text class="word" x={11} y={56}>
         {range}
       </text>
-      <text class="unfold" x={width - 16} y={22} aria-hidden="true">
-        ＋
-      </text>
+      <path class="unfold near" d={`M${width - 16},12v10m-5,-5h10`} aria-hidden="true" />
     </g>
   );
 }

@@ -63,12 +63,15 @@ function actionOf(event: KeyboardEvent, target: HTMLElement, store: Store, fit: 
       return target.dataset.group !== undefined
         ? () => store.toggleGroup(Number(target.dataset.group))
         : target.dataset.node !== undefined
-          ? () => store.set({ selection: { kind: "node", id: Number(target.dataset.node) }, tab: "step" })
+          ? () => {
+              store.setTab("step");
+              store.select({ kind: "node", id: Number(target.dataset.node) });
+            }
           : null;
     case "Backspace":
       return state.selection?.kind === "node" ? () => store.foldAround() : null;
     case "Escape":
-      return () => store.select(null);
+      return () => (store.state.dialog === null ? store.select(null) : store.set({ dialog: null }));
     default:
       return letter(event.key.toLowerCase(), target, store, fit);
   }
@@ -76,7 +79,7 @@ function actionOf(event: KeyboardEvent, target: HTMLElement, store: Store, fit: 
 
 function letter(key: string, target: HTMLElement, store: Store, fit: () => void): (() => void) | null {
   const tabs = { t: "influence", l: "ledger", w: "waterfall", g: "game", p: "predict", b: "bugs", s: "step" } as const;
-  if (key in tabs) return () => store.set({ tab: tabs[key as keyof typeof tabs] });
+  if (key in tabs) return () => store.setTab(tabs[key as keyof typeof tabs]);
   switch (key) {
     case "f":
       return fit;
@@ -96,7 +99,7 @@ function editSelected(target: HTMLElement, store: Store): void {
   const { selection, run } = store.state;
   const own = selection?.kind === "node" && run.graph.kinds[selection.id] === LEAF ? selection.id : run.graph.leaves[0];
   const page = target.closest(".explorer");
-  store.set({ tab: "step" });
+  store.setTab("step");
   requestAnimationFrame(() => {
     const field = page?.querySelector<HTMLInputElement>(`[data-leaf="${own}"]`);
     field?.focus();

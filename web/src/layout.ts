@@ -60,6 +60,9 @@ interface Tie {
   readonly weight: number;
 }
 
+/** More places than this for long edges to pass are not made: those edges then go straight. */
+const MOST_DUMMIES = 40_000;
+
 /** Lay out boxes whose links never form a cycle. */
 export function layOut(boxes: readonly Box[], links: readonly Link[], spacing: Spacing): Layout {
   const ranks = rankOf(boxes.length, links);
@@ -97,16 +100,17 @@ function withDummies(
   links: readonly Link[],
   ranks: Int32Array,
 ): { rows: Spot[][]; spots: Spot[]; chains: Spot[][] } {
-  const rows: Spot[][] = Array.from({ length: Math.max(0, ...ranks) + 1 }, () => []);
+  const rows: Spot[][] = Array.from({ length: ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1 }, () => []);
   const add = (height: number, rank: number, dummy: boolean): Spot => {
     const spot: Spot = { height, rank, dummy, before: [], after: [], place: rows[rank].length, y: 0 };
     rows[rank].push(spot);
     return spot;
   };
   const spots = boxes.map((box, k) => add(box.height, ranks[k], false));
+  const passing = links.reduce((sum, link) => sum + ranks[link.to] - ranks[link.from] - 1, 0);
   const chains = links.map((link) => {
     const chain = [spots[link.from]];
-    for (let rank = ranks[link.from] + 1; rank < ranks[link.to]; rank++) chain.push(add(0, rank, true));
+    for (let rank = ranks[link.from] + 1; passing <= MOST_DUMMIES && rank < ranks[link.to]; rank++) chain.push(add(0, rank, true));
     chain.push(spots[link.to]);
     chain.forEach((spot, k) => {
       if (k === 0) return;

@@ -9,7 +9,7 @@ import { type Expr, FormulaError, parse, type Span } from "./formula";
 import { CONSTANT, Graph, LEAF, OPERATION } from "./graph";
 import { readNumber, repr } from "./numbers";
 import type { Run } from "./run";
-import { compare, formulaText, NARY_ROWS, ROWS } from "./symbols";
+import { compare, NARY_ROWS, ROWS } from "./symbols";
 
 /** A program and the numbers of its inputs. */
 export interface Program {
@@ -226,7 +226,6 @@ function laidOut(
   const rows = leaves.map(() => "");
   const ops = leaves.map(() => "");
   const expression = [...leaves];
-  const formula = leaves.map(() => "");
   const ids = new Map<Recorded | string, number>(leaves.map((name, id) => [name, id]));
   const [from, to, slots]: [number[], number[], number[]] = [[], [], []];
   const named = withNames(operations, root, leaves);
@@ -239,7 +238,6 @@ function laidOut(
       rows.push("");
       ops.push("");
       expression.push(text.slice(...operand.at));
-      formula.push("");
       return names.length - 1;
     });
     const id = names.length;
@@ -255,8 +253,6 @@ function laidOut(
     rows.push(node.row);
     ops.push(label(node));
     expression.push(text.slice(...node.at));
-    const written = operands.map((operand, slot) => (node.row === "where" && slot === 0 && expression[operand]) || names[operand]);
-    formula.push(formulaText(node.row, label(node), written, node.index));
   }
   const graph = new Graph({
     title,
@@ -270,7 +266,8 @@ function laidOut(
     from: Int32Array.from(from),
     to: Int32Array.from(to),
     slots: Int32Array.from(slots),
-    written: { expression, formula },
+    outputs: new Map(operations.filter((node) => node.index).map((node) => [ids.get(node) ?? 0, node.index] as const)),
+    written: { expression },
   });
   return { graph, inputs: Float64Array.from(data) };
 }

@@ -1,19 +1,30 @@
 /** The state of the page and everything that changes it. Views read `store.state` and call its methods. */
 
-import { backward, DomainProblem, evaluate, type Manner } from "./evaluate";
-import { FoldTree, openAtFirst } from "./fold";
-import type { ScopesJson } from "./decode";
+import { DomainProblem, evaluate } from "./evaluate";
+import { alone, type Folding, FoldTree, openAtFirst } from "./fold";
+import { inManner, withBug } from "./lab";
 import { repr } from "./numbers";
 import { type Program, runProgram } from "./program";
-import { Run } from "./run";
+import type { Run } from "./run";
 import { buildScene, type Scene } from "./scene";
 
 export type Tab = "step" | "waterfall" | "ledger" | "influence" | "formula" | "game" | "predict" | "bugs" | "why";
 export type Selection = { readonly kind: "node" | "edge"; readonly id: number } | { readonly kind: "group"; readonly id: number };
 export type Theme = "auto" | "light" | "dark";
 
-/** Boxes that are seen at first. */
-export const AT_FIRST = 110;
+/** About so many boxes are seen at first; a graph of up to `WHOLE` nodes is seen whole. */
+export const AT_FIRST = 26;
+export const WHOLE = 80;
+
+/** The state of predict-then-reveal. */
+export interface Prediction {
+  readonly right: number;
+  readonly asked: number;
+  /** What was answered at this step, and whether it was right. */
+  readonly answers: readonly number[];
+  readonly marks: readonly boolean[];
+  readonly done: boolean;
+}
 
 /** What undo brings back. */
 interface Snapshot {
@@ -44,8 +55,14 @@ export interface State extends Snapshot {
   readonly dialog: "help" | "examples" | "find" | "export" | null;
   /** The last change of the step was one forward, so that its tokens may move. */
   readonly moving: boolean;
-  /** While predicting, the gradients of the step to come are not shown. */
+  /** While predicting, what the step adds is not shown. */
   readonly hidden: boolean;
+  readonly predict: Prediction | null;
+  /** The game: the order placed so far, and whether it is run. */
+  readonly order: readonly number[];
+  readonly ran: boolean;
+  /** The bug of the lab that is shown. */
+  readonly bug: string | null;
 }
 
 export class Store {
@@ -55,9 +72,9 @@ export class Store {
   private future: Snapshot[] = [];
   private readonly listeners = new Set<() => void>();
 
-  constructor(run: Run, program: Program | null, scopes: ScopesJson | null) {
-    const tree = new FoldTree(run.graph, scopes);
-    const open = openAtFirst(tree, AT_FIRST);
+  constructor(run: Run, program: Program | null, folding: Folding | null) {
+    const tree = new FoldTree(run.graph, folding);
+    const open = openAtFirst(tree, WHOLE, AT_FIRST);
     this.state = {
       run,
       shown: run,
@@ -77,6 +94,10 @@ export class Store {
       dialog: null,
       moving: false,
       hidden: false,
+      predict: null,
+      order: [],
+      ran: false,
+      bug: null,
     };
   }
 
@@ -136,18 +157,17 @@ export class Store {
   /** Select a node, opening the groups around it. */
   show(node: number): void {
     const open = new Set(this.state.open);
-    for (let group = this.state.tree.home[node]; ; ) {
-      open.add(group.id);
-      if (group.parent === null) break;
-      group = group.parent;
-    }
+    for (const group of this.state.tree.around(this.state.tree.home[node])) open.add(group.id);
     if (open.size !== this.state.open.size) this.setOpen(open);
     this.set({ selection: { kind: "node", id: node } });
   }
 
+  /** Called with a node that should be brought into view. */
+  reach: (node: number) => void = () => undefined;
+
   toggleGroup(id: number): void {
     const open = new Set(this.state.open);
-    if (!open.delete(id)) open.add(id);
+    if (!open.delete(id)) for (const group of alone(this.state.tree.groups[id])) open.add(group.id);
     this.setOpen(open);
   }
 
@@ -156,12 +176,27 @@ export class Store {
     const { selection, tree } = this.state;
     const group = selection?.kind === "node" ? tree.home[selection.id] : null;
     if (group === null || group.parent === null) return;
-    this.toggleGroup(group.id);
-    this.set({ selection: { kind: "group", id: group.id } });
+    this.fold(group.id);
+  }
+
+  /** Close a group, and look at it. */
+  fold(id: number): void {
+    const open = new Set(this.state.open);
+    open.delete(id);
+    this.setOpen(open);
+    this.set({ selection: { kind: "group", id } });
+  }
+
+  /** All groups open, or those that were at first. */
+  unfoldAll(all: boolean): void {
+    const { tree } = this.state;
+    this.setOpen(all ? new Set(tree.groups.map((group) => group.id)) : openAtFirst(tree, WHOLE, AT_FIRST));
   }
 
   setOpen(open: ReadonlySet<number>): void {
-    this.set({ open, scene: buildScene(this.state.tree, open), moving: false });
+    const { selection } = this.state;
+    const gone = selection?.kind === "group" && open.has(selection.id);
+    this.set({ open, scene: buildScene(this.state.tree, open), moving: false, selection: gone ? null : selection });
   }
 
   // --- the numbers --------------------------------------------------------------------------------
@@ -186,8 +221,8 @@ export class Store {
       const run = runProgram(program);
       this.remember();
       const tree = new FoldTree(run.graph, null);
-      const open = openAtFirst(tree, AT_FIRST);
-      this.set({ tree, open, scene: buildScene(tree, open), program, selection: null, step: 0, playing: false, dialog: null });
+      const open = openAtFirst(tree, WHOLE, AT_FIRST);
+      this.set({ tree, open, scene: buildScene(tree, open), program, selection: null, step: 0, dialog: null });
       this.setRun(run, new Map());
       return true;
     } catch (problem) {
@@ -203,16 +238,74 @@ export class Store {
   }
 
   private setRun(run: Run, edits: ReadonlyMap<number, number>): void {
-    const shown = this.inManner(run, this.state.assign ? { assign: true } : {});
-    this.set({ run, edits, shown, problem: "", moving: false, step: Math.min(this.state.step, shown.stepCount - 1) });
+    const other = run.graph !== this.state.run.graph;
+    if (other) this.set({ order: [], ran: false, predict: null, hidden: false, bug: null, assign: false });
+    this.pass({ run, edits, problem: "", predict: null, hidden: false });
   }
 
-  private inManner(run: Run, manner: Manner): Run {
-    return manner.assign ? backward(run.graph, run.data, run.local, run.zero, manner, false) : run;
+  /** Change something that may change which pass is shown. */
+  private pass(change: Partial<State>): void {
+    const next = { ...this.state, ...change };
+    const shown = passOf(next);
+    this.set({ ...change, shown, moving: false, playing: false, step: Math.min(next.step, shown.stepCount - 1) });
   }
 
   setAssign(assign: boolean): void {
-    this.set({ assign, shown: this.inManner(this.state.run, { assign }), moving: false });
+    this.pass({ assign, bug: null, ran: false });
+  }
+
+  setBug(bug: string | null): void {
+    this.pass({ bug, assign: false, ran: false });
+  }
+
+  /** Back to the pass as it should be. */
+  makeRight(): void {
+    this.pass({ bug: null, assign: false, ran: false });
+  }
+
+  setTab(tab: Tab): void {
+    if (tab !== "predict" && this.state.predict !== null) this.set({ predict: null, hidden: false });
+    this.set({ tab });
+  }
+
+  // --- the game -----------------------------------------------------------------------------------
+
+  setOrder(order: readonly number[]): void {
+    this.pass({ order, ran: false });
+  }
+
+  runOrder(): void {
+    this.pass({ ran: true, bug: null, assign: false });
+    this.goTo(this.state.shown.forwardCount);
+  }
+
+  // --- predict, then reveal -----------------------------------------------------------------------
+
+  startPrediction(): void {
+    this.makeRight();
+    this.set({ predict: { right: 0, asked: 0, answers: [], marks: [], done: false }, step: this.state.shown.forwardCount });
+    this.nextPrediction();
+  }
+
+  nextPrediction(): void {
+    const { shown, step, predict } = this.state;
+    if (predict === null) return;
+    let next = step + 1;
+    while (next < shown.stepCount && shown.additionsOf(next).length === 0) next++;
+    const done = next >= shown.stepCount;
+    this.set({ step: done ? shown.stepCount - 1 : next, hidden: !done, moving: false, predict: { ...predict, answers: [], marks: [], done } });
+  }
+
+  reveal(answers: readonly number[]): void {
+    const { shown, step, predict } = this.state;
+    if (predict === null) return;
+    const truth = shown.additionsOf(step).map((item) => shown.additions.contribution[item]);
+    const marks = truth.map((own, k) => Math.abs(answers[k] - own) <= 0.01 * Math.abs(own) + 1e-9);
+    this.set({
+      hidden: false,
+      moving: true,
+      predict: { ...predict, answers, marks, asked: predict.asked + marks.length, right: predict.right + marks.filter(Boolean).length },
+    });
   }
 
   // --- undo ---------------------------------------------------------------------------------------
@@ -252,4 +345,11 @@ export class Store {
     if (changed) this.set({ tree, open, program, scene: buildScene(tree, open), selection: null });
     this.setRun(snapshot.run, snapshot.edits);
   }
+}
+
+/** The pass that a state shows: the right one, or a wrong one on purpose. */
+function passOf(state: State): Run {
+  if (state.bug !== null) return withBug(state.run, state.bug);
+  if (state.assign) return withBug(state.run, "assign");
+  return state.ran ? inManner(state.run, { order: state.order }) : state.run;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -10,44 +11,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .. import engine
 from ..engine import Value
+from ..sources import location_of
 from ..trace import Trace
-from ..trace.codec import to_dictionary
-from ..trace.explain import Explanation, explain
+from ..trace.calls import Calls, record_calls
+from ..trace.explain import call_function
+from ..trace.expression import parse
+from ..trace.pack import pack
+from ..trace.trace import Written
 from .page import document
 
-__all__ = ["Explorer", "explore", "payload_of"]
+__all__ = ["Explorer", "explore", "explore_function"]
 
 #: The version of the payload that the page is given.
 VERSION = 1
-
-
-def payload_of(trace: Trace, scopes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What the page is given: the trace, the scopes in which its nodes were recorded, and the lines they stand on."""
-    lines: dict[str, dict[str, str]] = {}
-    for node in trace.nodes:
-        if node.source is not None and node.source.text:
-            lines.setdefault(node.source.file, {})[str(node.source.line)] = node.source.text
-    return {
-        "format": "retrograd-explorer",
-        "version": VERSION,
-        "trace": to_dictionary(trace),
-        "scopes": scopes,
-        "lines": lines,
-    }
+#: From this many operations on, the page is given the packed form, which folds the graph.
+LARGE = 60
 
 
 @dataclass(slots=True)
 class Explorer:
-    """A page about one trace: a notebook displays it, ``save`` writes it, ``open`` shows it in the browser."""
+    """A page about one graph: a notebook displays it, ``save`` writes it, ``open`` shows it in the browser."""
 
-    trace: Trace
-    scopes: Mapping[str, Any] | None = field(default=None, repr=False)
+    title: str  #: the expression or the function; may be empty
+    operations: int  #: how many the graph has
+    payload: Mapping[str, Any] = field(repr=False)  #: what the page is given: the trace, ready for JSON
     height: int = 640  #: of the frame in a notebook, in pixels
 
     def to_html(self) -> str:
         """The whole page: one HTML file that works offline. Raises BundleMissingError where it was not built."""
-        return document(payload_of(self.trace, self.scopes), self.trace.title)
+        return document(self.payload, self.title)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to ``path`` and return it."""
@@ -64,7 +58,7 @@ class Explorer:
         return file
 
     def _repr_html_(self) -> str:
-        """A frame that may run the page's script and nothing else; it is part of the notebook, so that saving keeps it."""
+        """A frame that may run the page's script and nothing else; being part of the output, it is saved with it."""
         page = html.escape(self.to_html(), quote=True)
         return (
             f'<iframe title="retrograd explorer" sandbox="allow-scripts allow-downloads" width="100%" '
@@ -72,19 +66,50 @@ class Explorer:
         )
 
     def __repr__(self) -> str:
-        title = f" of {self.trace.title}" if self.trace.title else ""
-        return f"<retrograd explorer{title}: {len(self.trace.nodes)} nodes; .open() shows it in the browser>"
+        title = f" of {self.title}" if self.title else ""
+        return f"<retrograd explorer{title}: {self.operations:,} operations; .open() shows it in the browser>"
 
 
 def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explorer:
     """Explore an expression (``explore("a*b + c", a=2, b=-3, c=10)``), a function called with ``values``, or a Value.
 
-    Takes what :func:`retrograd.explain` takes, and raises what it raises. A notebook shows the result; elsewhere
-    ``.open()`` shows it in the browser and ``.save("page.html")`` writes one file that works offline.
+    Takes what :func:`retrograd.explain` takes, and raises what it raises; nobody's ``.grad`` is touched. A function's
+    calls and source lines are recorded, so that a large graph opens folded by them. A notebook shows the result;
+    elsewhere ``.open()`` shows it in the browser and ``.save("page.html")`` writes one file that works offline.
     """
-    return of_explanation(explain(thing, **values))
+    if isinstance(thing, str):
+        evaluation = parse(thing).evaluate(values)
+        return _explorer(evaluation.root, evaluation.leaves, " ".join(thing.split()), evaluation.written)
+    if isinstance(thing, Value):
+        for name, value in values.items():
+            if not isinstance(value, Value):
+                raise TypeError(f"explore(value, {name}=...) names a Value, and got {value!r}: leave it out.")
+        return _explorer(thing, values, "")
+    if callable(thing):
+        return explore_function(thing, values)
+    raise TypeError(
+        f"explore takes an expression, a Value or a function, and got {type(thing).__name__}: "
+        "give it backward's Value itself, for example explore(loss)."
+    )
 
 
-def of_explanation(explanation: Explanation) -> Explorer:
-    """The page of what was already explained."""
-    return Explorer(explanation.trace)
+def explore_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Explorer:
+    """Call ``function`` with Values in place of the numbers in ``values`` and explore its result."""
+    with record_calls() as calls:
+        call = call_function(function, values, title)
+    return _explorer(call.result, call.leaves, call.title, calls=calls)
+
+
+def _explorer(
+    root: Value, names: Mapping[str, Value], title: str, written: Written | None = None, calls: Calls | None = None
+) -> Explorer:
+    operations = engine.interior(root)
+    lines: dict[str, dict[str, str]] = {}
+    if len(operations) >= LARGE:
+        trace = pack(root, names, title=title, written=written, calls=calls)
+    else:
+        trace = Trace.of(root, names, title=title, written=written).to_json()
+        for place in filter(None, map(location_of, operations)):
+            lines.setdefault(place.file, {})[str(place.line)] = place.text
+    payload = {"format": "retrograd-explorer", "version": VERSION, "trace": json.loads(trace), "lines": lines}
+    return Explorer(title, len(operations), payload)

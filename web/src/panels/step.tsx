@@ -17,7 +17,8 @@ export function StepPanel({ store, state }: Props): JSX.Element {
   const { selection, shown, step } = state;
   if (selection?.kind === "edge") return <EdgeCard store={store} state={state} edge={selection.id} />;
   const node = selection?.kind === "node" ? selection.id : shown.nodeOf(step);
-  if (node === null || selection?.kind === "group") return <Inputs store={store} state={state} />;
+  if (selection?.kind === "group") return <GroupCard store={store} state={state} id={selection.id} />;
+  if (node === null) return <Inputs store={store} state={state} />;
   return (
     <div class="panel step">
       <NodeCard store={store} state={state} node={node} />
@@ -65,17 +66,76 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
           </small>
         </p>
       )}
+      {graph.kinds[node] === OPERATION && <Operands store={store} state={state} node={node} />}
+      <Crumbs store={store} state={state} node={node} />
       <p class="actions">
-        <button type="button" onClick={() => store.set({ tab: "ledger" })}>
+        <button type="button" onClick={() => store.setTab("ledger")}>
           Ledger
         </button>
         {graph.isVariable(node) && (
-          <button type="button" onClick={() => store.set({ tab: "why" })}>
+          <button type="button" onClick={() => store.setTab("why")}>
             Why this gradient?
           </button>
         )}
       </p>
     </section>
+  );
+}
+
+/** The wires that come in, each to be looked at. */
+function Operands({ store, state, node }: Props & { node: number }): JSX.Element {
+  const { graph } = state.shown;
+  return (
+    <p class="operands">
+      <span>operands</span>
+      {graph.operandEdges(node).slice(0, 12).map((edge) => (
+        <button type="button" key={edge} data-operand={edge} onClick={() => store.select({ kind: "edge", id: edge })}>
+          {graph.names[graph.from[edge]]}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** Where a node is in the program, the outermost group first; each can be folded. */
+function Crumbs({ store, state, node }: Props & { node: number }): JSX.Element | null {
+  const groups = [...state.tree.around(state.tree.home[node])].reverse().slice(1);
+  if (groups.length === 0) return null;
+  return (
+    <p class="operands">
+      <span>inside</span>
+      {groups.map((group) => (
+        <button type="button" key={group.id} title={`Fold ${group.name}`} onClick={() => store.fold(group.id)}>
+          {group.name}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** A folded group: what it is, and how to see inside. */
+function GroupCard({ store, state, id }: Props & { id: number }): JSX.Element {
+  const group = state.tree.groups[id];
+  return (
+    <div class="panel step">
+      <section class="card" aria-label={`Details of ${group.name}`}>
+        <h2>
+          {group.name}
+          <small>{group.path === group.name ? "" : group.path}</small>
+        </h2>
+        <dl>
+          <dt>{group.size ? "operations" : "inputs"}</dt>
+          <dd class="number">{(group.size || group.count).toLocaleString("en")}</dd>
+          <dt>groups inside</dt>
+          <dd class="number">{group.groups.length}</dd>
+        </dl>
+        <p class="actions">
+          <button type="button" class="primary" onClick={() => store.toggleGroup(id)}>
+            {state.open.has(id) ? "Fold" : "Unfold"}
+          </button>
+        </p>
+      </section>
+    </div>
   );
 }
 
