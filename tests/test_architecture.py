@@ -36,7 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "data": {"errors"},
     "training": {"errors", "engine", "nn", "optim", "checkpoint", "data"},
     "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference", "nn"},
-    "explorer": {"errors", "engine", "sources", "nn", "tree", "trace"},
+    "explorer": {"errors", "engine", "sources", "nn", "tree", "trace", "training", "data", "checkpoint"},
     "bench": {"errors", "engine", "nn", "optim"},
     "cli": {"*"},
     "__init__": {"*"},

@@ -41,12 +41,13 @@ def payload_json(payload: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def document(payload: Mapping[str, Any], title: str = "", connect: str = "") -> str:
+def document(payload: Mapping[str, Any], title: str = "", connect: str = "", entry: str = "explorer") -> str:
     """The whole HTML file for a payload.
 
-    ``connect`` is what the page may talk to, for a page that is served: empty for a file, which may talk to nothing.
+    ``entry`` is the bundle that shows it: ``explorer``, or ``live`` for a training run. ``connect`` is what the page
+    may talk to, for a page that is served: empty for a file, which may talk to nothing.
     """
-    script, style = bundle("explorer.js"), bundle("explorer.css") + _PAGE_STYLE
+    script, style = bundle(f"{entry}.js"), bundle(f"{entry}.css") + _PAGE_STYLE
     policy = "; ".join(
         [
             "default-src 'none'",
