@@ -32,6 +32,8 @@ const PANELS: readonly { readonly tab: Tab; readonly name: string; readonly view
   { tab: "bugs", name: "Bug lab", view: Bugs },
 ];
 
+/** Narrower pages, in pixels, have the graph from top to bottom. */
+export const NARROW = 620;
 /** More boxes than this are drawn on a canvas. */
 const SVG_MOST = 900;
 
@@ -40,6 +42,7 @@ export class App extends Component<{ readonly store: Store }, { readonly state: 
   private readonly frame = createRef<HTMLDivElement>();
   private unsubscribe: () => void = () => undefined;
   private timer = 0;
+  private resize: ResizeObserver | null = null;
 
   constructor(props: { readonly store: Store }) {
     super(props);
@@ -51,9 +54,12 @@ export class App extends Component<{ readonly store: Store }, { readonly state: 
       this.setState({ state: this.props.store.state });
       this.tick();
     });
+    this.resize = new ResizeObserver(([entry]) => this.props.store.turn(entry.contentRect.width < NARROW));
+    if (this.frame.current) this.resize.observe(this.frame.current);
   }
 
   override componentWillUnmount(): void {
+    this.resize?.disconnect();
     this.unsubscribe();
     clearTimeout(this.timer);
   }

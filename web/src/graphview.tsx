@@ -136,7 +136,7 @@ function carriedBack(state: State, wire: Wire): number | null {
 
 function WireView({ wire, index, store, state, followed }: WireProps): JSX.Element {
   const { shown, scene, step, selection } = state;
-  const path = pathOf(scene.layout.routes[index]);
+  const path = pathOf(scene.layout.routes[index], scene.vertical);
   const result = shown.graph.to[wire.edges[0]];
   const single = wire.edges.length === 1;
   const back = state.hidden && step === shown.visitStep(result) ? null : carriedBack(state, wire);

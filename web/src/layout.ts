@@ -314,12 +314,22 @@ function placed(
   };
 }
 
-/** An SVG path through points, level at each of them. */
-export function pathOf(points: readonly Point[]): string {
+/** The same layout from top to bottom. */
+export function turned({ width, height, centres, routes }: Layout): Layout {
+  const turn = ({ x, y }: Point): Point => ({ x: y, y: x });
+  return { width: height, height: width, centres: centres.map(turn), routes: routes.map((route) => route.map(turn)) };
+}
+
+/** An SVG path through points, along the layout's direction at each of them. */
+export function pathOf(points: readonly Point[], vertical: boolean): string {
   const number = (x: number): string => String(Math.round(x * 10) / 10);
   return points
     .map((point, k) => {
       if (k === 0) return `M${number(point.x)},${number(point.y)}`;
+      if (vertical) {
+        const half = number((points[k - 1].y + point.y) / 2);
+        return `C${number(points[k - 1].x)},${half} ${number(point.x)},${half} ${number(point.x)},${number(point.y)}`;
+      }
       const middle = number((points[k - 1].x + point.x) / 2);
       return `C${middle},${number(points[k - 1].y)} ${middle},${number(point.y)} ${number(point.x)},${number(point.y)}`;
     })

@@ -1,7 +1,7 @@
 /** The one entry of the bundle: the page mounts itself, and a notebook widget calls `render`. */
 
 import { render as renderTree } from "preact";
-import { App } from "./app";
+import { App, NARROW } from "./app";
 import { decode, type Payload } from "./decode";
 import { followHash, fromHash } from "./hash";
 import { splitInputs, runProgram, type Program } from "./program";
@@ -14,7 +14,7 @@ const FIRST: Program = splitInputs("a = 2; b = -3; c = 10; (a + b) * c");
 export function mount(element: HTMLElement, payload: Payload, page = false): () => void {
   const program = payload.program ? splitInputs(payload.program) : FIRST;
   const { run, folding } = payload.trace ? decode(payload.trace, payload.lines) : { run: runProgram(program), folding: null };
-  const store = new Store(run, payload.trace ? null : program, folding);
+  const store = new Store(run, payload.trace ? null : program, folding, element.clientWidth < NARROW && element.clientWidth > 0);
   if (page) fromHash(store, location.hash);
   renderTree(<App store={store} />, element);
   const stop = page ? followHash(store) : () => undefined;

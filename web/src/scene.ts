@@ -2,12 +2,13 @@
 
 import type { FoldTree, Group } from "./fold";
 import { CONSTANT, type Graph, OPERATION } from "./graph";
-import { type Box, type Layout, layOut, type Link } from "./layout";
+import { type Box, type Layout, layOut, type Link, turned } from "./layout";
 
 export const NODE: Box = { width: 136, height: 66 };
 export const SMALL: Box = { width: 68, height: 34 };
 export const GROUP: Box = { width: 168, height: 66 };
 const SPACING = { rank: 62, box: 20, edge: 10 };
+const VERTICAL_SPACING = { rank: 48, box: 16, edge: 10 };
 
 export interface Item {
   /** `n12` for a node, `g3` for a group. */
@@ -29,9 +30,11 @@ export interface Scene {
   readonly layout: Layout;
   /** The item in which each node is seen. */
   readonly seenIn: Int32Array;
+  /** From top to bottom, for narrow pages, instead of from left to right. */
+  readonly vertical: boolean;
 }
 
-export function buildScene(tree: FoldTree, open: ReadonlySet<number>): Scene {
+export function buildScene(tree: FoldTree, open: ReadonlySet<number>, vertical: boolean): Scene {
   const { graph } = tree;
   const items: Item[] = [];
   const seenIn = new Int32Array(graph.count);
@@ -47,8 +50,10 @@ export function buildScene(tree: FoldTree, open: ReadonlySet<number>): Scene {
     }
     seenIn[node] = item;
   }
-  const wires = wiresBetween(graph, items, seenIn);
-  return { items, wires, layout: layOut(items.map((item) => item.box), wires, SPACING), seenIn };
+  const wires = wiresBetween(graph, items, seenIn, vertical);
+  const boxes = items.map(({ box }) => (vertical ? { width: box.height, height: box.width } : box));
+  const layout = layOut(boxes, wires, vertical ? VERTICAL_SPACING : SPACING);
+  return { items, wires, layout: vertical ? turned(layout) : layout, seenIn, vertical };
 }
 
 /** For each group the outermost closed group around it, itself included; null when it is open all the way up. */
@@ -68,7 +73,7 @@ function nodeItem(graph: Graph, node: number): Item {
   return { key: `n${node}`, node, group: null, box };
 }
 
-function wiresBetween(graph: Graph, items: readonly Item[], seenIn: Int32Array): Wire[] {
+function wiresBetween(graph: Graph, items: readonly Item[], seenIn: Int32Array, vertical: boolean): Wire[] {
   const bundles = new Map<number, number[]>();
   for (let edge = 0; edge < graph.from.length; edge++) {
     const [from, to] = [seenIn[graph.from[edge]], seenIn[graph.to[edge]]];
@@ -82,15 +87,15 @@ function wiresBetween(graph: Graph, items: readonly Item[], seenIn: Int32Array):
   }
   return [...bundles.values()].map((edges) => {
     const [from, to] = [seenIn[graph.from[edges[0]]], seenIn[graph.to[edges[0]]]];
-    return { edges, from, to, fromPort: fromPort(graph, items[from], edges[0]), toPort: toPort(graph, items[to], edges[0]) };
+    return { edges, from, to, fromPort: fromPort(graph, items[from], edges[0]), toPort: toPort(graph, items[to], edges[0], vertical) };
   });
 }
 
 /** Operands arrive one under the other, in the order of their slots. */
-function toPort(graph: Graph, item: Item, edge: number): number {
+function toPort(graph: Graph, item: Item, edge: number, vertical: boolean): number {
   if (item.node === null) return 0;
   const count = graph.first[item.node + 1] - graph.first[item.node];
-  const room = Math.min(22, (item.box.height - 16) / Math.max(1, count - 1));
+  const room = Math.min(vertical ? 48 : 22, ((vertical ? item.box.width : item.box.height) - 16) / Math.max(1, count - 1));
   return (graph.slots[edge] - (count - 1) / 2) * room;
 }
 

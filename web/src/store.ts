@@ -72,7 +72,13 @@ export class Store {
   private future: Snapshot[] = [];
   private readonly listeners = new Set<() => void>();
 
-  constructor(run: Run, program: Program | null, folding: Folding | null) {
+  constructor(
+    run: Run,
+    program: Program | null,
+    folding: Folding | null,
+    /** The page is narrow, so that the graph goes from top to bottom. */
+    private vertical = false,
+  ) {
     const tree = new FoldTree(run.graph, folding);
     const open = openAtFirst(tree, WHOLE, AT_FIRST);
     this.state = {
@@ -82,7 +88,7 @@ export class Store {
       program,
       tree,
       open,
-      scene: buildScene(tree, open),
+      scene: buildScene(tree, open, this.vertical),
       step: run.stepCount - 1,
       playing: false,
       speed: 1,
@@ -193,10 +199,17 @@ export class Store {
     this.setOpen(all ? new Set(tree.groups.map((group) => group.id)) : openAtFirst(tree, WHOLE, AT_FIRST));
   }
 
+  /** Lay the graph out from top to bottom, or from left to right. */
+  turn(vertical: boolean): void {
+    if (vertical === this.vertical) return;
+    this.vertical = vertical;
+    this.setOpen(this.state.open);
+  }
+
   setOpen(open: ReadonlySet<number>): void {
     const { selection } = this.state;
     const gone = selection?.kind === "group" && open.has(selection.id);
-    this.set({ open, scene: buildScene(this.state.tree, open), moving: false, selection: gone ? null : selection });
+    this.set({ open, scene: buildScene(this.state.tree, open, this.vertical), moving: false, selection: gone ? null : selection });
   }
 
   // --- the numbers --------------------------------------------------------------------------------
@@ -222,7 +235,7 @@ export class Store {
       this.remember();
       const tree = new FoldTree(run.graph, null);
       const open = openAtFirst(tree, WHOLE, AT_FIRST);
-      this.set({ tree, open, scene: buildScene(tree, open), program, selection: null, step: 0, dialog: null });
+      this.set({ tree, open, scene: buildScene(tree, open, this.vertical), program, selection: null, step: 0, dialog: null });
       this.setRun(run, new Map());
       return true;
     } catch (problem) {
@@ -342,7 +355,7 @@ export class Store {
     to.push(this.snapshot());
     const changed = snapshot.tree !== this.state.tree;
     const { tree, open, program } = snapshot;
-    if (changed) this.set({ tree, open, program, scene: buildScene(tree, open), selection: null });
+    if (changed) this.set({ tree, open, program, scene: buildScene(tree, open, this.vertical), selection: null });
     this.setRun(snapshot.run, snapshot.edits);
   }
 }

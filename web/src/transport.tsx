@@ -51,7 +51,7 @@ export function Transport({ store, state }: Props): JSX.Element {
           <Icon d="M12 3v10M3 3l7 5-7 5z" />
         </button>
         <span class="count">
-          <b>{step + 1}</b> of {last + 1} · {phaseName(state)}
+          <b>{step + 1}</b> of {last + 1}<span class="what"> · {phaseName(state)}</span>
         </span>
         <span class="space" />
         <button type="button" onClick={() => store.undo()} disabled={!store.canUndo} aria-label="Undo" title="Undo (Ctrl Z)">
