@@ -2,6 +2,7 @@
 # make test      everything that CI checks: lint, types, generated files, the tests on both engines
 # make bench     the figures of the README, as ratios in one run
 # make examples  run the examples of the pages and the notebook and write what they print
+# make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan
 
@@ -10,9 +11,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
 CPP := $(wildcard native/*.cpp native/*.hpp)
-SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
+SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test lint types unit reference bench generate examples format sanitize clean
+.PHONY: web demo test lint types unit reference bench generate examples format sanitize clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -31,6 +32,10 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/tested: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[test]" -C cmake.define.RETROGRAD_WERROR=ON
 	@touch $@ $(VENV)/installed
+
+web: $(BIN)/python
+	$(BIN)/python tools/web.py
+	cd web && npm run --silent check
 
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check

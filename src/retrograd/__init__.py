@@ -79,3 +79,27 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
+
+
+def _register_display() -> None:
+    """In IPython and notebooks, let a bare Value show one small SVG of its graph beside its text."""
+    import sys
+
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    formatter = getattr(shell, "display_formatter", None)
+    if formatter is None:
+        return
+
+    def picture(value: Value) -> str | None:
+        from .explorer.svg import small_svg
+
+        try:
+            return small_svg(value)
+        except Exception:  # a display must not fail: a Value that cannot be passed backward still shows as text
+            return None
+
+    formatter.formatters["image/svg+xml"].for_type(Value, picture)
+
+
+_register_display()

@@ -57,6 +57,16 @@ class Explorer:
         webbrowser.open(file.resolve().as_uri())
         return file
 
+    def widget(self) -> Any:
+        """The live widget, for those who have anywidget: the cursor (``step``) and the edited ``values`` are Python's too.
+
+        What a notebook shows without it, a frame, survives saving and export; a widget needs its kernel.
+        Raises MissingExtraError without anywidget.
+        """
+        from .widget import widget
+
+        return widget(self.payload, self.height)
+
     def _repr_html_(self) -> str:
         """A frame that may run the page's script and nothing else; being part of the output, it is saved with it."""
         page = html.escape(self.to_html(), quote=True)
