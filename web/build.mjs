@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 await build({
   absWorkingDir: here,
-  entryPoints: { explorer: "src/main.tsx" },
+  entryPoints: { explorer: "src/main.tsx", live: "src/live.tsx" },
   outdir: join(here, "..", "src", "retrograd", "explorer", "bundle"),
   bundle: true,
   minify: !process.argv.includes("--readable"),

@@ -120,13 +120,13 @@ class Live:
         self._due = max(self._due + 1 / self.pace, now) if self.pace else now
         last = self.session.done + 1 >= self.session.steps
         tell = last or now - self._told_at >= _EVERY
-        self._step(tell)
+        self._step()
         if tell:
             self._tell()
 
-    def _step(self, look: bool) -> None:
+    def _step(self) -> None:
         try:
-            self.session.step(look)
+            self.session.step()
         except AnomalyError as error:
             self.running, self.problem = False, str(error)
             self._tell()
@@ -168,9 +168,8 @@ class Live:
 
     def look(self) -> dict[str, Any]:
         session = self.session
-        last = session.entries[session.done - 1] if session.done else None
         about = session.task.about(session.done - 1) if session.done else ""
-        return {"step": session.done, "dead": last.dead if last else [], "about": about, **session.picture()}
+        return {"step": session.done, "dead": session.dead(), "about": about, **session.picture()}
 
     # --- what the page asks for ---------------------------------------------------------------------
 
@@ -192,6 +191,8 @@ class Live:
             case _:
                 raise ValueError("the commands are run, pause, step, back (with a step) and pace (with a rate).")
         self._begun = True
+        if self._told < self.session.done:  # steps that were too quick to be told one by one
+            self._tell()
         self.server.publish({"event": "state", "state": self.state()})
         return self.state()
 
@@ -202,7 +203,7 @@ class Live:
     def _single(self) -> None:
         self._check_unfinished()
         self.running, self.problem = False, ""
-        self._step(look=True)
+        self._step()
         self._tell()
 
     def _check_unfinished(self) -> None:

@@ -58,7 +58,6 @@ class Entry:
 
     progress: Progress
     norms: list[float] = field(default_factory=list)  #: of each layer's gradient, before the update
-    dead: list[list[int]] = field(default_factory=list)  #: for each hidden layer the ReLUs that no example woke
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ class Session:
         self.layers, self._layer_of = _layers(task)
         self._kept: dict[int, _State] = {0: self._state()}
         self._keep_every = _KEEP_EVERY
+        self._loss: Value | None = None  #: of the step that was made last; None when the run was just resumed
         self.done = self.saved = open_run(task, out, resume, force)
         self.entries = [_entry_of(line, task.settings.steps) for line in read_log(out)[: self.done]]
         self._keep()
@@ -92,25 +92,21 @@ class Session:
 
     # --- moving -------------------------------------------------------------------------------------
 
-    def step(self, look: bool = True) -> Entry:
-        """Make the next step. ``look`` notes the dead ReLUs too, which takes a few milliseconds.
-
-        Raises AnomalyError when the loss is no longer a finite number; nothing is changed then.
-        """
+    def step(self) -> Entry:
+        """Make the next step. Raises AnomalyError when the loss is no longer finite; nothing is changed then."""
         began = time.perf_counter()
-        noted: dict[str, Any] = {}
+        norms: list[float] = []
 
         def note(loss: Value) -> None:
-            noted["norms"] = self._norms()
-            if look:
-                noted["dead"] = self._dead(loss)
+            norms.extend(self._norms())
+            self._loss = loss
 
         self.task.schedule.seek(self.done)
         lr = self.task.optimizer.lr
         loss, accuracy = one_step(self.task, self.done, self.saved, note)
         self.done += 1
         rate = 1 / max(time.perf_counter() - began, 1e-9)
-        entry = Entry(Progress(self.done, self.steps, loss, lr, rate, accuracy), **noted)
+        entry = Entry(Progress(self.done, self.steps, loss, lr, rate, accuracy), norms)
         self.entries[self.done - 1 :] = [entry]
         if self.done % self._keep_every == 0:
             self._keep()
@@ -122,12 +118,12 @@ class Session:
             raise ValueError(f"the run can go back to the steps 0 to {self.done}; {step} is none of them.")
         if step == self.done:
             return
-        entries = self.entries
-        start = max(kept for kept in self._kept if kept <= step)
+        entries, self._loss = self.entries, None
+        start = max(kept for kept in self._kept if kept < step or kept == 0)
         self._set(self._kept[start])
         self.done = start
         while self.done < step:
-            self.step(look=False)
+            self.step()
         self.entries = entries[:step]
         self._kept = {kept: state for kept, state in self._kept.items() if kept <= step}
 
@@ -153,13 +149,13 @@ class Session:
     @contextmanager
     def _elsewhere(self, step: int) -> Iterator[None]:
         """Inside, the model is as it was after ``step`` steps; afterwards everything is as before."""
-        here, done, entries, kept = self._state(), self.done, self.entries, self._kept
+        here, done, entries, kept, loss = self._state(), self.done, self.entries, self._kept, self._loss
         try:
             self.seek(step)
             yield
         finally:
             self._set(here)
-            self.done, self.entries, self._kept = done, entries, kept
+            self.done, self.entries, self._kept, self._loss = done, entries, kept, loss
 
     # --- states -------------------------------------------------------------------------------------
 
@@ -191,13 +187,15 @@ class Session:
         squares = np.square([parameter.grad for parameter in self.parameters])
         return [math.sqrt(x) for x in np.bincount(self._layer_of, squares, len(self.layers)).tolist()]
 
-    def _dead(self, loss: Value) -> list[list[int]]:
-        """For each hidden layer the ReLUs that are closed for every example of this step.
+    def dead(self) -> list[list[int]]:
+        """For each hidden layer the ReLUs that were closed for every example of the step made last; [] when unknown.
 
         The engine keeps the order in which nodes were recorded: example by example, layer by layer.
         """
-        count, width = self.task.examples(self.done), sum(self.task.hidden.values())
-        gates = [node.data > 0 for node in engine.interior(loss) if engine.row_name(node) == "relu"]
+        if self._loss is None:
+            return []
+        count, width = self.task.examples(self.done - 1), sum(self.task.hidden.values())
+        gates = [node.data > 0 for node in engine.interior(self._loss) if engine.row_name(node) == "relu"]
         asleep = [not any(gates[unit : count * width : width]) for unit in range(width)]
         dead, start = [], 0
         for size in self.task.hidden.values():
