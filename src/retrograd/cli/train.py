@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -169,30 +169,16 @@ def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> N
     """Show a run's progress on stderr until it ends or Ctrl-C stops it, which saves and says how to go on."""
     console = Console(stderr=True, highlight=False)
     last: Progress | None = None
-    with StopRequest() as stop, closing(run), _Display(console, steps) as show:
-        try:
-            for last in run:
-                show(last)
-                if stop.made:
-                    run.close()
-                    break
-        except OSError as error:
-            fail(
-                f"{file_sentence(error)} The run's last checkpoint is kept; "
-                f"when that is mended, go on with: retrograd train {command} --resume"
-            )
-        except KeyboardInterrupt:
-            fail(
-                f"interrupted at once; the run's last checkpoint is kept: retrograd train {command} --resume",
-                INTERRUPTED,
-            )
+    with StopRequest() as stop, closing(run), _Display(console, steps) as show, _saying_how_to_go_on(command):
+        for last in run:
+            show(last)
+            if stop.made:
+                run.close()
+                break
     if last is None:
         console.print(f"All {steps} steps were done already.")
     elif last.step < steps:
-        fail(
-            f"stopped after step {last.step} of {steps}, and saved; go on with: retrograd train {command} --resume",
-            INTERRUPTED,
-        )
+        _fail_stopped(last.step, steps, command)
 
 
 def _watch(
@@ -210,16 +196,36 @@ def _watch(
     console = Console(stderr=True, highlight=False)
     console.print(f"The training is at {live.address}", soft_wrap=True)
     console.print("The address is a secret between you and this machine. Ctrl-C saves and ends it.")
-    with StopRequest() as stop:
+    with StopRequest() as stop, _saying_how_to_go_on(command):
         if not no_browser:
             webbrowser.open(live.address)
         live.run(lambda: stop.made)
     if session.done < session.steps:
+        _fail_stopped(session.done, session.steps, command)
+
+
+@contextmanager
+def _saying_how_to_go_on(command: str) -> Iterator[None]:
+    """Turn what ends a run before its time into a sentence that says how to go on with it."""
+    try:
+        yield
+    except OSError as error:
         fail(
-            f"stopped after step {session.done} of {session.steps}, and saved; go on with: "
-            f"retrograd train {command} --resume",
+            f"{file_sentence(error)} The run's last checkpoint is kept; "
+            f"when that is mended, go on with: retrograd train {command} --resume"
+        )
+    except KeyboardInterrupt:
+        fail(
+            f"interrupted at once; the run's last checkpoint is kept: retrograd train {command} --resume",
             INTERRUPTED,
         )
+
+
+def _fail_stopped(step: int, steps: int, command: str) -> NoReturn:
+    fail(
+        f"stopped after step {step} of {steps}, and saved; go on with: retrograd train {command} --resume",
+        INTERRUPTED,
+    )
 
 
 class _Display:

@@ -77,7 +77,7 @@ class Live:
     # --- the training's thread ----------------------------------------------------------------------
 
     def run(self, stop: Callable[[], bool]) -> None:
-        """Train and answer until ``stop()`` is true; saves now and then, and at the end."""
+        """Train and answer until ``stop()`` is true; saves now and then, and at the end unless it is interrupted."""
         self.server.start()
         saved_at = time.monotonic()
         try:
@@ -92,8 +92,8 @@ class Live:
             self._ended.set()
             self._refuse_all()
             self.server.stop()
-            if self.session.done != self.session.saved:
-                self.session.save()
+        if self.session.done != self.session.saved:
+            self.session.save()
 
     def _answer(self) -> None:
         """Do what is asked for, waiting for it as long as there is nothing else to do."""

@@ -118,14 +118,14 @@ class Session:
             raise ValueError(f"the run can go back to the steps 0 to {self.done}; {step} is none of them.")
         if step == self.done:
             return
-        entries, self._loss = self.entries, None
         start = max(kept for kept in self._kept if kept < step or kept == 0)
         self._set(self._kept[start])
-        self.done = start
+        self._kept = {kept: state for kept, state in self._kept.items() if kept <= step}
+        entries, self.entries = self.entries, self.entries[:start]
+        self.done, self._loss = start, None
         while self.done < step:
             self.step()
         self.entries = entries[:step]
-        self._kept = {kept: state for kept, state in self._kept.items() if kept <= step}
 
     def graph(self, step: int, example: int | None = None) -> tuple[str, int, str]:
         """Title, number of operations, and packed trace of the loss that step ``step`` (from 1) went down.
