@@ -1,7 +1,7 @@
 """The build backend: scikit-build-core's, after the explorer's page was built where it is not there yet.
 
-A checkout has no bundle: it is built with Node from PATH, or else from a PyPI package that ships Node, which is then a build
-requirement. An sdist carries the bundle, so that neither is needed.
+A checkout has no bundle: it is built with Node from PATH, or else from a PyPI package that ships Node, which is then
+a build requirement. An sdist carries the bundle, so that neither is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from scikit_build_core import build as core
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import web  # noqa: E402  (beside this file)
+import web
 
 prepare_metadata_for_build_wheel = core.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = core.prepare_metadata_for_build_editable

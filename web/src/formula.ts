@@ -1,12 +1,13 @@
 /** Reads formulas: those of the op table, and what a person types. Nothing that is read is ever run as JavaScript. */
 
-export type Expr =
-  | { readonly type: "number"; readonly value: number; readonly at: Span }
-  | { readonly type: "name"; readonly name: string; readonly at: Span }
-  | { readonly type: "binary"; readonly sign: string; readonly left: Expr; readonly right: Expr; readonly at: Span }
-  | { readonly type: "minus" | "not"; readonly operand: Expr; readonly at: Span }
-  | { readonly type: "logic"; readonly sign: "and" | "or"; readonly left: Expr; readonly right: Expr; readonly at: Span }
-  | { readonly type: "compare"; readonly sign: string; readonly left: Expr; readonly right: Expr; readonly at: Span }
+/** A tree; `at` is where it stands, and `outer` where it stands with its parentheses. */
+export type Expr = { readonly at: Span; readonly outer?: Span } & (
+  | { readonly type: "number"; readonly value: number }
+  | { readonly type: "name"; readonly name: string }
+  | { readonly type: "binary"; readonly sign: string; readonly left: Expr; readonly right: Expr }
+  | { readonly type: "compare"; readonly sign: string; readonly left: Expr; readonly right: Expr }
+  | { readonly type: "minus" | "not"; readonly operand: Expr }
+  | { readonly type: "logic"; readonly sign: "and" | "or"; readonly left: Expr; readonly right: Expr }
   | {
       readonly type: "call";
       readonly name: string;
@@ -15,8 +16,13 @@ export type Expr =
       readonly split: number;
       /** Which output is meant, for `softmax(a, b)[1]`. */
       readonly output: number | null;
-      readonly at: Span;
-    };
+    }
+);
+
+/** Where a tree stands as an operand, its parentheses included. */
+export function outerSpan(tree: Expr): Span {
+  return tree.outer ?? tree.at;
+}
 
 /** Where something stands in the text: from, to. */
 export type Span = readonly [number, number];
@@ -107,7 +113,7 @@ class Reader {
       if (sign !== "and" && sign !== "or") break;
       this.position++;
       const right = this.comparison();
-      left = { type: "logic", sign, left, right, at: [left.at[0], right.at[1]] };
+      left = { type: "logic", sign, left, right, at: [outerSpan(left)[0], outerSpan(right)[1]] };
     }
     this.depth--;
     return left;
@@ -118,14 +124,14 @@ class Reader {
       const start = this.next.at[0];
       this.position++;
       const operand = this.comparison();
-      return { type: "not", operand, at: [start, operand.at[1]] };
+      return { type: "not", operand, at: [start, outerSpan(operand)[1]] };
     }
     const left = this.sum(0);
     const sign = this.next.text;
     if (!COMPARISONS.includes(sign)) return left;
     this.position++;
     const right = this.sum(0);
-    return { type: "compare", sign, left, right, at: [left.at[0], right.at[1]] };
+    return { type: "compare", sign, left, right, at: [outerSpan(left)[0], outerSpan(right)[1]] };
   }
 
   /** Everything that binds tighter than `level`. */
@@ -137,7 +143,7 @@ class Reader {
       if (own === undefined || own <= level) return left;
       this.position++;
       const right = this.sum(sign === "**" ? own - 2 : own);
-      left = { type: "binary", sign, left, right, at: [left.at[0], right.at[1]] };
+      left = { type: "binary", sign, left, right, at: [outerSpan(left)[0], outerSpan(right)[1]] };
     }
   }
 
@@ -148,7 +154,7 @@ class Reader {
       if (++this.depth > DEEPEST) throw new FormulaError("The expression is nested too deeply.", this.next.at);
       const operand = this.sum(MINUS_LEVEL - 1);
       this.depth--;
-      return { type: "minus", operand, at: [start, operand.at[1]] };
+      return { type: "minus", operand, at: [start, outerSpan(operand)[1]] };
     }
     return this.atom();
   }
@@ -166,7 +172,7 @@ class Reader {
     if (this.take("(")) {
       const inner = this.logic();
       this.expect(")");
-      return { ...inner, at: [token.at[0], this.all[this.position - 1].at[1]] };
+      return { ...inner, outer: [token.at[0], this.all[this.position - 1].at[1]] };
     }
     throw this.unexpected("A number, a name or a parenthesis is expected");
   }

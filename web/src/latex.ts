@@ -1,7 +1,7 @@
 /** Formulas and local derivatives in LaTeX, as `retrograd explain` writes them. */
 
 import { type Expr, parseOnce } from "./formula";
-import { CONSTANT, OPERATION } from "./graph";
+import { LEAF, OPERATION } from "./graph";
 import type { Run } from "./run";
 import { about } from "./sentences";
 import { INFIX, NARY_ROWS, type Operand, partialOf, ROWS } from "./symbols";
@@ -82,7 +82,7 @@ function operandLatex(operand: Operand): string {
 export function nodeLatex(run: Run, node: number): string {
   const { graph } = run;
   const given = graph.written.latex?.[node];
-  if (given) return given;
+  if (given && (run.python || graph.kinds[node] === LEAF)) return given;
   const name = operandLatex(about(run, node));
   if (graph.kinds[node] !== OPERATION) return name;
   const operands = graph.operandsOf(node).map((operand) => operandLatex(about(run, operand)));
@@ -184,9 +184,4 @@ export function runLatex(run: Run, most = 60): string {
   const forward = Array.from(graph.operations).slice(0, most).map((node) => nodeLatex(run, node));
   const edges = graph.from.length <= most ? Array.from(graph.from, (_, edge) => edgeLatex(run, edge)).filter(Boolean) : [];
   return `\\begin{aligned}\n${[...forward, ...edges].map((line) => `  ${line.replace(" = ", " &= ")}`).join(" \\\\\n")}\n\\end{aligned}`;
-}
-
-/** Whether a node is a number of the program. */
-export function isConstant(run: Run, node: number): boolean {
-  return run.graph.kinds[node] === CONSTANT;
 }

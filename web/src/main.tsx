@@ -60,4 +60,8 @@ export default { render };
 
 const data = document.getElementById("retrograd-data");
 const place = document.getElementById("retrograd");
-if (data && place) mount(place, JSON.parse(data.textContent ?? "{}") as Payload, true);
+if (data && place) {
+  const { store } = mount(place, JSON.parse(data.textContent ?? "{}") as Payload, true);
+  // For scripts: what a person can do here, they can do too.
+  Object.assign(place, { explorer: store });
+}

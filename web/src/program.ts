@@ -189,7 +189,9 @@ class Recorder {
     for (const slot of fixed?.static ?? []) {
       if (!("number" in operands[slot])) throw new FormulaError("This operand must be a plain number.", at);
     }
-    const node: Recorded = { row, operands, index, at, name: "" };
+    // As in Python, where 3 * a is a's own multiplication by 3.
+    const swapped = (row === "add" || row === "mul") && "number" in operands[0];
+    const node: Recorded = { row, operands: swapped ? [operands[1], operands[0]] : operands, index, at, name: "" };
     this.recorded.push(node);
     return node;
   }

@@ -1,5 +1,6 @@
 /** The state of the page and everything that changes it. Views read `store.state` and call its methods. */
 
+import { encode } from "./encode";
 import { DomainProblem, evaluate } from "./evaluate";
 import { alone, type Folding, FoldTree, openAtFirst } from "./fold";
 import { inManner, withBug } from "./lab";
@@ -152,6 +153,11 @@ export class Store {
     const { playing, step, shown } = this.state;
     if (!playing && step === shown.stepCount - 1) this.set({ step: 0, moving: false });
     this.set({ playing: !playing });
+  }
+
+  /** What is shown, as trace JSON. */
+  trace(): object {
+    return encode(this.state.shown);
   }
 
   // --- what is looked at --------------------------------------------------------------------------

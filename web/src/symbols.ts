@@ -182,8 +182,8 @@ function isNumber(text: string): boolean {
   return /^-?[0-9.]+(e[-+]?[0-9]+)?$/.test(text);
 }
 
-/** Whether a condition of the op table holds for the numbers. */
-function truth(tree: Expr, around: ReadonlyMap<string, Operand>): boolean {
+/** Whether a condition holds for the numbers. */
+export function truth(tree: Expr, around: ReadonlyMap<string, Operand>): boolean {
   if (tree.type === "not") return !truth(tree.operand, around);
   if (tree.type === "logic") {
     const left = truth(tree.left, around);

@@ -18,6 +18,8 @@ __all__ = ["small_svg"]
 LARGEST = 24
 _WIDTH, _HEIGHT, _SMALL = 104, 44, 26
 _ACROSS, _DOWN, _MARGIN = 44, 14, 8
+#: Below the boxes, for the edges that pass them.
+_LANE = 10
 _STYLE = "font-family='ui-monospace,Menlo,Consolas,monospace' font-size='12'"
 _INK, _SOFT, _LINE = "#6b7280", "#8a919b", "#9aa1a9"
 
@@ -46,7 +48,7 @@ class _Drawing:
         rank = [0] * len(self.trace.nodes)
         for node, operands in enumerate(self.operands):
             rank[node] = max((rank[operand] + 1 for operand in operands), default=0)
-        for node, operands in enumerate(self.operands):
+        for operands in self.operands:
             for operand in operands:
                 if not self.operands[operand]:
                     uses = [rank[k] for k, own in enumerate(self.operands) if operand in own]
@@ -75,7 +77,7 @@ class _Drawing:
         """Each node of a column with its left edge and its middle."""
         nodes = self.columns[column]
         y = _MARGIN + (self.tall - sum(self.height(node) + _DOWN for node in nodes)) / 2
-        placed = []
+        placed: list[tuple[int, tuple[float, float]]] = []
         for node in nodes:
             placed.append((node, (_MARGIN + column * (_WIDTH + _ACROSS), y + self.height(node) / 2)))
             y += self.height(node) + _DOWN
@@ -83,7 +85,7 @@ class _Drawing:
 
     def text(self) -> str:
         width = 2 * _MARGIN + len(self.columns) * (_WIDTH + _ACROSS) - _ACROSS
-        height = 2 * _MARGIN + self.tall
+        height = 2 * _MARGIN + self.tall + _LANE
         root = self.trace.nodes[self.trace.root]
         parts = [
             f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
@@ -96,35 +98,48 @@ class _Drawing:
         return "".join(parts)
 
     def edge(self, operand: int, result: int, slot: int) -> str:
+        """An edge to the next column, or one that goes below the boxes to a later one."""
         (x, y), (right, middle) = self.places[operand], self.places[result]
         count = len(self.operands[result])
         x += _WIDTH
         middle += (slot - (count - 1) / 2) * min(14.0, 30.0 / max(1, count - 1))
-        half = (x + right) / 2
-        path = f"M{x:g},{y:g}C{half:g},{y:g} {half:g},{middle:g} {right:g},{middle:g}"
+        if right - x <= _ACROSS:
+            half = (x + right) / 2
+            path = f"M{x:g},{y:g}C{half:g},{y:g} {half:g},{middle:g} {right:g},{middle:g}"
+        else:
+            lane, near, far = self.tall + _MARGIN, x + _ACROSS, right - _ACROSS
+            path = (
+                f"M{x:g},{y:g}C{x + 26:g},{y:g} {x + 18:g},{lane:g} {near:g},{lane:g}L{far:g},{lane:g}"
+                f"C{right - 18:g},{lane:g} {right - 26:g},{middle:g} {right:g},{middle:g}"
+            )
         return f"<path d='{path}' fill='none' stroke='{_LINE}' stroke-width='1.3'/>"
 
     def box(self, number: int) -> str:
         node = self.trace.nodes[number]
-        x, y = self.places[number]
+        left, middle = self.places[number]
         height = self.height(number)
-        top = y - height / 2
-        rest = "stroke-dasharray='3 3'" if node.kind == "constant" else ""
-        frame = f"<rect x='{x:g}' y='{top:g}' width='{_WIDTH}' height='{height}' rx='7' fill='#8881' stroke='{_LINE}' {rest}/>"
-        if node.kind == "constant":
-            return (
-                frame
-                + f"<text x='{x + _WIDTH / 2:g}' y='{y + 4:g}' text-anchor='middle' fill='{_INK}'>{node.data:.4g}</text>"
-            )
-        name = html.escape(node.name if len(node.name) <= 6 else node.name[:5] + "…")
-        op = html.escape(node.op[:6])
-        return (
-            f"{frame}<text x='{x + 8:g}' y='{top + 17:g}' font-weight='700' fill='{_INK}'>{name}"
-            f"<tspan font-weight='400' fill='{_SOFT}'> {op}</tspan></text>"
-            f"<text x='{x + _WIDTH - 8:g}' y='{top + 17:g}' text-anchor='end' fill='{_INK}'>{node.data:.4g}</text>"
-            f"<text x='{x + 8:g}' y='{top + 35:g}' fill='{_SOFT}'>grad</text>"
-            f"<text x='{x + _WIDTH - 8:g}' y='{top + 35:g}' text-anchor='end' fill='{_tone(node.grad)}'>{node.grad:+.4g}</text>"
+        top, right = middle - height / 2, left + _WIDTH - 8
+        dashes = " stroke-dasharray='3 3'" if node.kind == "constant" else ""
+        frame = (
+            f"<rect x='{left:g}' y='{top:g}' width='{_WIDTH}' height='{height}' rx='7' fill='#8881' "
+            f"stroke='{_LINE}'{dashes}/>"
         )
+        if node.kind == "constant":
+            return frame + _text(left + _WIDTH / 2, middle + 4, f"{node.data:.4g}", _INK, "middle")
+        name = node.name if len(node.name) <= 6 else node.name[:5] + "…"
+        return "".join(
+            [
+                frame,
+                _text(left + 8, top + 17, f"{name} {node.op[:6]}", _INK, "start", " font-weight='600'"),
+                _text(right, top + 17, f"{node.data:.4g}", _INK, "end"),
+                _text(left + 8, top + 35, "grad", _SOFT, "start"),
+                _text(right, top + 35, f"{node.grad:+.4g}", _tone(node.grad), "end"),
+            ]
+        )
+
+
+def _text(x: float, y: float, text: str, fill: str, anchor: str, more: str = "") -> str:
+    return f"<text x='{x:g}' y='{y:g}' fill='{fill}' text-anchor='{anchor}'{more}>{html.escape(text)}</text>"
 
 
 def _tone(grad: float | None) -> str:

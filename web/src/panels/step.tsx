@@ -253,6 +253,9 @@ export function Inputs({ store, state }: Props): JSX.Element {
         Inputs <small>change one and everything follows</small>
       </h3>
       {note}
+      {run.graph.engine !== "page" && !run.python && !graph.written.expression?.[graph.root] && (
+        <p class="hint">The recorded operations are computed again. A branch that your program took stays taken.</p>
+      )}
       <div class="fields">
         {leaves.map((leaf) => (
           <label key={leaf} class={state.edits.has(leaf) ? "edited" : ""}>
