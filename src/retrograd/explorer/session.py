@@ -184,7 +184,8 @@ class Session:
     # --- looking ------------------------------------------------------------------------------------
 
     def _norms(self) -> list[float]:
-        squares = np.square([parameter.grad for parameter in self.parameters])
+        with np.errstate(over="ignore"):
+            squares = np.square([parameter.grad for parameter in self.parameters])
         return [math.sqrt(x) for x in np.bincount(self._layer_of, squares, len(self.layers)).tolist()]
 
     def dead(self) -> list[list[int]]:
@@ -226,14 +227,15 @@ class MoonsSession(Session):
         return {**super().opening(), "points": self.points, "labels": self.labels, "frame": self.frame, "field": FIELD}
 
     def picture(self) -> dict[str, Any]:
-        """The score over the plane, row by row from the top left, in steps of 1/50, from -127 to 127."""
+        """The score over the plane, row by row from the top left, in steps of 1/50, from -127 to 127; NaN as 0."""
         columns, rows = FIELD
         left, right, bottom, top = self.frame
         xs = left + (np.arange(columns) + 0.5) / columns * (right - left)
         ys = top - (np.arange(rows) + 0.5) / rows * (top - bottom)
         plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
         scores = scores_of(self.task.model, plane)
-        return {"scores": np.clip(np.rint(scores * 50), -127, 127).astype(int).tolist()}
+        steps = np.nan_to_num(np.clip(np.rint(scores * 50), -127, 127))
+        return {"scores": steps.astype(int).tolist()}
 
 
 class GPTSession(Session):
@@ -268,11 +270,12 @@ def scores_of(model: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
     """What an MLP with one output says of many points: its own sums, for all of them at once, without a graph."""
     assert isinstance(model, MLP)
     values = points
-    for layer in model.layers:
-        weights = np.array([[w.data for w in neuron.w] for neuron in layer.neurons])
-        values = values @ weights.T + np.array([neuron.b.data for neuron in layer.neurons])
-        if layer.neurons[0].nonlin:
-            values = np.maximum(values, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in model.layers:
+            weights = np.array([[w.data for w in neuron.w] for neuron in layer.neurons])
+            values = values @ weights.T + np.array([neuron.b.data for neuron in layer.neurons])
+            if layer.neurons[0].nonlin:
+                values = np.maximum(values, 0.0)
     return values[:, 0]
 
 

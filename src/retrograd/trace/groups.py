@@ -24,6 +24,8 @@ MOST = 64
 #: Up to so many leaves stand beside the groups, in none of their own.
 _LEAVES = 24
 
+#: Between the first and the last of a part.
+_TO = " … "
 #: From so many on, nodes that stand between two groups of a crowded group become one.
 _RUN = 4
 
@@ -259,19 +261,19 @@ class _Settling:
         return f"{labels.pop()} ({len(nodes)})" if len(labels) == 1 and "" not in labels else f"{len(nodes)} nodes"
 
     def split(self, branch: _Branch) -> None:
-        """Put a branch's children, in order, into parts of at most MOST."""
+        """Put a branch's children, in order, into parts of at most MOST, called by their first and last."""
+        _number_labels(branch.branches)
         children: list[tuple[int, _Branch | None]] = [(node, None) for node in branch.nodes]
         children += [(inner.first, inner) for inner in branch.branches]
         children.sort(key=lambda child: child[0])
-        count = -(-len(children) // MOST)
-        size = -(-len(children) // count)
+        size = -(-len(children) // -(-len(children) // MOST))
         parts: list[_Branch] = []
         for start in range(0, len(children), size):
             some = children[start : start + size]
-            part = _Branch("part", f"part {len(parts) + 1} of {count}", branch.path, first=some[0][0])
+            first, last = (inner.label if inner else self.graph.about[node].name for node, inner in (some[0], some[-1]))
+            part = _Branch("part", f"{first.split(_TO)[0]}{_TO}{last.split(_TO)[-1]}", branch.path, first=some[0][0])
             part.nodes = [node for node, inner in some if inner is None]
             part.branches = [inner for _, inner in some if inner is not None]
-            _number_labels(part.branches)
             parts.append(part)
         branch.branches, branch.nodes = parts, []
 
