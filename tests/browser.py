@@ -64,7 +64,7 @@ class Page:
         return self.page.evaluate(source, argument)
 
     def wait(self, condition: str) -> None:
-        """Until a JavaScript expression holds. The page may not evaluate text itself, so it is asked again and again."""
+        """Until a JavaScript expression holds, asked again and again: the page may not evaluate text itself."""
         deadline = time.monotonic() + 10
         while not self.run(f"return {condition}"):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
