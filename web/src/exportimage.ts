@@ -7,15 +7,19 @@ const MARGIN = 24;
 
 /** The whole graph as an SVG file's text, whatever part of it is in view. */
 export function svgText(svg: SVGSVGElement, layout: Layout, title: string): string {
+  // Everything is written out, however far away it is seen at the moment.
+  const far = [...svg.querySelectorAll(".far")];
+  for (const element of far) element.classList.remove("far");
   const copy = svg.cloneNode(true) as SVGSVGElement;
   inline(svg, copy);
+  for (const element of far) element.classList.add("far");
   const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN];
   for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${-MARGIN} ${-MARGIN} ${width} ${height}` })) {
     copy.setAttribute(name, String(value));
   }
   for (const name of ["class", "style", "role", "aria-label"]) copy.removeAttribute(name);
   copy.querySelector("g")?.removeAttribute("transform");
-  copy.querySelectorAll(".hit, .tokens").forEach((element) => element.remove());
+  copy.querySelectorAll(".hit, .tokens, .afar").forEach((element) => element.remove());
   for (const element of copy.querySelectorAll("*")) {
     for (const { name } of [...element.attributes]) if (/^(tabindex|role|class|aria-|data-)/.test(name)) element.removeAttribute(name);
   }

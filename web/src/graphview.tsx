@@ -35,8 +35,8 @@ export class GraphView extends Component<Props> {
     if (svg && world) {
       this.view.attach(svg, (x, y, scale) => {
         world.setAttribute("transform", `translate(${x},${y}) scale(${scale})`);
-        svg.classList.toggle("far", scale < FAR);
-        svg.classList.toggle("farthest", scale < FARTHEST);
+        world.classList.toggle("far", scale < FAR);
+        world.classList.toggle("farthest", scale < FARTHEST);
       });
     }
     this.fit();
@@ -141,7 +141,7 @@ function WireView({ wire, index, store, state, followed }: WireProps): JSX.Eleme
   const single = wire.edges.length === 1;
   const back = state.hidden && step === shown.visitStep(result) ? null : carriedBack(state, wire);
   const here = step > shown.forwardCount ? shown.nodeOf(step) : null;
-  const now = here !== null && wire.edges.some((edge) => shown.graph.to[edge] === here);
+  const now = here !== null && wire.edges.some((edge) => shown.graph.to[edge] === here && shown.graph.isVariable(shown.graph.from[edge]));
   const forward = !shown.isBackward(step) && wire.edges.some((edge) => shown.dataStep(shown.graph.to[edge]) === step && step > 0);
   const chosen = selection?.kind === "edge" && wire.edges.includes(selection.id);
   const kind = back === null ? "plain" : tone(back);

@@ -58,7 +58,7 @@ export function Bugs({ store, state }: Props): JSX.Element {
                     ))}
                   </tbody>
                 </table>
-                {off.length === 0 && <p class="hint">Nothing in this graph is used twice in a way that shows it. Try the diamond, or a · a.</p>}
+                {off.length === 0 && <p class="hint">This graph does not show it. Try the diamond among the examples, or “An inner value, twice”.</p>}
               </>
             )}
           </section>

@@ -17,7 +17,7 @@ interface Props {
 /** Larger graphs are not placed by hand. */
 const MOST = 40;
 /** The levels, by their place in the gallery. */
-const LEVELS = ["a · a", "The diamond", "b = a + a, c = b + b", "(a · b + c) · (a + b)", "Softmax and cross-entropy"];
+const LEVELS = ["a · a", "The diamond", "b = a + a, c = b + b", "An inner value, twice", "(a · b + c) · (a + b)", "Softmax and cross-entropy"];
 
 export function Game({ store, state }: Props): JSX.Element {
   const { run, order } = state;

@@ -49,7 +49,7 @@ export function Why({ store, state }: Props): JSX.Element {
                 </span>
                 <span class={`number ${tone(grad)}`}>{short(grad)}</span>
               </button>
-              {others(run, at) > 0 && <small class="hint">and {others(run, at)} more uses add to it</small>}
+              {others(run, at) > 0 && <small class="hint">{others(run, at) === 1 ? "one more use adds to it" : `${others(run, at)} more uses add to it`}</small>}
             </li>
           );
         })}
