@@ -553,6 +553,7 @@ def test_the_page_by_keyboard_alone(running: Running, opened: Callable[..., Any]
     page.keyboard.press("Home")
     shown(page, "Step 1 of 40")
     page.click("text=go back here")
+    page.wait_for_selector("text=go back here", state="detached")
     shown(page, "Step 1 of 40")
     assert running.live.session.done == 1
     page.focus("[role=application]")

@@ -6,7 +6,7 @@ import { Plane, Samples } from "./live/model";
 import { type Command, graphAddress, type Message, tell } from "./live/protocol";
 import { type Live, NOTHING, received, shownStep } from "./live/state";
 import { short } from "./numbers";
-import "./style.css";
+import "./style/base.css";
 import "./live/live.css";
 
 const PACES = [1, 2, 5, 10, 20, 50, 100];

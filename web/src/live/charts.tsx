@@ -57,6 +57,7 @@ export class LossChart extends Component<ChartProps, ChartState> {
     const scale = scaleOf(live, width, log);
     const at = shownStep(live);
     const entry = live.entries[at - 1];
+    const noisy = live.opening?.kind === "gpt" && live.entries.length > 40; // every step learns from another document
     return (
       <section class="run-tile run-loss" aria-labelledby="loss-title">
         <div class="run-tilehead">
@@ -93,8 +94,8 @@ export class LossChart extends Component<ChartProps, ChartState> {
           >
             <Axes scale={scale} steps={live.run.steps} width={width} />
             {live.before.length > live.entries.length && <path class="run-before" d={path(live.before, scale)} />}
-            <path class={live.entries.length > 40 ? "run-each run-thin" : "run-each"} d={path(live.entries, scale)} />
-            {live.entries.length > 40 && <path class="run-mean" d={path(means(live.entries), scale)} />}
+            <path class={noisy ? "run-each run-thin" : "run-each"} d={path(live.entries, scale)} />
+            {noisy && <path class="run-mean" d={path(means(live.entries), scale)} />}
             {entry && <line class="run-cursor" x1={scale.x(at)} x2={scale.x(at)} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />}
             {entry && <circle class="run-cursor" cx={scale.x(at)} cy={scale.y(entry.loss)} r={4.5} />}
           </svg>
