@@ -120,7 +120,7 @@ function Result({ state }: Props): JSX.Element {
           })}
         </tbody>
       </table>
-      <p class="hint">The graph shows your pass now: step through it, or choose another tab to come back.</p>
+      <p class="hint">The graph shows your pass now: step through it and see where it goes wrong.</p>
     </section>
   );
 }
