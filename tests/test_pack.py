@@ -203,6 +203,21 @@ def test_every_folding_is_sound(gpt: tuple[Value, Calls, nn.GPT]) -> None:
     assert_sound(unpack(pack(sum([a * i for i in range(10_000)], a))))
 
 
+def test_without_calls_neurons_and_layers_are_found_by_what_is_used_once() -> None:
+    random.seed(1)
+    model = nn.MLP(3, [8, 8, 1])
+    loss = (model([0.5, -1.0, 2.0]) - 1.0) ** 2
+    read = unpack(pack(loss))
+    assert_sound(read)
+    groups = read.document["groups"]
+    layers = [number for number, group in enumerate(groups) if group["kind"] == "part" and group["parent"] == 0]
+    neurons = [[groups[inner] for inner in children(groups)[layer]] for layer in layers]
+    assert [len(row) for row in neurons] == [8, 8]
+    assert all(neuron["kind"] == "unit" and neuron["label"].endswith(": ReLU") for row in neurons for neuron in row)
+    sizes = [read.group.count(groups.index(neuron)) for row in neurons for neuron in row]
+    assert sizes == [3 * 3 + 1] * 8 + [2 * 8 + 1] * 8, "products with their constants, sums, and the ReLU"
+
+
 def test_a_unit_has_the_calls_in_its_middle_and_generators_make_no_circles() -> None:
     def half(value: Value) -> Value:
         return value * 0.5

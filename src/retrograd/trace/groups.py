@@ -1,7 +1,8 @@
 """The folding of a large graph: a tree of groups, so that no view has to show more than a few dozen things at once.
 
 Operations are grouped by the calls that recorded them (see :mod:`.calls`); inside a call by unit, a set of operations
-connected with each other, such as one row of a matrix product or one head of an attention; leaves by their names,
+connected with each other, such as one row of a matrix product or one head of an attention; where no calls were
+recorded, by what is computed for one use alone, such as a neuron; leaves by their names,
 ``layers[0].attn_wq.weight[3][5]``; and what is still too many, by order of creation. Every group of operations is one
 stretch of the program, so that folded groups never depend on each other in a circle.
 """
@@ -16,6 +17,7 @@ from typing import Literal
 
 from .calls import Calls
 from .graph import Graph
+from .units import Stretch, connected, trees
 
 __all__ = ["MOST", "Group", "Grouping", "grouped"]
 
@@ -24,6 +26,8 @@ MOST = 64
 #: Up to so many leaves stand beside the groups, in none of their own.
 _LEAVES = 24
 
+#: How many of the last nodes of a crowded tree may stand for themselves, so that what is below them is divided.
+_PEELED = 3
 #: Between the first and the last of a part.
 _TO = " … "
 #: From so many on, nodes that stand between two groups of a crowded group become one.
@@ -97,9 +101,9 @@ def _add_operations(root: _Branch, graph: Graph, calls: Calls) -> None:
             opened.append((number, branch))
             branches.append(branch)
         opened[-1][1].nodes.append(graph.ids[node])
-    inputs = {graph.ids[node]: graph.inputs[node] for node in graph.interior}
-    for branch in branches:
-        _add_units(branch, inputs)
+    units = _Units(graph)
+    for branch in [root, *branches]:
+        units.add(branch)
 
 
 class _Paths:
@@ -114,49 +118,69 @@ class _Paths:
         return self.known[number]
 
 
-def _add_units(branch: _Branch, inputs: dict[int, list[int]]) -> None:
-    """Divide a call into its units; the calls made in the middle of a unit go with it."""
-    stretches = _stretches(branch.nodes, inputs)
-    if len(stretches) < 2:
-        return
-    branch.nodes, own = [], branch.nodes
-    calls, branch.branches = branch.branches, []
-    for index, (first, last) in enumerate(stretches):
-        nodes = own[bisect_left(own, first) : bisect(own, last)]
-        inside = [call for call in calls if first < call.first < last]
-        if len(nodes) == 1:
-            branch.nodes += nodes
-            continue
-        path = f"{branch.path}[{index}]" if branch.path else ""
-        branch.branches.append(_Branch("unit", f"[{index}]", path, inside, nodes, first))
-        calls = [call for call in calls if not first < call.first < last]
-    branch.branches += calls
+class _Units:
+    """Divides what one call did itself; the calls made in the middle of a unit go with it."""
 
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.inputs = {graph.ids[node]: graph.inputs[node] for node in graph.interior}
+        self.uses: dict[int, list[int]] = {}
+        for node, operands in self.inputs.items():
+            for operand in operands:
+                self.uses.setdefault(operand, []).append(node)
 
-def _stretches(nodes: list[int], inputs: dict[int, list[int]]) -> list[tuple[int, int]]:
-    """First and last of each set of connected nodes, in order; sets that overlap in the program count as one."""
-    above: dict[int, int] = {node: node for node in nodes}
+    def add(self, branch: _Branch) -> None:
+        """By connection; what is all connected, and crowded, by what is computed for one use alone."""
+        stretches = connected(branch.nodes, self.inputs)
+        if len(stretches) > 1 and branch.kind != "program":
+            units = []
+            for index, stretch in enumerate(stretches):
+                path = f"{branch.path}[{index}]" if branch.path else ""
+                units.append([self.unit(branch, stretch, f"[{index}]", path)])
+            self.replace(branch, units)
+        elif len(branch.nodes) > MOST:
+            rows = trees(branch.nodes, self.inputs, self.uses)
+            if len(rows) > 1:
+                units = [[self.unit(branch, tree) for tree in row] for row in rows]
+                self.replace(branch, units)
+                for unit in [unit for row in units for unit in row if len(unit.nodes) > MOST]:
+                    self.divide(unit)
 
-    def top(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
+    def divide(self, unit: _Branch) -> None:
+        """Divide a crowded tree into the trees below its last nodes, where these are not almost all of it."""
+        for peeled in range(1, _PEELED + 1):
+            inner, tops = unit.nodes[:-peeled], unit.nodes[-peeled:]
+            rows = trees(inner, self.inputs, self.uses)
+            if 2 * max(tree.last - tree.first for row in rows for tree in row) < len(unit.nodes):
+                unit.nodes = inner
+                self.replace(unit, [[self.unit(unit, tree) for tree in row] for row in rows])
+                unit.nodes += tops
+                return
 
-    for node in nodes:
-        for operand in inputs[node]:
-            if operand in above:
-                one, other = top(node), top(operand)
-                above[max(one, other)] = min(one, other)
-    last: dict[int, int] = {}
-    for node in nodes:
-        last[top(node)] = node
-    joined: list[tuple[int, int]] = []
-    for first in sorted(last):
-        if joined and first < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], last[first]))
-        else:
-            joined.append((first, last[first]))
-    return joined
+    def unit(self, branch: _Branch, stretch: Stretch, label: str = "", path: str = "") -> _Branch:
+        """One stretch of a branch as a branch of its own, called by its last node unless it has a label."""
+        own = branch.nodes[bisect_left(branch.nodes, stretch.first) : bisect(branch.nodes, stretch.last)]
+        inside = [call for call in branch.branches if stretch.first < call.first < stretch.last]
+        return _Branch("unit", label or self.described(own[-1]), path, inside, own, stretch.first)
+
+    def described(self, node: int) -> str:
+        """``v17: ReLU``."""
+        value = self.graph.values[node]
+        return f"{self.graph.about[node].name}: {'' if value is None else value._op}"
+
+    def replace(self, branch: _Branch, rows: list[list[_Branch]]) -> None:
+        """Put units in the place of a branch's nodes: a single node stands for itself, a row of several is a part."""
+        placed = {id(call) for row in rows for unit in row for call in unit.branches}
+        branch.branches = [call for call in branch.branches if id(call) not in placed]
+        branch.nodes = []
+        for row in rows:
+            units = [unit for unit in row if len(unit.nodes) > 1]
+            branch.nodes += [unit.nodes[0] for unit in row if len(unit.nodes) == 1]
+            if len(units) > 1:
+                label = f"{units[0].label}{_TO}{units[-1].label}"
+                branch.branches.append(_Branch("part", label, branch.path, units, [], units[0].first))
+            else:
+                branch.branches += units
 
 
 # --- leaves and constants -------------------------------------------------------------------------
