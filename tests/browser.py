@@ -74,6 +74,17 @@ class Page:
         """Click the button with this name."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
+    def forward(self) -> tuple[int, str]:
+        """One step forward: how many tokens set out, and what the boxes say, before anything has moved."""
+        tokens, said = self.page.evaluate(
+            """async () => {
+                document.getElementById('retrograd').explorer.forward();
+                for (let k = 0; k < 9; k++) await null;
+                return [document.querySelectorAll('.token').length, document.querySelector('.boxes').textContent];
+            }"""
+        )
+        return int(tokens), str(said)
+
     def text(self, selector: str) -> str:
         return str(self.page.inner_text(selector))
 

@@ -117,12 +117,11 @@ def test_equal_constants_stay_two(show: Show) -> None:
 
 def test_numbers_of_a_step_are_final_at_once(show: Show) -> None:
     page = show(NEURON_TEXT, values=NEURON, reduced_motion="no-preference")
-    page.press("Home", "Shift+ArrowRight", "ArrowRight", "ArrowRight")
-    shown = page.page.locator(".box").all_text_contents()
-    assert page.page.locator(".token").count() > 0  # while the tokens still move
-    page.page.wait_for_timeout(600)
-    assert page.page.locator(".token").count() == 0
-    assert page.page.locator(".box").all_text_contents() == shown
+    page.press("Home", "Shift+ArrowRight", "ArrowRight")
+    tokens, said = page.forward()
+    assert tokens == 1
+    page.wait("document.querySelectorAll('.token').length === 0")
+    assert page.page.text_content(".boxes") == said
 
 
 # --- looking at things ----------------------------------------------------------------------------
@@ -143,6 +142,14 @@ def test_an_edge_shows_local_times_upstream_and_the_nudge_check(product: Page) -
     panel = product.text("#panel")
     for part in ("local", "10.0", "upstream", "1.0", "contribution", "d.grad += c.data * L.grad", "Nudge check", "10"):
         assert part in panel
+
+
+def test_the_rule_card_speaks_of_the_operands_by_name(show: Show) -> None:
+    page = show("tanh(x1*w1) + 2", values={"x1": 2.0, "w1": 0.3})
+    page.run("explorer.select({ kind: 'node', id: explorer.state.run.graph.find('a') })")
+    assert "a = x1 \N{MULTIPLICATION SIGN} w1" in page.text(".rule")
+    assert "x1 gets w1 \N{MULTIPLICATION SIGN} G" in page.text(".rule")
+    assert "a.grad" in page.text(".rule .story")
 
 
 def test_every_view_follows_the_one_cursor(product: Page) -> None:
@@ -308,6 +315,18 @@ def test_predict_is_played_by_keyboard_alone(diamond: Page) -> None:
     diamond.press("Enter", "Enter")
     assert "3 of 4 right" in diamond.text(".predict")
     assert "whole backward pass" in diamond.text(".predict")
+
+
+def test_stepping_on_while_predicting_asks_about_the_new_step(diamond: Page) -> None:
+    diamond.press("p")
+    diamond.page.wait_for_selector(".predict input")
+    diamond.page.focus(".explorer")
+    diamond.press("ArrowRight")
+    assert "visits c" in diamond.text(".predict")
+    assert diamond.page.locator(".predict input").count() == 1
+    diamond.page.focus(".explorer")
+    diamond.press("s")
+    assert "?" not in diamond.page.text_content(".boxes")
 
 
 BUGS = {

@@ -61,6 +61,16 @@ export default { render };
 const data = document.getElementById("retrograd-data");
 const place = document.getElementById("retrograd");
 if (data && place) {
+  try {
+    open(place, data);
+  } catch (problem) {
+    place.textContent = `This page cannot be shown: ${problem instanceof Error ? problem.message : String(problem)}`;
+    throw problem;
+  }
+}
+
+/** The page shows what it was given. */
+function open(place: HTMLElement, data: HTMLElement): void {
   const { store } = mount(place, JSON.parse(data.textContent ?? "{}") as Payload, true);
   // For scripts: what a person can do here, they can do too.
   Object.assign(place, { explorer: store });

@@ -127,7 +127,9 @@ export class Store {
       if (this.state.playing) this.set({ playing: false });
       return;
     }
-    this.set({ step: next, moving, playing: this.state.playing && next < last });
+    const { predict, shown } = this.state;
+    const asked = predict === null ? {} : { hidden: shown.additionsOf(next).length > 0, predict: { ...predict, answers: [], marks: [], done: false } };
+    this.set({ step: next, moving, playing: this.state.playing && next < last, ...asked });
   }
 
   forward(): void {

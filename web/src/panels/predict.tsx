@@ -105,10 +105,10 @@ function Finished({ store, state }: Props): JSX.Element {
   return (
     <div class="panel predict">
       <Score state={state} />
-      <p>{state.predict?.asked ? "That was the whole backward pass." : "Nothing flows backward here, so that there is nothing to predict."}</p>
+      <p>{state.predict?.done && state.predict.asked ? "That was the whole backward pass." : "This step adds nothing, so that there is nothing to predict."}</p>
       <p class="actions">
         <button type="button" class="primary" onClick={() => store.startPrediction()}>
-          Once more
+          From the start
         </button>
       </p>
     </div>

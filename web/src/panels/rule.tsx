@@ -12,26 +12,33 @@ export function RuleCard({ state, node }: { state: State; node: number }): JSX.E
   if (row === undefined && nary === undefined) return null;
   const doc = (row ?? nary)?.doc ?? "";
   const partials = (row ?? nary)?.partials ?? [];
+  const operands = graph.operandsOf(node);
+  const named = (text: string): string => (row === undefined ? text : withNames(text, operands.map((k) => graph.names[k]), graph.names[node]));
   const letters = row === undefined ? ["each operand", "each partner"] : ["a", "b", "c"].slice(0, partials.length);
   return (
     <section class="card rule" aria-label="The rule">
       <h3>{row?.card ? capital(row.card) : `The rule of ${graph.rows[node]}`}</h3>
       <p class="doc">{doc}</p>
-      {row !== undefined && (
-        <p class="law">
-          y = {readable(row.forward)}
-        </p>
-      )}
+      {row !== undefined && <p class="law">{named(`y = ${readable(row.forward)}`)}</p>}
       <ul>
-        {partials.map((partial, k) => (
-          <li key={k}>
-            {letters[k]} gets <b>{sentence(partial)}</b>
-          </li>
-        ))}
+        {partials.map((partial, k) =>
+          row !== undefined && !graph.isVariable(operands[k]) ? null : (
+            <li key={k}>
+              {named(letters[k])} gets <b>{named(sentence(partial))}</b>
+            </li>
+          ),
+        )}
       </ul>
-      {story(graph.rows[node])}
+      <p class="story">
+        {STORIES[graph.rows[node]] ?? ""} G is the upstream gradient, {graph.names[node]}.grad.
+      </p>
     </section>
   );
+}
+
+/** A formula of the op table with the names that its letters stand for here. */
+function withNames(text: string, operands: readonly string[], result: string): string {
+  return text.replace(/\b[abcy]\b(?!\()/g, (letter) => (letter === "y" ? result : (operands["abc".indexOf(letter)] ?? letter)));
 }
 
 function capital(text: string): string {
@@ -55,13 +62,9 @@ export function readable(text: string): string {
 }
 
 const STORIES: Readonly<Record<string, string>> = {
-  add: "Addition hands the upstream gradient G to every operand.",
-  mul: "Multiplication crosses the wires: each operand gets the other's value times G.",
+  add: "Addition hands the upstream gradient to every operand.",
+  mul: "Multiplication crosses the wires: each operand gets the other's value times what comes from above.",
   relu: "Open above zero, closed below: then nothing flows back at all.",
   tanh: "Flat far from zero, so that large inputs learn slowly.",
   max: "Only the largest gets the gradient.",
 };
-
-function story(row: string): JSX.Element | null {
-  return row in STORIES ? <p class="story">{STORIES[row]}</p> : null;
-}

@@ -184,11 +184,11 @@ function EdgeCard({ store, state, edge }: Props & { edge: number }): JSX.Element
           <small>operand {graph.slots[edge] + 1} of {graph.formula(result)}</small>
         </h2>
         <div class="product" role="img" aria-label="local times upstream is the contribution">
-          <Factor label="local" value={shown.zero[edge] ? "0 (closed)" : repr(shown.local[edge])} note={`∂${y}/∂${a} = ${edgeFormula(shown, edge)}`} />
+          <Factor label="local" value={shown.zero[edge] ? "0 (closed)" : short(shown.local[edge], 6)} note={`∂${y}/∂${a} = ${edgeFormula(shown, edge)}`} />
           <span class="sign">×</span>
-          <Factor label="upstream" value={upstream === null ? "·" : repr(upstream)} note={`${y}.grad`} />
+          <Factor label="upstream" value={upstream === null ? "·" : short(upstream, 6)} note={`${y}.grad`} />
           <span class="sign">=</span>
-          <Factor label="contribution" value={done ? repr(shown.additions.contribution[item]) : "·"} note={`to ${a}.grad`} />
+          <Factor label="contribution" value={done ? short(shown.additions.contribution[item], 6) : "·"} note={`to ${a}.grad`} />
         </div>
         {done && <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=")}</p>}
         <EdgeNudge state={state} edge={edge} />
