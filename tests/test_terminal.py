@@ -136,7 +136,7 @@ def test_play_goes_on_by_itself_to_the_end_and_space_stops_it() -> None:
         terminal.send(" ")
         terminal.wait_for("step 16 of 16")
         terminal.wait_for("space play")
-        terminal.send(" ")
+        terminal.send("-", "-", "-", "-", "-", " ")  # slow enough for the first step to be seen
         terminal.wait_for("step 1 of 16")
         terminal.send("q")
         assert terminal.wait_for_end() == 0
