@@ -11,6 +11,8 @@ from browser import Page, Show
 import retrograd as rg
 from retrograd import Value, explore
 
+pytestmark = pytest.mark.native  # the page is the same, whichever engine made the trace
+
 #: As the page writes them.
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 NEURON = {"x1": 2.0, "x2": 0.0, "w1": -3.0, "w2": 1.0, "b": 6.8813735870195432}

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from conftest import require
 
+pytestmark = pytest.mark.native  # the notebook is the same, whichever engine made the trace
+
 SOURCE = "import retrograd as rg\nrg.explore('a*b + c', a=2, b=-3, c=10)"
 
 

@@ -21,6 +21,8 @@ from retrograd.explorer.page import bundle, document
 from retrograd.explorer.svg import small_svg
 from retrograd.trace import Trace
 
+pytestmark = pytest.mark.native  # the page is the same, whichever engine made the trace
+
 VALUES = {"a": 2.0, "b": -3.0, "c": 10.0}
 TEXT = "(a*b + c) * (a + b)"
 

@@ -12,6 +12,8 @@ from browser import Page, Show
 
 from retrograd import explore, nn
 
+pytestmark = pytest.mark.native  # one set of pictures
+
 FOLDER = os.environ.get("RETROGRAD_PICTURES")
 TEXT, VALUES = "(a*b + c) * (a + b)", {"a": 2.0, "b": -3.0, "c": 10.0}
 

@@ -1,13 +1,15 @@
 // Builds the page's one script and one style sheet into the Python package: node build.mjs
 import { build } from "esbuild";
+import { copyFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const bundle = join(here, "..", "src", "retrograd", "explorer", "bundle");
 await build({
   absWorkingDir: here,
   entryPoints: { explorer: "src/main.tsx", live: "src/live.tsx" },
-  outdir: join(here, "..", "src", "retrograd", "explorer", "bundle"),
+  outdir: bundle,
   bundle: true,
   minify: !process.argv.includes("--readable"),
   format: "esm",
@@ -19,3 +21,5 @@ await build({
   jsxImportSource: "preact",
   logLevel: "warning",
 });
+// What is bundled comes with its licence.
+await copyFile(join(here, "node_modules", "preact", "LICENSE"), join(bundle, "preact.LICENSE"));
