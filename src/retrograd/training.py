@@ -30,13 +30,20 @@ __all__ = [
     "GPTSettings",
     "MoonsSettings",
     "Progress",
+    "Task",
     "clear_run",
+    "gpt_task",
     "load_gpt",
     "load_moons",
+    "log_line",
+    "moons_task",
+    "one_step",
+    "open_run",
     "read_log",
     "run_exists",
     "sample",
     "sampling_tokens",
+    "save_run",
     "saved_settings",
     "train_gpt",
     "train_moons",
@@ -95,7 +102,7 @@ _KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 
 @dataclass(slots=True)
-class _Task:
+class Task:
     """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy."""
 
     settings: Settings
@@ -104,6 +111,10 @@ class _Task:
     optimizer: Optimizer
     schedule: Schedule
     evaluate: Callable[[int], tuple[Value, float | None]]
+    hidden: dict[str, int]  #: how many ReLUs each hidden layer has, in the order in which one example meets them
+    examples: Callable[[int], int]  #: how many examples go through the hidden layers in a step
+    about: Callable[[int], str]  #: what a step learns from, in words
+    example: Callable[[int], Value] | None = None  #: the loss of one example alone, where a step takes many
 
 
 def train_gpt(
@@ -122,7 +133,7 @@ def train_gpt(
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     and AnomalyError when the loss stops being a finite number.
     """
-    return _start(_gpt_task(settings), Path(out), resume, force, save_every)
+    return _start(gpt_task(settings), Path(out), resume, force, save_every)
 
 
 def train_moons(
@@ -134,13 +145,14 @@ def train_moons(
     save_every: float = SAVE_EVERY,
 ) -> Generator[Progress, None, None]:
     """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
-    return _start(_moons_task(settings), Path(out), resume, force, save_every)
+    return _start(moons_task(settings), Path(out), resume, force, save_every)
 
 
 # --- the two tasks --------------------------------------------------------------------------------
 
 
-def _gpt_task(settings: GPTSettings) -> _Task:
+def gpt_task(settings: GPTSettings) -> Task:
+    """A fresh GPT and its documents. Seeds Python's ``random``."""
     random.seed(settings.seed)
     documents = load_documents(settings.data)
     digest = hashlib.sha256("\n".join(documents).encode()).hexdigest()
@@ -154,7 +166,16 @@ def _gpt_task(settings: GPTSettings) -> _Task:
         return model.loss([vocabulary.bos, *vocabulary.encode(document), vocabulary.bos]), None
 
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
-    return _Task(settings, config, model, optimizer, LinearSchedule(optimizer, settings.steps), evaluate)
+    schedule = LinearSchedule(optimizer, settings.steps)
+    hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
+
+    def examples(step: int) -> int:
+        return min(settings.block_size, len(documents[step % len(documents)]) + 1)
+
+    def about(step: int) -> str:
+        return repr(documents[step % len(documents)])
+
+    return Task(settings, config, model, optimizer, schedule, evaluate, hidden, examples, about)
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
@@ -168,7 +189,8 @@ def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
     return GPT(len(vocabulary), settings.block_size, settings.n_layer, settings.n_embd, settings.n_head)
 
 
-def _moons_task(settings: MoonsSettings) -> _Task:
+def moons_task(settings: MoonsSettings) -> Task:
+    """A fresh MLP and the two moons. Seeds Python's ``random``."""
     if settings.points > MOST_POINTS:
         raise ValueError(f"the moons can have at most {MOST_POINTS:,} points; {settings.points:,} were asked for.")
     random.seed(settings.seed)
@@ -184,48 +206,63 @@ def _moons_task(settings: MoonsSettings) -> _Task:
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
         return sum(losses) / len(losses) + 1e-4 * weights, sum(right) / len(right)
 
+    def example(index: int) -> Value:
+        return hinge(model(points[index]), labels[index])
+
     schedule = LinearSchedule(optimizer, settings.steps, end=0.1 * settings.lr)
-    return _Task(settings, {}, model, optimizer, schedule, evaluate)
+    hidden = {"layers.0": 16, "layers.1": 16}
+
+    def examples(step: int) -> int:
+        return len(points)
+
+    def about(step: int) -> str:
+        return f"all {len(points)} points"
+
+    return Task(settings, {}, model, optimizer, schedule, evaluate, hidden, examples, about, example)
 
 
 # --- the run --------------------------------------------------------------------------------------
 
 
-def _start(task: _Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
-    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
+    """Begin the run in ``out``, or restore it, and return how many steps are done. Raises as :func:`train_gpt` does."""
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file, and a run needs a folder: give another name.")
     if resume:
-        done = _restore(task, out)
-    elif run_exists(out) and not force:
+        return _restore(task, out)
+    if run_exists(out) and not force:
         raise CheckpointError(
             f"{out} already holds a run: resume it (--resume), force a new one in its place (--force), "
             "or give another folder (--out)."
         )
-    else:
-        clear_run(out)
-        done = 0
-        _save(task, out, done)
+    clear_run(out)
+    save_run(task, out, 0)
+    return 0
+
+
+def _start(task: Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
+    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+    done = open_run(task, out, resume, force)
     return _steps(task, out, done, _open_log(out / LOG, done), save_every)
 
 
-def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
+def _steps(task: Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
     first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
     with log:
         try:
             while done < task.settings.steps:
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
-                loss, accuracy = _one_step(task, done, saved)
+                loss, accuracy = one_step(task, done, saved)
                 done += 1
                 now = time.monotonic()
                 progress = Progress(
                     done, task.settings.steps, loss, lr, (done - first) / max(now - began, 1e-9), accuracy
                 )
-                _write_log(log, progress)
+                log.write(log_line(progress))
                 if now - saved_at >= save_every:
                     _flush(log)
-                    _save(task, out, done)
+                    save_run(task, out, done)
                     saved, saved_at = done, now
                 yield progress
         except GeneratorExit:
@@ -234,8 +271,13 @@ def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -
         _finish(task, out, done, saved, log)
 
 
-def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
-    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing."""
+def one_step(
+    task: Task, step: int, saved: int, look: Callable[[Value], object] | None = None
+) -> tuple[float, float | None]:
+    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing.
+
+    ``look`` is called with the loss when the gradients are there and nothing is updated yet.
+    """
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
     if not math.isfinite(loss.data):
@@ -244,23 +286,26 @@ def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
             f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
         )
     loss.backward()
+    if look is not None:
+        look(loss)
     task.optimizer.step()
     return loss.data, accuracy
 
 
-def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
+def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
     _flush(log)
     if done > saved:
-        _save(task, out, done)
+        save_run(task, out, done)
 
 
-def _save(task: _Task, out: Path, done: int) -> None:
+def save_run(task: Task, out: Path, done: int) -> None:
+    """Write the checkpoint of a run of which ``done`` steps are finished."""
     settings = dataclasses.asdict(task.settings)
     config = {"kind": _KINDS[type(task.settings)], "settings": settings, **task.config}
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))
 
 
-def _restore(task: _Task, out: Path) -> int:
+def _restore(task: Task, out: Path) -> int:
     """Put the checkpoint's numbers into a freshly built task and return the number of finished steps."""
     checkpoint = load_checkpoint(out)
     saved = _settings_of(checkpoint, type(task.settings), out)
@@ -322,12 +367,13 @@ def _open_log(path: Path, done: int) -> IO[str]:
     return open(path, "a", encoding="utf-8", buffering=1)
 
 
-def _write_log(log: IO[str], progress: Progress) -> None:
+def log_line(progress: Progress) -> str:
+    """One line of a run's log."""
     entry = dataclasses.asdict(progress)
     del entry["steps"]
     if progress.accuracy is None:
         del entry["accuracy"]
-    log.write(json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n")
+    return json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n"
 
 
 def _flush(log: IO[str]) -> None:
