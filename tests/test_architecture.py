@@ -37,6 +37,7 @@ ARROWS: dict[str, set[str]] = {
     "training": {"errors", "engine", "nn", "optim", "checkpoint", "data"},
     "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference"},
     "bench": {"errors", "engine", "nn", "optim"},
+    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "__init__"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},
