@@ -99,6 +99,7 @@ struct Tape {
   Ref observer;
   bool observing = false;  // the observer is at work: what it records itself is not observed
   Ref backward_hook;
+  std::vector<double> rest, after;  // where the derivatives of sequences are computed, see differentiate.hpp
 
   void refresh_limit();
   bool empty() const;

@@ -257,6 +257,7 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "retrograd cannot run in a sub-interpreter: use it in the main interpreter.");
     return -1;
   }
+  if (!this_tape()) return -1;  // the importing thread has one from now on
   if (!add_value_type(module) || !add_functions_dict(module)) return -1;
   for (PyMethodDef* table : {functions, record_functions, sweep_functions, sequence_functions, optimizer_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;

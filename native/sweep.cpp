@@ -395,6 +395,7 @@ struct UndoableSink : SweepSink {
 };
 
 bool run_backward(Value* root, double seed) {
+  reserve_scratch(this_tape());
   seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
   if (!may_walk(root)) return false;
   if (root->code == LEAF) {
@@ -422,6 +423,7 @@ bool run_backward(Value* root, double seed) {
 
 // A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
 bool run_pure(Value* root, double seed, Saved& saved, Interrupt& interrupt) {
+  reserve_scratch(this_tape());
   seed += 0.0;
   saved.reach(root);
   if (root->code == LEAF) {
@@ -518,7 +520,8 @@ PyObject* value_push(PyObject* self, PyObject*) try {
     raise_from("missing_derivative", "(O)", self);
     return nullptr;
   }
-  if (node->code != LEAF && !check_node(node)) return nullptr;
+  if (!this_tape() || (node->code != LEAF && !check_node(node))) return nullptr;
+  reserve_scratch(this_tape());
   push_by_rule(node);
   Py_RETURN_NONE;
 } catch (const std::bad_alloc&) {
@@ -527,7 +530,7 @@ PyObject* value_push(PyObject* self, PyObject*) try {
 
 PyObject* value_local_grads(PyObject* self, void*) try {
   Value* node = as_value(self);
-  if (!materialize(node)) return nullptr;
+  if (!this_tape() || !materialize(node)) return nullptr;
   LocalSink sink;
   if (node->code != LEAF) {
     if (!check_node(node)) return nullptr;
@@ -535,11 +538,13 @@ PyObject* value_local_grads(PyObject* self, void*) try {
       raise_from("no_local_grads", "(O)", self);
       return nullptr;
     }
+    reserve_scratch(this_tape());
     differentiate(node, sink);
   }
   PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(sink.partials.size()));
   for (size_t i = 0; result && i < sink.partials.size(); ++i) {
-    PyTuple_SetItem(result, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(sink.partials[i]));
+    PyObject* number = PyFloat_FromDouble(sink.partials[i]);
+    if (!number || PyTuple_SetItem(result, static_cast<Py_ssize_t>(i), number) < 0) Py_CLEAR(result);
   }
   return result;
 } catch (const std::bad_alloc&) {
