@@ -3,12 +3,12 @@
 # leaks: tools/sanitize.sh PYTHON [all]
 set -eu
 cd "$(dirname "$0")/.."
-python=$1
+bin=$(cd "$(dirname "$1")" && pwd)
+python=$bin/$(basename "$1")
 build=build/sanitize
 "$python" -m pip install --quiet cmake ninja
-bin=$(dirname "$python")
-"$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$(pwd)/$bin/ninja" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DRETROGRAD_SANITIZE=address,undefined -DRETROGRAD_WERROR=ON -DPython_EXECUTABLE="$(pwd)/$python" >/dev/null
+"$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DRETROGRAD_SANITIZE=address,undefined -DRETROGRAD_WERROR=ON -DPython_EXECUTABLE="$python" >/dev/null
 "$bin/cmake" --build "$build"
 package="$build/package/retrograd"
 rm -rf "$package"

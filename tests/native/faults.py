@@ -1,9 +1,9 @@
 """Run with faults.so preloaded: each allocation of each work fails in turn, and nothing may break.
 
-Prints one line a work: how many allocations failed, how often the work raised MemoryError and how often it
-did without. (A thread's first operation is left out: the C library ends the process when it has no memory to
-register the thread's end, and Python's own threads wait for ever.) Ends with a sentence and status 1 when a work ends in anything else, gives another result
-afterwards, or has changed a gradient that it should not have.
+Prints one line a work: how many allocations failed, how often the work raised MemoryError and how often it did
+without. (A thread's first operation is left out: the C library ends the process when it has no memory to
+register the thread's end, and Python's own threads wait for ever.) Ends with a sentence and status 1 when a
+work ends in anything else, gives another result afterwards, or has changed a gradient that it should not have.
 """
 
 from __future__ import annotations
@@ -147,8 +147,11 @@ def labelled() -> list[str]:
 
 WORKS: dict[str, Callable[[], Any]] = {
     "recording": lambda: graph().data,
-    "by name": lambda: [engine.apply("hypot", x, 2.0).data, engine.evaluate("exp", 1.0), engine.apply("where", x, w, 1.0).data],
-    "sequences": lambda: [getattr(rg, name)([x, 1.0, w]).data for name in ("sum", "mean", "max", "min", "logsumexp", "prod")],
+    "by name": lambda: [
+        engine.apply("hypot", x, 2.0).data, engine.evaluate("exp", 1.0), engine.apply("where", x, w, 1.0).data
+    ],
+    "sequences": lambda: [rg.sum([x, 1.0]).data, *(f([x, 1.0, w]).data for f in (rg.mean, rg.max, rg.min, rg.logsumexp,
+                                                                                rg.prod))],
     "numbers": lambda: [rg.softmax([1.0, 2.0]), rg.dot([1.0], [2.0]), rg.math.maximum(1.0, 2.0)],
     "a neuron": lambda: engine.weighted_sum([x, w], [b, 3.0], x).data,
     "a pass": backward(graph),
