@@ -1,7 +1,7 @@
 """Exercise the native core under LeakSanitizer and fail for what it lost: run by tools/sanitize.sh.
 
-The interpreter keeps memory until its end, and libraries do too. What counts is a leak with a frame of ours on its stack:
-the parent reads the report of the child and shows those.
+The interpreter keeps memory until its end, and libraries do too. What counts is a leak with a frame of ours on its
+stack: the parent reads the report of the child and shows those.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def exercise() -> None:
 
     def works() -> None:
         x, w, b = Value(0.5, label="x"), Value(-1.5), Value(2.0)
-        y = ((x * w + b).tanh() * x + 3.0).exp() + rg.softmax([x, w, b])[1] + rg.dot([x, w], [b, 2.0]) + rg.where(x, w, b)
+        y = ((x * w + b).tanh() * x + 3.0).exp() + rg.softmax([x, w, b])[1] + rg.dot([x, w], [b, 2.0])
+        y = y + rg.where(x, w, b)
         y.backward()
         rg.gradient(y, [x, w])
         node = Value(1.0, (y, x), "mine")
@@ -36,7 +37,8 @@ def exercise() -> None:
         Value(1.0, (y,), (2.0,)).backward()
         pickle.loads(pickle.dumps(copy.deepcopy(y)))
         w.data = 9.0
-        for attempt in (y.backward, lambda: x / 0.0, lambda: x + "a", lambda: Value("a"), lambda: engine.reduce("max", [])):
+        bad = (y.backward, lambda: x / 0.0, lambda: x + "a", lambda: Value("a"), lambda: engine.reduce("max", []))
+        for attempt in bad:
             try:
                 attempt()
             except (errors.RetrogradError, TypeError, ValueError):
@@ -45,7 +47,8 @@ def exercise() -> None:
         model = nn.MLP(2, [4, 1])
         parameters = model.parameters()
         rg.mean([model([float(i), 1.0]) ** 2 for i in range(4)]).backward()
-        engine.adam_step(parameters, np.zeros(len(parameters)), np.zeros(len(parameters)), 1.0, 0.1, 0.9, 0.999, 1e-8, 0, 0)
+        moments = np.zeros(len(parameters)), np.zeros(len(parameters))
+        engine.adam_step(parameters, *moments, 1.0, 0.1, 0.9, 0.999, 1e-8, 0.0, False)
         thread = threading.Thread(target=lambda: (Value(1.0) * 2.0).backward())
         thread.start()
         thread.join()
@@ -57,7 +60,8 @@ def exercise() -> None:
 
 def main() -> int:
     """The status of the check: 0 when no leak has a frame of the native core."""
-    child = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1", "LSAN_OPTIONS": "exitcode=0"}
+    options = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1", "LSAN_OPTIONS": "exitcode=0"}
+    child = {**os.environ, **options}
     done = subprocess.run([sys.executable, __file__, "child"], env=child, capture_output=True, text=True)
     if done.returncode or "done" not in done.stdout:
         print(done.stdout + done.stderr)
