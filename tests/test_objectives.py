@@ -1,8 +1,8 @@
 """Objectives that others publish with their gradients, written here from their papers as plain scalar Python.
 
 A Gaussian mixture (the objective of ADBench), the functions of scipy.optimize, a determinant, an ordinary
-differential equation, particles under Coulomb's force, a saddle point: against published gradients where there are some, and otherwise
-three ways against each other (PyTorch, forward mode, finite differences of high order).
+differential equation, particles under Coulomb's force, a saddle point: against published gradients where there are
+some, and otherwise three ways against each other (PyTorch, forward mode, finite differences of high order).
 """
 
 from __future__ import annotations
