@@ -166,6 +166,24 @@ def bench(
         measure(works, quick=quick, json_path=json_path, full=full, compiled=compiled, names=names)
 
 
+@app.command()
+def trust(
+    rows: Annotated[list[str] | None, typer.Argument(metavar="ROW", help="Which rows; all without it.")] = None,
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the pages go.")] = Path("docs"),
+    quick: Annotated[bool, typer.Option("--quick", help="Every fifth point, no mutants, no pages.")] = False,
+) -> None:
+    """Measure how right every operation is, and write docs/trust.md and docs/conventions.md.
+
+    Against exact mathematics, Python, PyTorch and JAX; with a check that the table would notice wrong formulas. The
+    exit status is 1 when two engines differ or a wrong formula goes unnoticed.
+    """
+    with _sentences(OSError):
+        from ..trust.run import run
+
+        if not run(rows or [], folder, not quick, quick):
+            raise typer.Exit(1)
+
+
 # --- what is asked for ----------------------------------------------------------------------------
 
 _FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
