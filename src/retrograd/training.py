@@ -19,9 +19,12 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from .compiler import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
 from .data import Vocabulary, load_documents, make_moons
-from .engine import Value, no_grad
+from .engine import ENGINE, Value, no_grad
 from .errors import AnomalyError, CheckpointError, DataError
+from .index import Index
+from .math import mean, where
 from .nn import GPT, MLP, Module, hinge
 from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
 
@@ -56,6 +59,9 @@ SAVE_EVERY = 10.0
 MOST_PARAMETERS = 10_000_000
 MOST_POINTS = 100_000
 
+#: Runs that are resumed go on with the same bits, so their steps are not left to a tier that takes over at some time.
+_TIER: Tier = "vm"
+
 PathLike = str | os.PathLike[str]
 
 
@@ -69,6 +75,7 @@ class Progress:
     lr: float
     rate: float
     accuracy: float | None = None  #: of the moons: the share of points on the right side
+    tier: str = "eager"  #: what ran the step: "eager", or a tier of :func:`retrograd.compile`
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,9 @@ class Task:
     examples: Callable[[int], int]  #: how many examples go through the hidden layers in a step
     about: Callable[[int], str]  #: what a step learns from, in words
     example: Callable[[int], Value] | None = None  #: the loss of one example alone, where a step takes many
+    #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
+    compiled: Callable[[int], tuple[float, float | None]] | None = None
+    loss: Compiled[Any] | None = None  #: what ``compiled`` runs
 
 
 def train_gpt(
@@ -124,16 +134,18 @@ def train_gpt(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
 ) -> Generator[Progress, None, None]:
     """Train a GPT on the documents of ``settings.data``, one a step, with Adam and a linearly falling rate.
 
     The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
     differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
-    Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
+    Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
+    the two differ in their last digits. Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     and AnomalyError when the loss stops being a finite number.
     """
-    return _start(gpt_task(settings), Path(out), resume, force, save_every)
+    return _start(gpt_task(settings), Path(out), resume, force, save_every, eager)
 
 
 def train_moons(
@@ -143,9 +155,10 @@ def train_moons(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
 ) -> Generator[Progress, None, None]:
     """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
-    return _start(moons_task(settings), Path(out), resume, force, save_every)
+    return _start(moons_task(settings), Path(out), resume, force, save_every, eager)
 
 
 # --- the two tasks --------------------------------------------------------------------------------
@@ -161,9 +174,16 @@ def gpt_task(settings: GPTSettings) -> Task:
     model = _gpt(settings, vocabulary)
     optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
 
+    def tokens(step: int) -> list[int]:
+        return [vocabulary.bos, *vocabulary.encode(documents[step % len(documents)]), vocabulary.bos]
+
     def evaluate(step: int) -> tuple[Value, None]:
-        document = documents[step % len(documents)]
-        return model.loss([vocabulary.bos, *vocabulary.encode(document), vocabulary.bos]), None
+        return model.loss(tokens(step)), None
+
+    loss = compile(model.loss, pure=True, tier=_TIER)
+
+    def compiled(step: int) -> tuple[float, None]:
+        return loss.backward([Index(token) for token in tokens(step)]), None
 
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
     schedule = LinearSchedule(optimizer, settings.steps)
@@ -175,7 +195,19 @@ def gpt_task(settings: GPTSettings) -> Task:
     def about(step: int) -> str:
         return repr(documents[step % len(documents)])
 
-    return Task(settings, config, model, optimizer, schedule, evaluate, hidden, examples, about)
+    return Task(
+        settings,
+        config,
+        model,
+        optimizer,
+        schedule,
+        evaluate,
+        hidden,
+        examples,
+        about,
+        compiled=compiled,
+        loss=loss,
+    )
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
@@ -199,12 +231,27 @@ def moons_task(settings: MoonsSettings) -> Task:
     parameters = model.parameters()
     optimizer = SGD(model, lr=settings.lr)
 
-    def evaluate(step: int) -> tuple[Value, float]:
-        scores = [model(point) for point in points]
+    def loss_of(scores: list[Value]) -> Value:
         losses: list[Any] = [hinge(score, label) for score, label in zip(scores, labels, strict=True)]
         weights: Any = sum(p * p for p in parameters)
+        loss: Value = sum(losses) / len(losses) + 1e-4 * weights
+        return loss
+
+    def evaluate(step: int) -> tuple[Value, float]:
+        scores = [model(point) for point in points]
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
-        return sum(losses) / len(losses) + 1e-4 * weights, sum(right) / len(right)
+        return loss_of(scores), sum(right) / len(right)
+
+    loss = compile(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
+
+    @compile(pure=True, tier=_TIER)
+    def accuracy() -> Value:
+        # A comparison would be a guard that other weights break: the choice is part of the program instead.
+        sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
+        return mean(sides)
+
+    def compiled(step: int) -> tuple[float, float]:
+        return loss.backward(), accuracy()
 
     def example(index: int) -> Value:
         return hinge(model(points[index]), labels[index])
@@ -218,7 +265,7 @@ def moons_task(settings: MoonsSettings) -> Task:
     def about(step: int) -> str:
         return f"all {len(points)} points"
 
-    return Task(settings, {}, model, optimizer, schedule, evaluate, hidden, examples, about, example)
+    return Task(settings, {}, model, optimizer, schedule, evaluate, hidden, examples, about, example, compiled, loss)
 
 
 # --- the run --------------------------------------------------------------------------------------
@@ -240,25 +287,35 @@ def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
     return 0
 
 
-def _start(task: Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
+def _start(
+    task: Task, out: Path, resume: bool, force: bool, save_every: float, eager: bool
+) -> Generator[Progress, None, None]:
     """Open the run, so that whatever is wrong is raised here and not at the first step."""
     done = open_run(task, out, resume, force)
-    return _steps(task, out, done, _open_log(out / LOG, done), save_every)
+    run_step = one_step if eager or ENGINE == "reference" else compiled_step
+    return _steps(task, out, done, _open_log(out / LOG, done), save_every, run_step)
 
 
-def _steps(task: Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
+def _steps(
+    task: Task,
+    out: Path,
+    done: int,
+    log: IO[str],
+    save_every: float,
+    run_step: Callable[[Task, int, int], tuple[float, float | None]],
+) -> Generator[Progress, None, None]:
     first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
     with log:
         try:
             while done < task.settings.steps:
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
-                loss, accuracy = one_step(task, done, saved)
+                loss, accuracy = run_step(task, done, saved)
+                tier = "eager" if run_step is one_step or task.loss is None else task.loss.tier
                 done += 1
                 now = time.monotonic()
-                progress = Progress(
-                    done, task.settings.steps, loss, lr, (done - first) / max(now - began, 1e-9), accuracy
-                )
+                rate = (done - first) / max(now - began, 1e-9)
+                progress = Progress(done, task.settings.steps, loss, lr, rate, accuracy, tier)
                 log.write(log_line(progress))
                 if now - saved_at >= save_every:
                     _flush(log)
@@ -280,16 +337,30 @@ def one_step(
     """
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
-    if not math.isfinite(loss.data):
-        raise AnomalyError(
-            f"the loss of step {step + 1} is {loss.data}: the run has diverged; start it anew with a learning rate "
-            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
-        )
+    _insist_on_finite(task, step, saved, loss.data)
     loss.backward()
     if look is not None:
         look(loss)
     task.optimizer.step()
     return loss.data, accuracy
+
+
+def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | None]:
+    """The same as :func:`one_step`, by the task's compiled function."""
+    assert task.compiled is not None
+    task.optimizer.zero_grad()
+    loss, accuracy = task.compiled(step)
+    _insist_on_finite(task, step, saved, loss)
+    task.optimizer.step()
+    return loss, accuracy
+
+
+def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:
+    if not math.isfinite(loss):
+        raise AnomalyError(
+            f"the loss of step {step + 1} is {loss}: the run has diverged; start it anew with a learning rate "
+            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
+        )
 
 
 def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:

@@ -48,6 +48,7 @@ AnySettings = TypeVar("AnySettings", bound=GPTSettings | MoonsSettings)
 _GPT, _MOONS = GPTSettings(), MoonsSettings()
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, from its last checkpoint.")]
+Eager = Annotated[bool, typer.Option("--eager", help="Record and sweep each step instead of compiling it.")]
 Force = Annotated[bool, typer.Option("--force", help="Delete the run in --out and begin a new one.")]
 LiveView = Annotated[bool, typer.Option("--live", help="Watch and steer it on a page in the browser.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="With --live: print the page's address only.")]
@@ -74,6 +75,7 @@ def gpt(
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
     resume: Resume = False,
     force: Force = False,
+    eager: Eager = False,
     live: LiveView = False,
     no_browser: NoBrowser = False,
     samples: Annotated[int, _option("Documents to make up at the end.", 0)] = 20,
@@ -90,7 +92,7 @@ def gpt(
             _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
         else:
             with _saying_what_to_do():
-                run = train_gpt(settings, out, resume=resume, force=force)
+                run = train_gpt(settings, out, resume=resume, force=force, eager=eager)
             _follow(run, settings.steps, command)
         _show_losses(out)
         model, vocabulary = load_gpt(out)
@@ -109,6 +111,7 @@ def moons(
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/moons"),
     resume: Resume = False,
     force: Force = False,
+    eager: Eager = False,
     live: LiveView = False,
     no_browser: NoBrowser = False,
 ) -> None:
@@ -120,7 +123,7 @@ def moons(
             _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
         else:
             with _saying_what_to_do():
-                run = train_moons(settings, out, resume=resume, force=force)
+                run = train_moons(settings, out, resume=resume, force=force, eager=eager)
             _follow(run, settings.steps, command)
         _show_losses(out)
         _show_boundary(out)
@@ -274,7 +277,7 @@ class _Display:
 def _news(progress: Progress) -> str:
     accuracy = "" if progress.accuracy is None else f"  right {progress.accuracy:.0%}"
     rate = f"{progress.rate:.0f}/s" if progress.rate >= 10 else f"{progress.rate:.2g}/s"
-    return f"loss {progress.loss:.4f}{accuracy}  {rate}"
+    return f"loss {progress.loss:.4f}{accuracy}  {rate}  {progress.tier}"
 
 
 # --- when it has ended ----------------------------------------------------------------------------

@@ -284,7 +284,6 @@ class Recorder:
             return None  # with a NaN, Python's answer depends on the order
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
-
     def _first_largest(self, name: str, items: Sequence[Any]) -> Value | None:
         """The first of Values (and numbers) that no other is larger than, which gets the whole gradient."""
         numbers = [self.plain(item) if isinstance(item, Value) else _exactly_number(item) for item in items]

@@ -525,7 +525,7 @@ def sweep(root: Value, seed: float) -> None:
         _check_differentiable(node, cast(Record, node._record))
     for node in nodes:
         node._grad = 0.0  # an interior node gets the gradient of this pass only; leaves accumulate
-    leaves = [(value, value._grad) for value in _reached(root) if value._record is None]
+    leaves = [(value, value._grad) for value in reached(root) if value._record is None]
     root._grad += seed
     try:
         for node in reversed(nodes):
