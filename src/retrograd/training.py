@@ -142,7 +142,9 @@ def train_gpt(
     differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
     Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
-    the two differ in their last digits. Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
+    the two differ in their last digits.
+
+    Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     and AnomalyError when the loss stops being a finite number.
     """
     return _start(gpt_task(settings), Path(out), resume, force, save_every, eager)
@@ -234,7 +236,8 @@ def moons_task(settings: MoonsSettings) -> Task:
     def loss_of(scores: list[Value]) -> Value:
         losses: list[Any] = [hinge(score, label) for score, label in zip(scores, labels, strict=True)]
         weights: Any = sum(p * p for p in parameters)
-        loss: Value = sum(losses) / len(losses) + 1e-4 * weights
+        total: Any = sum(losses)
+        loss: Value = total / len(losses) + 1e-4 * weights
         return loss
 
     def evaluate(step: int) -> tuple[Value, float]:
