@@ -251,7 +251,8 @@ def moons_task(settings: MoonsSettings) -> Task:
     def accuracy() -> Value:
         # A comparison would be a guard that other weights break: the choice is part of the program instead.
         sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
-        return mean(sides)
+        share: Value = mean(sides)
+        return share
 
     def compiled(step: int) -> tuple[float, float]:
         return loss.backward(), accuracy()
