@@ -262,7 +262,7 @@ class Expansion {
   // exp(a - m) of each operand and their sum, where no gradient flows through the largest, m.
   Shares shares_of(const std::vector<Id>& ids) {
     Shares shares;
-    shares.largest = add(ROW_detach, {add(ROW_max, ids)});
+    shares.largest = add(ROW_LARGEST, ids);
     for (Id id : ids) shares.exponentials.push_back(add(ROW_sub, {id, shares.largest}));
     for (Id& id : shares.exponentials) id = add(ROW_exp, {id});
     shares.sum = add(ROW_sum, shares.exponentials);

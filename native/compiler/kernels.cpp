@@ -166,6 +166,7 @@ bool indexed_back(const Call& call) {
 
 double larger(uint16_t row, double s, double x) {
   switch (row) {
+    case ROW_LARGEST:
     case ROW_max: return Rule_max::step(s, x, 0.0, 0.0);
     case ROW_min: return Rule_min::step(s, x, 0.0, 0.0);
     case ROW_FIRST_MAX: return x > s ? x : s;
@@ -320,6 +321,10 @@ const KernelSet& best_kernels() {
 
 Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32) {
   if (Run run = set.find(kernel, row, which, float32)) return run;
+  return find_generic(kernel, row, float32);
+}
+
+Run find_generic(Kernel kernel, uint16_t row, bool float32) {
   return float32 ? generic<float>(kernel, row) : generic<double>(kernel, row);
 }
 

@@ -54,7 +54,7 @@ using Run = bool (*)(const Call&);
 
 // One step of Adam: m, v and the parameters move, in the order of operations of src/retrograd/reference/steps.py.
 struct AdamStep {
-  double rate, beta1, beta2, epsilon, decay, correction1, correction2;
+  double rate, beta1, beta2, epsilon, decay, unbiased_rate, correction;
   bool decoupled;
 };
 
@@ -83,6 +83,8 @@ class FlushToZero {
 const KernelSet& best_kernels();
 // A kernel for a call; never null.
 Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32);
+// The kernel that takes one number at a time.
+Run find_generic(Kernel kernel, uint16_t row, bool float32);
 Run find_pooled_select(bool back, bool float32);
 
 }  // namespace retrograd::compiler

@@ -744,6 +744,7 @@ PyObject* instruction_of(const Instruction& instruction) {
   const char* row = instruction.row < ROW_COUNT        ? kRows[instruction.row].name
                     : instruction.row == ROW_FIRST_MAX ? "first_max"
                     : instruction.row == ROW_FIRST_MIN ? "first_min"
+                    : instruction.row == ROW_LARGEST   ? "largest"
                                                        : "select";
   return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
                        names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
@@ -816,6 +817,40 @@ PyObject* calls(PyObject* object, PyObject* args) {
   const std::vector<Call>& list = machine->second->calls(pass);
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
                                    static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+}
+
+// profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
+PyObject* profile(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch, times;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  auto found = entry->machines.find(batch);
+  if (found == entry->machines.end() || pass < 0 || pass > 2) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  const Machine& machine = *found->second;
+  const auto& lowered = pass == 0 ? machine.lowered().forward : machine.lowered().backward;
+  const std::vector<Call>& list = machine.calls(pass);
+  std::vector<double> least(list.size(), 1e300);
+  for (unsigned int t = 0; t < times; ++t) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto start = Clock::now();
+      for (int r = 0; r < 8; ++r) list[i].run(list[i]);
+      least[i] = std::min(least[i], milliseconds_since(start) * 1e6 / 8);
+    }
+  }
+  Ref result(PyList_New(0));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Call& call = list[i];
+    Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
+                          call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
 }
 
 // install(entry, batch, pass, address, keep): machine code that does what those calls do.
@@ -915,6 +950,7 @@ PyMethodDef methods[] = {
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
     {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
+    {"profile", profile, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", verified, METH_O, "What is wrong with a program, or nothing."},
     {"drop", drop, METH_O, "Forget a program."},
     {nullptr, nullptr, 0, nullptr},
