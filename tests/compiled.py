@@ -26,7 +26,9 @@ BOUNDS = {"vm": 1e-12, "tape": 0.0, "exact": 0.0, "float32": 2e-4}
 native = pytest.mark.skipif(engine.ENGINE != "native", reason="the reference engine compiles nothing")
 
 
-def eagerly(function: Callable[..., Any], leaves: Sequence[Value], arguments: Sequence[Any]) -> tuple[float, list[float]]:
+def eagerly(
+    function: Callable[..., Any], leaves: Sequence[Value], arguments: Sequence[Any]
+) -> tuple[float, list[float]]:
     """The value and the gradients of ``leaves``, which the engine gives from zero gradients."""
     for leaf in leaves:
         leaf.grad = 0.0
@@ -57,7 +59,9 @@ def near(found: Sequence[float], expected: Sequence[float], bound: float) -> boo
     )
 
 
-def assert_near(found: tuple[float, list[float]], expected: tuple[float, list[float]], bound: float, what: object) -> None:
+def assert_near(
+    found: tuple[float, list[float]], expected: tuple[float, list[float]], bound: float, what: object
+) -> None:
     assert near([found[0]], [expected[0]], bound), (what, "value", found[0], expected[0])
     if not near(found[1], expected[1], bound):
         wrong = [(i, a, b) for i, (a, b) in enumerate(zip(found[1], expected[1], strict=True)) if not same(a, b)]

@@ -55,7 +55,9 @@ def test_a_row_on_values(op: Op, layout: str) -> None:
     def function() -> Value:
         total = Value(0.25)
         for i in range(members):
-            total = total + engine.apply(op.name, *(columns[k][place(i, k)] for k in range(op.arity))) * (1.0 + 0.125 * i)
+            total = total + engine.apply(op.name, *(columns[k][place(i, k)] for k in range(op.arity))) * (
+                1.0 + 0.125 * i
+            )
         return total
 
     points = [([n for k in differentiable(op) for n in numbers_for(op, k, width[k], seed)], ()) for seed in (0, 1)]
@@ -70,7 +72,9 @@ def test_a_row_with_numbers(op: Op) -> None:
         if set(mixture) == {"n"} or any(mixture[k] != "n" for k in op.static):
             continue
         numbers = [numbers_for(op, k, members, 2) for k in range(op.arity)]
-        columns: list[list[Any]] = [list(map(Value, column)) if m == "v" else column for m, column in zip(mixture, numbers, strict=True)]
+        columns: list[list[Any]] = [
+            list(map(Value, column)) if m == "v" else column for m, column in zip(mixture, numbers, strict=True)
+        ]
         leaves = [leaf for m, column in zip(mixture, columns, strict=True) if m == "v" for leaf in column]
         scale = Value(0.75)
 
@@ -81,7 +85,11 @@ def test_a_row_with_numbers(op: Op) -> None:
             sides = [next(given) if m == "a" else column for m, column in zip(mixture, columns, strict=True)]
             total = Value(0.0)
             for i in range(members):
-                one = engine.apply(op.name, *(side[i] for side in sides)) if _any_value(sides, i) else _traced(op, sides, i)
+                one = (
+                    engine.apply(op.name, *(side[i] for side in sides))
+                    if _any_value(sides, i)
+                    else _traced(op, sides, i)
+                )
                 total = total + one * scale
             return total
 
@@ -206,7 +214,12 @@ def test_pythons_own_max_and_min(name: str) -> None:
         largest = (max if name == "max" else min)(leaves)
         return largest * 3.0 + choose(leaves[0], leaves[1]) * leaves[2] + (leaves[3] - shift) ** 2
 
-    points = [([1.0, 2.0, 3.0, 4.0], ()), ([4.0, 3.0, 2.0, 1.0], ()), ([2.0, 2.0, 2.0, 2.0], ()), ([0.0, 5.0, 5.0, 0.0], ())]
+    points = [
+        ([1.0, 2.0, 3.0, 4.0], ()),
+        ([4.0, 3.0, 2.0, 1.0], ()),
+        ([2.0, 2.0, 2.0, 2.0], ()),
+        ([0.0, 5.0, 5.0, 0.0], ()),
+    ]
     assert_equals_eager(function, leaves, points)
 
 
@@ -218,4 +231,6 @@ def test_rows_of_the_table_that_have_methods_in_numpy() -> None:
         from_numbers = a % 0.3 + a // 0.3 + abs(-a) + a**2.0 + (2.0**a) + divmod(a, 0.4)[1] + max(a, 0.5) - min(a, 1.0)
         return x % y + y // x + x**y + 2.0**x + x**2 + abs(-x) + rg.math.atan2(x, a) + y.hypot(a) + from_numbers * x
 
-    assert_equals_eager(function, [x, y], [([0.7, 1.9], (0.45,)), ([1.7, 0.9], (1.45,)), ([0.2, 2.5], (0.95,))], bound=1e-11)
+    assert_equals_eager(
+        function, [x, y], [([0.7, 1.9], (0.45,)), ([1.7, 0.9], (1.45,)), ([0.2, 2.5], (0.95,))], bound=1e-11
+    )

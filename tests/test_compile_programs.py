@@ -89,7 +89,11 @@ def test_a_recurrent_network() -> None:
         state: Vector = list(start)
         for x in inputs:
             state = [
-                (sum(wi * s for wi, s in zip(w[k], state, strict=True)) + sum(ui * xi for ui, xi in zip(u[k], x, strict=True)) + bias[k]).tanh()
+                (
+                    sum(wi * s for wi, s in zip(w[k], state, strict=True))
+                    + sum(ui * xi for ui, xi in zip(u[k], x, strict=True))
+                    + bias[k]
+                ).tanh()
                 for k in range(size)
             ]
         return sum(s * s for s in state)
@@ -103,7 +107,9 @@ def test_a_recurrent_network() -> None:
     assert all(compiled.stats().traces == 3 for compiled in made.values())  # one for each number of steps
 
 
-@pytest.mark.parametrize(("rows", "columns", "size", "stride"), [(8, 8, 3, 1), (9, 7, 2, 1), (9, 9, 3, 2), (12, 5, 4, 1), (6, 17, 1, 1)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "size", "stride"), [(8, 8, 3, 1), (9, 7, 2, 1), (9, 9, 3, 2), (12, 5, 4, 1), (6, 17, 1, 1)]
+)
 def test_a_convolution_written_as_loops(rows: int, columns: int, size: int, stride: int) -> None:
     """Its windows overlap: every pixel is owed by up to size * size outputs."""
     image = [values(columns, r) for r in range(rows)]
@@ -185,7 +191,11 @@ def test_a_bundle_adjustment_residual() -> None:
             theta = theta2.sqrt()
             c, s = theta.cos(), theta.sin()
             w = [a / theta for a in axis]
-            cross = [w[1] * point[2] - w[2] * point[1], w[2] * point[0] - w[0] * point[2], w[0] * point[1] - w[1] * point[0]]
+            cross = [
+                w[1] * point[2] - w[2] * point[1],
+                w[2] * point[0] - w[0] * point[2],
+                w[0] * point[1] - w[1] * point[0],
+            ]
             dot = (w[0] * point[0] + w[1] * point[1] + w[2] * point[2]) * (1.0 - c)
             return [p * c + x * s + a * dot for p, x, a in zip(point, cross, w, strict=True)]
         cross = [
@@ -205,7 +215,9 @@ def test_a_bundle_adjustment_residual() -> None:
     observed = [[0.1 * i, -0.05 * i] for i in range(len(seen))]
     data = settings(leaves, 0, 1, spread=0.4)
     small = [0.0 if i in (0, 1, 2) else n for i, n in enumerate(data[0])]  # the first camera takes the other branch
-    assert_equals_eager(loss, leaves, [(data[0], (observed,)), (small, (observed,)), (data[1], (observed,))], bound=1e-11)
+    assert_equals_eager(
+        loss, leaves, [(data[0], (observed,)), (small, (observed,)), (data[1], (observed,))], bound=1e-11
+    )
 
 
 def test_a_pricer_with_branches() -> None:
@@ -255,6 +267,7 @@ def test_sums_of_ragged_lengths() -> None:
 def test_chains_in_both_nestings(length: int, left: bool) -> None:
     """Sums that start from nothing, zero, a number, a Value; of products, squares and what is neither."""
     a, b = values(length), values(length, 1)
+
     def chain(terms: Vector, start: Any) -> Any:
         total = start
         for term in terms:
@@ -277,7 +290,9 @@ def test_chains_in_both_nestings(length: int, left: bool) -> None:
     assert_equals_eager(loss, [*a, *b], [(n, ()) for n in settings([*a, *b], 0, 1)], bound=1e-11)
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (2, 3, 4), (4, 4, 4), (7, 5, 3), (8, 16, 9), (17, 1, 2), (1, 33, 5), (3, 9, 64)])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(1, 1, 1), (2, 3, 4), (4, 4, 4), (7, 5, 3), (8, 16, 9), (17, 1, 2), (1, 33, 5), (3, 9, 64)]
+)
 def test_products_of_matrices_and_their_transposes(m: int, n: int, k: int) -> None:
     """A B, A B', A' B, with softmax over rows, means over columns and both added back."""
     a, b = [values(k, i) for i in range(m)], [values(n, 100 + i) for i in range(k)]
@@ -392,7 +407,12 @@ def test_gradients_of_arguments_in_nested_lists_and_arrays() -> None:
     for kind, options in KINDS.items():
         compiled = rg.compile(function, pure=True, **options)
         for k in range(3):
-            given = {"a": [1.0 + k, 2], "b": 3.0, "m": np.arange(6.0).reshape(2, 3) - k, "t": (Value(0.5), Value(2.0 + k))}
+            given = {
+                "a": [1.0 + k, 2],
+                "b": 3.0,
+                "m": np.arange(6.0).reshape(2, 3) - k,
+                "t": (Value(0.5), Value(2.0 + k)),
+            }
             value, gradients = compiled.value_and_grad(given, 0.5)
             eager_value, eager_gradients = expected({**given, "t": (0.5, 2.0 + k)}, 0.5)
             assert math.isclose(value, eager_value, rel_tol=1e-5 if kind == "float32" else 1e-12)

@@ -52,9 +52,19 @@ STEPS = st.one_of(
     st.tuples(st.just("number"), st.sampled_from(["add", "sub", "mul"]), PLACES, NUMBERS, st.booleans()),
     st.tuples(st.just("row"), st.sampled_from(SEQUENCE), PLACES, st.integers(1, 7), st.integers(1, 3)),
     # loops: elementwise over a stretch, an accumulation in place, a chain in either nesting, a matrix times a vector
-    st.tuples(st.just("each"), st.sampled_from(sorted(BINARY)), PLACES, PLACES, st.integers(1, 9), st.integers(1, 2), st.integers(0, 2)),
+    st.tuples(
+        st.just("each"),
+        st.sampled_from(sorted(BINARY)),
+        PLACES,
+        PLACES,
+        st.integers(1, 9),
+        st.integers(1, 2),
+        st.integers(0, 2),
+    ),
     st.tuples(st.just("place"), PLACES, PLACES, st.integers(1, 9)),
-    st.tuples(st.just("chain"), PLACES, st.integers(1, 9), st.booleans(), NUMBERS, st.sampled_from(["sum", "product", "dot"])),
+    st.tuples(
+        st.just("chain"), PLACES, st.integers(1, 9), st.booleans(), NUMBERS, st.sampled_from(["sum", "product", "dot"])
+    ),
     st.tuples(st.just("matrix"), PLACES, PLACES, st.integers(1, 5), st.integers(1, 5), st.integers(1, 3)),
     st.tuples(st.just("window"), PLACES, PLACES, st.integers(1, 6), st.integers(1, 4)),
     st.tuples(st.just("branch"), PLACES, PLACES, st.booleans()),
@@ -127,7 +137,9 @@ class Interpreter:
         self.keep(total)
 
     def matrix(self, a: int, b: int, rows: int, columns: int, step: int) -> None:
-        self.keep(*[sum(self.at(a + i * columns + j) * self.at(b + j * step) for j in range(columns)) for i in range(rows)])
+        self.keep(
+            *[sum(self.at(a + i * columns + j) * self.at(b + j * step) for j in range(columns)) for i in range(rows)]
+        )
 
     def window(self, a: int, b: int, count: int, size: int) -> None:
         self.keep(*[sum(self.at(a + i + j) * self.at(b + j) for j in range(size)) for i in range(count)])

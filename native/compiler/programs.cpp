@@ -322,10 +322,13 @@ Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
   return replay_forward(entry, arguments);
 }
 
-// Whether gradients are switched off, as rg.no_grad() does.
-bool is_off() {
+// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
+// every node, as rg.detect_anomaly() does.
+const char* must_run_eagerly(bool differentiates) {
   const Tape* tape = this_tape();
-  return tape && !tape->recording;
+  if (!tape) return nullptr;
+  if (tape->observer || tape->backward_hook) return "watched";
+  return differentiates && !tape->recording ? "off" : nullptr;
 }
 
 // The entry that stands for a call; its forward pass is done.
@@ -335,8 +338,8 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     found.reason = "trace";
     return found;
   }
-  if (differentiates && is_off()) {
-    found.reason = "off";
+  if (const char* reason = must_run_eagerly(differentiates)) {
+    found.reason = reason;
     return found;
   }
   auto& entries = *self->entries;
@@ -613,7 +616,7 @@ PyObject* batch_forward(PyObject* object, PyObject* list) try {
   }
   Programs* self = self_of(object);
   self->pending->clear();
-  if (tracing() || is_off()) Py_RETURN_NONE;
+  if (tracing() || must_run_eagerly(true)) Py_RETURN_NONE;
   std::vector<Member> members;
   if (!read_members(list, members)) return nullptr;
   for (const auto& entry : *self->entries) {

@@ -76,7 +76,10 @@ class Compiled(Generic[P]):
         return self._programs.backward(*arguments)
 
     def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
-        """The function's value, and its derivatives in the structure of the first argument. No ``.grad`` is touched."""
+        """The function's value, and its derivatives in the structure of the first argument. No ``.grad`` is touched.
+
+        A Value that is passed in, and that the function uses besides as a parameter, counts in both roles.
+        """
         arguments = self._positional(args, kwargs)
         if not arguments:
             raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
@@ -194,13 +197,11 @@ class Compiled(Generic[P]):
             self._reasons["the result does not depend on any Value: run eagerly"] += 1
             return trace.result, description
         self._reasons[_TRACED[reason]] += 1
-        if not self._add(mode, trace, description, arguments, since):
-            return trace.result, description
+        added = self._add(mode, trace, description, arguments, since)
         if any(map(engine.is_parameter, description.originals.values())):
             # The function uses an argument as a parameter, too: now it is known to be one.
-            self._programs.drop(self._programs.facts()[0]["number"])
             return self._trace(mode, arguments, reason)
-        return None
+        return None if added else (trace.result, description)
 
     def _plainly(self, mode: int, arguments: tuple[Any, ...], why: str) -> tuple[Any, Description]:
         self._reasons[why] += 1
@@ -246,6 +247,9 @@ class Compiled(Generic[P]):
             )
         except NotImplementedError as problem:
             self._reasons[f"{problem}: run eagerly"] += 1
+            return False
+        if any(map(engine.is_parameter, description.originals.values())):
+            self._programs.drop(number)
             return False
         if not self._agrees(number, trace.result, arguments):
             self._programs.drop(number)
@@ -358,6 +362,7 @@ _TRACED = {
 _INSTEAD = {
     "domain": "an operation left its domain, or a number was not finite: run eagerly",
     "off": "gradients were switched off by no_grad: run eagerly",
+    "watched": "every operation is watched, as detect_anomaly does: run eagerly",
 }
 _EAGER = {True: "run in safe mode", False: "the reference engine runs every call eagerly"}
 
