@@ -72,7 +72,9 @@ class Lifting {
     }
     if (!youngest) return;
     bool users = false, older = false;
-    walk(youngest, [&](Value* place) {
+    Interrupt interrupt;
+    interrupt.ignore();
+    walk(youngest, interrupt, [&](Value* place) {
       Value* node = node_at(place);
       users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
       older |= position_of(place) < since_;

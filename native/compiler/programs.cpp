@@ -684,6 +684,12 @@ PyObject* batch_backward(PyObject* object, PyObject* seed) try {
 
 // --- looking inside -----------------------------------------------------------------------------------------------
 
+const char* tier_of(const Entry& entry) {
+  if (entry.replays()) return "tape";
+  const auto machine = entry.machines.find(1);
+  return machine != entry.machines.end() && machine->second->has_code() ? "llvm" : "vm";
+}
+
 PyObject* facts_of(const Entry& entry) {
   Ref passes(PyDict_New());
   for (auto& [pass, time] : entry.milliseconds) {
@@ -691,29 +697,32 @@ PyObject* facts_of(const Entry& entry) {
     if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
   }
   size_t forward_calls = 0, backward_calls = 0, bytes = 0;
-  bool code = false;
   Ref batches(PyList_New(0));
   for (const auto& [batch, machine] : entry.machines) {
     if (batch == 1) {
       forward_calls = machine->calls(0).size();
       backward_calls = machine->calls(1).size();
     }
-    code |= machine->has_code();
     bytes += 2 * machine->bytes();
     Ref number(PyLong_FromUnsignedLong(batch));
     if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
   }
   if (entry.replay) bytes += entry.replay->bytes();
-  const char* tier = entry.replays() ? "tape" : code ? "llvm" : "vm";
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
   return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
-                       size(entry.number), "mode", entry.mode, "tier", tier, "nodes", size(entry.graph.size()), "terms",
-                       size(entry.program.terms), "groups", size(entry.program.groups), "instructions",
-                       size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
-                       size(backward_calls), "bytes", size(bytes), "guards",
-                       size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
-                       size(entry.broken_guards), "exceptional", size(entry.exceptional), "milliseconds", passes.get(),
-                       "batches", batches.get());
+                       size(entry.number), "mode", entry.mode, "tier", tier_of(entry), "nodes",
+                       size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
+                       size(entry.program.groups), "instructions", size(entry.program.instructions.size()),
+                       "forward_calls", size(forward_calls), "backward_calls", size(backward_calls), "bytes",
+                       size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()), "hits",
+                       size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional",
+                       size(entry.exceptional), "milliseconds", passes.get(), "batches", batches.get());
+}
+
+// tier(): of the program that was used last.
+PyObject* tier(PyObject* object, PyObject*) {
+  const auto& entries = *self_of(object)->entries;
+  return PyUnicode_FromString(entries.empty() ? "eager" : tier_of(*entries[0]));
 }
 
 PyObject* facts(PyObject* object, PyObject*) {
@@ -872,7 +881,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   }
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  machine->second->install(pass, reinterpret_cast<Machine::Code>(static_cast<uintptr_t>(address)));
+  machine->second->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
   Py_RETURN_NONE;
 }
 
@@ -949,6 +958,7 @@ PyMethodDef methods[] = {
     {"check", check, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"batch_forward", batch_forward, METH_O, "Run what fits; the numbers of the members that are left."},
     {"batch_backward", batch_backward, METH_O, "Sweep what batch_forward ran; the sum of the values."},
+    {"tier", tier, METH_NOARGS, "What runs the program that was used last."},
     {"facts", facts, METH_NOARGS, "What each program is and has done."},
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},

@@ -133,7 +133,7 @@ class _Describing:
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
         stand_in: Any = items
         if kind is not list:
-            stand_in = kind._make(items) if named else tuple(items)  # type: ignore[attr-defined]
+            stand_in = kind._make(items) if named else tuple(items)
         return stand_in, ("sequence", kind, [pair[1] for pair in pairs])
 
     @staticmethod

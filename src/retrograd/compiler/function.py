@@ -18,7 +18,7 @@ from .statistics import Statistics, gathered
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
 
-__all__ = ["Compiled", "compile"]
+__all__ = ["Compiled", "Tier", "compile"]
 
 Tier = Literal["auto", "vm", "llvm", "tape"]
 P = ParamSpec("P")
@@ -43,7 +43,7 @@ class Compiled(Generic[P]):
 
     def __init__(self, function: Callable[P, Any], pure: bool, exact: bool, dtype: str, tier: Tier) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function: Callable[..., Any] = function
         self._pure, self._exact, self._dtype, self._tier = pure, exact, dtype, tier
         self._reasons: Counter[str] = Counter()
         self._native = engine.ENGINE == "native"
@@ -52,7 +52,7 @@ class Compiled(Generic[P]):
             self._programs = engine.Programs(self._missed, Index)
             if pure:
                 # The native method itself, so that a call costs no Python frame.
-                self.backward = self._programs.backward  # type: ignore[method-assign]
+                self.backward = self._programs.backward  # type: ignore[method-assign, assignment]
 
     # --- calls ----------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Compiled(Generic[P]):
             for i in left:
                 if self._programs.batch_forward([batch[i]]):
                     self._trace(_BACKWARD, tuple(batch[i]), "new")
-            left = self._programs.batch_forward(batch)
+            left = self._programs.batch_forward(batch) or []
         roots = [self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in left]
         total = self._programs.batch_backward(seed)
         for root in roots:
@@ -122,6 +122,11 @@ class Compiled(Generic[P]):
         return total * seed
 
     # --- looking inside ---------------------------------------------------------------------------------
+
+    @property
+    def tier(self) -> str:
+        """What answered the last call: "vm", "llvm", "tape", or "eager" when no program could."""
+        return self._programs.tier() if self._native and self._pure else "eager"
 
     def stats(self) -> Statistics:
         """What was compiled, how long each pass took, and how often calls hit, were traced again or ran eagerly."""
@@ -234,7 +239,7 @@ class Compiled(Generic[P]):
                 description.inputs,
                 description.actives,
                 description.offsets,
-                [tuple(selection) for selection in trace.selections],
+                [(chosen.node, chosen.slot, chosen.candidates) for chosen in trace.selections],
                 guards,
                 index_guards,
                 description.wanted,
