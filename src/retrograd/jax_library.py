@@ -41,6 +41,7 @@ def primitives() -> dict[str, Callable[..., Any]]:
     functions: dict[str, Callable[..., Any]] = {name: getattr(jnp, name) for name in _SAME_NAME}
     functions |= {name: getattr(jnp, name.replace("a", "arc", 1)) for name in _ARC}
     functions |= {"erf": special.erf, "erfc": special.erfc, "lgamma": special.gammaln, "digamma": special.digamma}
-    functions |= {"polygamma": special.polygamma, "pow": jnp.power, "mod": jnp.remainder, "detach": stop_gradient}
+    functions |= {"pow": jnp.power, "mod": jnp.remainder, "detach": stop_gradient}
+    functions["polygamma"] = lambda order, a: special.polygamma(jnp.asarray(order).astype(int), a)
     functions["floordiv"] = lambda a, b: jnp.floor(a / b)
     return functions

@@ -239,11 +239,7 @@ def jax_backend() -> Backend:
     """JAX in double precision; use it inside ``double_precision()``."""
     import jax.numpy as jnp
 
-    def polygamma(order: Any, a: Any) -> Any:
-        return special["polygamma"](int(order), a)
-
-    special = primitives()
-    return _Library({**special, "polygamma": polygamma}, lambda x: jnp.asarray(x, dtype=jnp.float64))
+    return _Library(primitives(), lambda x: jnp.asarray(x, dtype=jnp.float64))
 
 
 def _by_jax(tape: Tape) -> tuple[float, list[float]]:
