@@ -14,16 +14,20 @@ import os
 import random
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
 from .data import Vocabulary, load_documents, make_moons
 from .engine import Value, no_grad
 from .errors import AnomalyError, CheckpointError, DataError
+from .index import Index
 from .nn import GPT, MLP, Module, hinge
 from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
+
+if TYPE_CHECKING:
+    from .data_parallel import DataParallel
 
 __all__ = [
     "LOG",
@@ -50,6 +54,8 @@ MOST_PARAMETERS = 10_000_000
 MOST_POINTS = 100_000
 
 PathLike = str | os.PathLike[str]
+#: Who computes: this library, or JAX on its devices.
+Backend = Literal["native", "jax"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,7 @@ class GPTSettings:
     block_size: int = 16
     seed: int = 42
     lr: float = 0.01
+    batch: int = 1  #: documents in each step, whose losses are averaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,10 @@ _KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 @dataclass(slots=True)
 class _Task:
-    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy."""
+    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy.
+
+    With a ``mesh``, JAX's devices hold the numbers, and take the arguments of the loss from ``members(step)``.
+    """
 
     settings: Settings
     config: dict[str, Any]
@@ -104,6 +114,8 @@ class _Task:
     optimizer: Optimizer
     schedule: Schedule
     evaluate: Callable[[int], tuple[Value, float | None]]
+    members: Callable[[int], list[tuple[Any, ...]]] = field(default=lambda step: [])
+    mesh: DataParallel | None = None
 
 
 def train_gpt(
@@ -113,16 +125,20 @@ def train_gpt(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    backend: Backend = "native",
+    devices: int | None = None,
 ) -> Generator[Progress, None, None]:
-    """Train a GPT on the documents of ``settings.data``, one a step, with Adam and a linearly falling rate.
+    """Train a GPT on the documents of ``settings.data``, ``batch`` a step, with Adam and a linearly falling rate.
 
     The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
     differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
+    ``backend="jax"`` divides each step's documents among ``devices`` devices of JAX (all without it), with the
+    same losses but for rounding; a run may be resumed with another backend.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
-    and AnomalyError when the loss stops being a finite number.
+    AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
     """
-    return _start(_gpt_task(settings), Path(out), resume, force, save_every)
+    return _start(_gpt_task(settings, backend, devices), Path(out), resume, force, save_every)
 
 
 def train_moons(
@@ -140,7 +156,9 @@ def train_moons(
 # --- the two tasks --------------------------------------------------------------------------------
 
 
-def _gpt_task(settings: GPTSettings) -> _Task:
+def _gpt_task(settings: GPTSettings, backend: Backend, devices: int | None) -> _Task:
+    if settings.batch < 1:
+        raise ValueError(f"a step takes at least one document; batch is {settings.batch}.")
     random.seed(settings.seed)
     documents = load_documents(settings.data)
     digest = hashlib.sha256("\n".join(documents).encode()).hexdigest()
@@ -149,12 +167,35 @@ def _gpt_task(settings: GPTSettings) -> _Task:
     model = _gpt(settings, vocabulary)
     optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
 
+    def tokens(step: int) -> list[list[int]]:
+        """The documents of a step, which begin anew at the end."""
+        first = step * settings.batch
+        chosen = [documents[i % len(documents)] for i in range(first, first + settings.batch)]
+        return [[vocabulary.bos, *vocabulary.encode(document), vocabulary.bos] for document in chosen]
+
     def evaluate(step: int) -> tuple[Value, None]:
-        document = documents[step % len(documents)]
-        return model.loss([vocabulary.bos, *vocabulary.encode(document), vocabulary.bos]), None
+        losses: list[Any] = [model.loss(document) for document in tokens(step)]
+        return losses[0] if len(losses) == 1 else sum(losses) / len(losses), None
+
+    def members(step: int) -> list[tuple[list[Index]]]:
+        # What the model cannot see is left out, so that all long documents are alike.
+        return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
-    return _Task(settings, config, model, optimizer, LinearSchedule(optimizer, settings.steps), evaluate)
+    schedule = LinearSchedule(optimizer, settings.steps)
+    mesh = _mesh(model.loss, optimizer, backend, devices)
+    return _Task(settings, config, model, optimizer, schedule, evaluate, members, mesh)
+
+
+def _mesh(loss: Callable[..., Value], optimizer: Adam, backend: Backend, devices: int | None) -> DataParallel | None:
+    """Where the JAX backend trains; None for the native one."""
+    if backend == "jax":
+        from .data_parallel import DataParallel
+
+        return DataParallel(loss, optimizer, devices)
+    if devices is not None:
+        raise ValueError("devices are chosen for the JAX backend alone: leave them out, or ask for backend 'jax'.")
+    return None
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
@@ -236,16 +277,24 @@ def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -
 
 def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
     """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing."""
+    if task.mesh is not None:
+        number = task.mesh.step(task.members(step))
+        _check_finite(number, task, step, saved)
+        return number, None
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
-    if not math.isfinite(loss.data):
-        raise AnomalyError(
-            f"the loss of step {step + 1} is {loss.data}: the run has diverged; start it anew with a learning rate "
-            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
-        )
+    _check_finite(loss.data, task, step, saved)
     loss.backward()
     task.optimizer.step()
     return loss.data, accuracy
+
+
+def _check_finite(loss: float, task: _Task, step: int, saved: int) -> None:
+    if not math.isfinite(loss):
+        raise AnomalyError(
+            f"the loss of step {step + 1} is {loss}: the run has diverged; start it anew with a learning rate "
+            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
+        )
 
 
 def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
@@ -255,6 +304,8 @@ def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None
 
 
 def _save(task: _Task, out: Path, done: int) -> None:
+    if task.mesh is not None:
+        task.mesh.settle()
     settings = dataclasses.asdict(task.settings)
     config = {"kind": _KINDS[type(task.settings)], "settings": settings, **task.config}
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))

@@ -36,12 +36,17 @@ class JaxFunction:
     derivative are NaN; ``g.guards`` lists those comparisons.
     """
 
-    def __init__(self, function: Callable[..., Any], values: Sequence[Value], trace: Trace, spec: Any, program: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], values: Sequence[Value], trace: Trace, spec: Any, program: Any
+    ) -> None:
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
         #: The Values whose numbers are the parameters.
         self.values = tuple(values)
         #: The comparisons that decided something, a sentence each.
-        self.guards = tuple(_sentence(g.kind, g.outcome, g.where) for g in (*trace.guards, *trace.index_guards))
+        self.guards = tuple(
+            [_sentence(g.kind, g.outcome, g.where) for g in trace.guards]
+            + [_sentence(g.kind, g.outcome, g.where) for g in trace.index_guards]
+        )
         self._layout = Layout(spec)
         self._run = lowered(program)
         self._places = _places(program, self.values)
@@ -180,20 +185,20 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Tra
     trace = recorder.run(function, description.stand_ins, want_sources=True)
     if trace.reasons:
         raise errors.not_traceable(function, trace.reasons[0])
-    if not isinstance(trace.result, Value):
-        raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
     return trace, description, since
 
 
 def _program(function: Callable[..., Any], trace: Trace, description: Description, since: int) -> Any:
     """The vector program of a trace. Its roots are the result and then what the guards compare."""
+    if not isinstance(trace.result, Value):
+        raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
     roots = [trace.result]
     for guard in trace.guards:
         roots.append(guard.left)
         if isinstance(guard.right, Value):
             roots.append(guard.right)
     programs = engine.Programs(lambda *_: None, Index)
-    selections = [tuple(selection) for selection in trace.selections]
+    selections = [(selection.node, selection.slot, selection.candidates) for selection in trace.selections]
     spec, inputs, actives, offsets = description.spec, description.inputs, description.actives, description.offsets
     try:
         number = programs.add(
@@ -213,7 +218,9 @@ def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list
     known = set(map(id, values))
     for _, _, leaf in used:
         if id(leaf) not in known:
-            raise errors.not_traceable(function, f"it depends on {errors.name_of(leaf)}, which is not among parameters=")
+            raise errors.not_traceable(
+                function, f"it depends on {errors.name_of(leaf)}, which is not among parameters="
+            )
     return list({id(value): value for value in values}.values())
 
 
@@ -236,7 +243,8 @@ def _fill(where: Any, count: int) -> None:
     """Give what the program does not read the place after its neighbour's, so that a slice stays one."""
     known = np.flatnonzero(where >= 0)
     if not known.size:
-        return where.fill(0)
+        where.fill(0)
+        return
     before = np.searchsorted(known, np.arange(where.size), side="right") - 1
     neighbour = known[np.maximum(before, 0)]
     where[:] = np.clip(where[neighbour] + np.arange(where.size) - neighbour, 0, count - 1)

@@ -20,7 +20,7 @@ from ...index import Index
 
 __all__ = ["KINDS", "Layout", "Numbers"]
 
-#: The three sequences that a call's numbers form: those without and with a gradient in the compiler's eyes, and indices.
+#: The sequences that a call's numbers form: floats, the numbers of Values, indices.
 KINDS = ("passive", "active", "index")
 Numbers = dict[str, Any]
 Spec = tuple[Any, ...]

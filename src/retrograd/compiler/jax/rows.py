@@ -117,7 +117,7 @@ class _Partial:
         self._value = _compiled(split.expression, names, functions)
         self._guard = None if split.guard is None else _compiled(split.guard, names, functions)
         self._may_be_infinite = any(
-            isinstance(node, ast.Call) or isinstance(node, ast.Div) or (isinstance(node, ast.Name) and node.id == "y")
+            isinstance(node, (ast.Call, ast.Div)) or (isinstance(node, ast.Name) and node.id == "y")
             for node in ast.walk(split.expression)
         )
 
@@ -145,7 +145,8 @@ def _zero_wins(t: Any, slope: Any) -> Any:
     """
     import jax.numpy as jnp
 
-    huge = float(jnp.finfo(jnp.result_type(t)).max)
+    finfo: Any = jnp.finfo
+    huge = float(finfo(jnp.result_type(t)).max)
     lift = jnp.where(jnp.abs(slope) <= huge, 1.0, huge)
     bounded = jnp.where(slope == slope, jnp.maximum(jnp.minimum(slope, huge), -huge), 0.0)
     return t * lift * lift * bounded * lift * lift

@@ -1,6 +1,6 @@
-"""Views of a flat array: the elements that a nest of loops visits, by slices, reshapes and transposes, or one gather.
+"""Views of a flat array: what a nest of loops visits, by slices, reshapes and transposes, or by one gather.
 
-A loop is ``(extent, stride)``; the element at index i, j, … of the result is ``flat[base + i*stride_0 + j*stride_1 + …]``.
+A loop is ``(extent, stride)``. Element i, j, … of a view is ``flat[base + i * stride_0 + j * stride_1 + …]``.
 """
 
 from __future__ import annotations
