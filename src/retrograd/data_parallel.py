@@ -115,6 +115,8 @@ class DataParallel:
     def _placed(self, arrays: Any, sharding: Any) -> Any:
         """NumPy's arrays on the devices; each process gives those that are its own."""
         jax = self._jax
+        if jax.process_count() == 1:
+            return jax.device_put(arrays, sharding)
         return jax.tree.map(
             lambda array: jax.make_array_from_callback(array.shape, sharding, lambda part: array[part]), arrays
         )
