@@ -7,7 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
@@ -17,6 +17,9 @@ from .arguments import Description, Unsuitable, describe
 from .statistics import Statistics, gathered
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
+
+if TYPE_CHECKING:
+    from .jax import JaxFunction
 
 __all__ = ["Compiled", "Tier", "compile"]
 
@@ -122,6 +125,19 @@ class Compiled(Generic[P]):
             else:
                 total += root
         return total * seed
+
+    def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
+        """The function as a JAX function ``g(parameters, *inputs)``, traced with ``args``: jit it, map it, shard it.
+
+        ``args`` are an example: other calls differ in their floats, Values and Indexes alone. As with ``pure=True``,
+        this is your promise that the function depends on its arguments and its parameters alone. ``parameters``, a
+        Module or nested lists of Values, fixes the order of the parameter vector; without it, the vector holds every
+        leaf that the function depends on. See :class:`retrograd.compiler.jax.JaxFunction`.
+        Raises MissingExtraError without JAX and NotTraceableError where no trace stands for other calls.
+        """
+        from .jax import to_jax
+
+        return to_jax(self._function, args, parameters)
 
     # --- looking inside ---------------------------------------------------------------------------------
 
