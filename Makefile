@@ -3,7 +3,9 @@
 # make bench     the figures of the README, as ratios in one run
 # make examples  run the examples of the pages and the notebook and write what they print
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
-# make sanitize  the native tests under AddressSanitizer and UBSan
+# make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
+# make trust     all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
+#                all tests under the sanitizers, clang-tidy, coverage (half an hour on two cores)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +14,7 @@ RUN ?= runs/demo
 CPP := $(wildcard native/*.cpp native/*.hpp)
 SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test lint types unit reference bench generate examples format sanitize clean
+.PHONY: demo test lint types unit reference bench generate examples format sanitize trust tidy audit clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -67,6 +69,23 @@ format: $(VENV)/tested
 # A build of its own, beside the sources, with the sanitizers' runtime loaded before Python.
 sanitize: $(VENV)/tested
 	tools/sanitize.sh $(BIN)/python
+
+trust: $(VENV)/tested tidy
+	$(BIN)/python -m pip install --quiet ".[trust,fuzz]"
+	$(BIN)/retrograd trust
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/test_trust.py tests/test_programs.py tests/test_scale.py \
+	  tests/test_faults.py tests/test_security.py
+	$(BIN)/python tools/fuzz.py --seconds 120
+	tools/sanitize.sh $(BIN)/python all
+	tools/coverage.sh $(BIN)/python tests
+
+tidy: $(VENV)/tested
+	tools/tidy.sh $(BIN)/python
+
+# Known holes in what is installed, as the package index knows them.
+audit: $(VENV)/tested
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip_audit --local --skip-editable
 
 clean:
 	rm -rf $(VENV) build dist runs
