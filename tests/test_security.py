@@ -166,6 +166,7 @@ def test_dependencies_are_few_and_known() -> None:
     assert {name.split(">")[0] for name in project["dependencies"]} == {"numpy", "rich", "typer", "safetensors"}
 
 
+@pytest.mark.native
 def test_fuzzers_run_where_atheris_is_installed() -> None:
     require("atheris")
     done = subprocess.run(
