@@ -29,8 +29,8 @@ export function wireLabel(state: State, wire: Wire): string {
   return `${from}, operand ${graph.slots[edge] + 1} of ${to}: ∂${to}/∂${from} = ${edgeFormula(shown, edge)} = ${short(shown.local[edge])}`;
 }
 
-/** A closed group in words, and the range of its gradients as far as they are known. */
-export function groupLabel(state: State, group: Group): { label: string; range: string } {
+/** The range of the gradients in a closed group, as far as they are known. */
+export function groupRange(state: State, group: Group): string {
   const { shown, step } = state;
   let [least, most] = [Infinity, 0];
   const visit = (inner: Group): void => {
@@ -42,6 +42,5 @@ export function groupLabel(state: State, group: Group): { label: string; range: 
     for (const child of inner.groups) visit(child);
   };
   if (shown.isBackward(step) && group.size <= 5000) visit(group);
-  const range = most > 0 ? `|grad| ${short(least, 2)} … ${short(most, 2)}` : "click to unfold";
-  return { label: `${group.name}, ${group.size} operations`, range };
+  return most > 0 ? `grads ${short(least, 2)} … ${short(most, 2)}` : "click to unfold";
 }
