@@ -3,7 +3,7 @@
 import { Component, createRef, type JSX } from "preact";
 import type { Group } from "./fold";
 import { LEAF } from "./graph";
-import { signed, short } from "./numbers";
+import { signed, short, thousands } from "./numbers";
 import type { Item, Wire } from "./scene";
 import type { State, Store } from "./store";
 import { strength, tone } from "./tone";
@@ -349,7 +349,7 @@ function GroupView({ group, item, index, store, state, classes, range }: GroupPr
   const { width, height } = item.box;
   const label = `${group.name}, ${group.size} operations`;
   const count = group.size || group.count;
-  const size = `${count.toLocaleString("en")} ${group.size ? "operation" : "input"}${count === 1 ? "" : "s"}`;
+  const size = `${thousands(count)} ${group.size ? "operation" : "input"}${count === 1 ? "" : "s"}`;
   return (
     <g
       class={classes}

@@ -4,7 +4,6 @@ import type { Group } from "./fold";
 import { LEAF, OPERATION } from "./graph";
 import { repr, short } from "./numbers";
 import type { Wire } from "./scene";
-import { edgeFormula } from "./sentences";
 import type { State } from "./store";
 
 export function nodeLabel(state: State, node: number): string {
@@ -26,7 +25,7 @@ export function wireLabel(state: State, wire: Wire): string {
   if (wire.edges.length > 1) return `${wire.edges.length} uses`;
   if (!graph.isVariable(graph.from[edge])) return `${from}, operand ${graph.slots[edge] + 1} of ${to}: a constant, which has no gradient`;
   if (shown.graph.rows[graph.to[edge]] === "") return `${from} to ${to}`;
-  return `${from}, operand ${graph.slots[edge] + 1} of ${to}: ∂${to}/∂${from} = ${edgeFormula(shown, edge)} = ${short(shown.local[edge])}`;
+  return `${from}, operand ${graph.slots[edge] + 1} of ${to}: local derivative ${short(shown.local[edge])}`;
 }
 
 /** The range of the gradients in a closed group, as far as they are known. */
