@@ -104,7 +104,13 @@ def test_nn_and_optim_are_there_after_import() -> None:
 
 
 def test_generated_files_say_so_and_are_fresh() -> None:
-    for name in ("native/ops.inc", "src/retrograd/_native.pyi", "src/retrograd/math.pyi", "docs/ops.md", "web/ops.gen.ts"):
+    for name in (
+        "native/ops.inc",
+        "src/retrograd/_native.pyi",
+        "src/retrograd/math.pyi",
+        "docs/ops.md",
+        "web/ops.gen.ts",
+    ):
         assert re.search("Generated from .* by .*. Do not edit", (ROOT / name).read_text().splitlines()[0])
     assert subprocess.run([sys.executable, "tools/generate.py", "--check"], cwd=ROOT).returncode == 0
 
