@@ -37,10 +37,23 @@ ARROWS: dict[str, set[str]] = {
     "checkpoint": {"errors"},
     "data": {"errors"},
     "data_parallel": {"engine", "optim", "compiler", "jax_library"},
-    "training": {"errors", "engine", "index", "nn", "optim", "checkpoint", "data", "data_parallel"},
-    "compiler": {"ops", "formula", "errors", "engine", "index", "math", "tree", "sources", "numeric", "jax_library"},
-    "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference"},
+    "training": {
+        "errors",
+        "engine",
+        "nn",
+        "optim",
+        "checkpoint",
+        "data",
+        "compiler",
+        "index",
+        "math",
+        "data_parallel",
+    },
+    "compiler": {"errors", "engine", "index", "math", "tree", "sources", "numeric", "ops", "formula", "jax_library"},
+    "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference", "nn"},
+    "explorer": {"errors", "engine", "sources", "nn", "tree", "trace", "training", "data", "checkpoint"},
     "bench": {"errors", "engine", "nn", "optim", "data"},
+    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "__init__"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},
@@ -107,7 +120,13 @@ def test_nn_and_optim_are_there_after_import() -> None:
 
 
 def test_generated_files_say_so_and_are_fresh() -> None:
-    for name in ("native/ops.inc", "src/retrograd/_native.pyi", "src/retrograd/math.pyi", "docs/ops.md"):
+    for name in (
+        "native/ops.inc",
+        "src/retrograd/_native.pyi",
+        "src/retrograd/math.pyi",
+        "docs/ops.md",
+        "web/ops.gen.ts",
+    ):
         assert re.search("Generated from .* by .*. Do not edit", (ROOT / name).read_text().splitlines()[0])
     assert subprocess.run([sys.executable, "tools/generate.py", "--check"], cwd=ROOT).returncode == 0
 

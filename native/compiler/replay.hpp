@@ -20,8 +20,9 @@ class Replay {
   void input_gradients(double* gradients) const;
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
-  // EXCEPTIONAL when an operation must raise: the engine then does, with its own words.
-  Outcome forward(std::span<const Guard> guards);
+  // EXCEPTIONAL when an operation must raise, or (`strict`) would without rg.errstate: the engine then does, with its
+  // own words.
+  Outcome forward(std::span<const Guard> guards, bool strict);
   void backward(double seed, Target target);
 
   size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }
@@ -29,6 +30,7 @@ class Replay {
  private:
   uint32_t flat(Id id) const;
   bool sequence(size_t node);
+  uint32_t first_extreme(size_t node) const;
   void sequence_back(size_t node, double gradient);
 
   const Graph& graph_;

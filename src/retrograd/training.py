@@ -14,15 +14,17 @@ import os
 import random
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from .compiler import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
 from .data import Vocabulary, load_documents, make_moons
-from .engine import Value, no_grad
+from .engine import ENGINE, Value, no_grad
 from .errors import AnomalyError, CheckpointError, DataError
 from .index import Index
+from .math import mean, where
 from .nn import GPT, MLP, Module, hinge
 from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
 
@@ -34,13 +36,20 @@ __all__ = [
     "GPTSettings",
     "MoonsSettings",
     "Progress",
+    "Task",
     "clear_run",
+    "gpt_task",
     "load_gpt",
     "load_moons",
+    "log_line",
+    "moons_task",
+    "one_step",
+    "open_run",
     "read_log",
     "run_exists",
     "sample",
     "sampling_tokens",
+    "save_run",
     "saved_settings",
     "train_gpt",
     "train_moons",
@@ -52,6 +61,9 @@ SAVE_EVERY = 10.0
 #: A model of more parameters, or more points in the moons, is refused: a step would take minutes and many gigabytes.
 MOST_PARAMETERS = 10_000_000
 MOST_POINTS = 100_000
+
+#: Runs that are resumed go on with the same bits, so their steps are not left to a tier that takes over at some time.
+_TIER: Tier = "vm"
 
 PathLike = str | os.PathLike[str]
 #: Who computes: this library, or JAX on its devices.
@@ -68,6 +80,7 @@ class Progress:
     lr: float
     rate: float
     accuracy: float | None = None  #: of the moons: the share of points on the right side
+    tier: str = "eager"  #: what ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,7 @@ _KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 
 @dataclass(slots=True)
-class _Task:
+class Task:
     """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy.
 
     With a ``mesh``, JAX's devices hold the numbers, and take the arguments of the loss from ``members(step)``.
@@ -114,7 +127,14 @@ class _Task:
     optimizer: Optimizer
     schedule: Schedule
     evaluate: Callable[[int], tuple[Value, float | None]]
-    members: Callable[[int], list[tuple[Any, ...]]] = field(default=lambda step: [])
+    hidden: dict[str, int]  #: how many ReLUs each hidden layer has, in the order in which one example meets them
+    examples: Callable[[int], int]  #: how many examples go through the hidden layers in a step
+    about: Callable[[int], str]  #: what a step learns from, in words
+    example: Callable[[int], Value] | None = None  #: the loss of one example alone, where a step takes many
+    #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
+    compiled: Callable[[int], tuple[float, float | None]] | None = None
+    loss: Compiled[Any] | None = None  #: what ``compiled`` runs
+    members: Callable[[int], list[tuple[Any, ...]]] | None = None
     mesh: DataParallel | None = None
 
 
@@ -125,6 +145,7 @@ def train_gpt(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
     backend: Backend = "native",
     devices: int | None = None,
 ) -> Generator[Progress, None, None]:
@@ -135,10 +156,15 @@ def train_gpt(
     ``backend="jax"`` divides each step's documents among ``devices`` devices of JAX (all without it), with the
     same losses but for rounding; a run may be resumed with another backend.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
+    Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
+    the two differ in their last digits.
+
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
     """
-    return _start(_gpt_task(settings, backend, devices), Path(out), resume, force, save_every)
+    if eager and backend != "native":
+        raise ValueError("eager is a way of this library's own engine: leave it out, or the backend.")
+    return _start(gpt_task(settings, backend, devices), Path(out), resume, force, save_every, eager)
 
 
 def train_moons(
@@ -148,15 +174,17 @@ def train_moons(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
 ) -> Generator[Progress, None, None]:
     """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
-    return _start(_moons_task(settings), Path(out), resume, force, save_every)
+    return _start(moons_task(settings), Path(out), resume, force, save_every, eager)
 
 
 # --- the two tasks --------------------------------------------------------------------------------
 
 
-def _gpt_task(settings: GPTSettings, backend: Backend, devices: int | None) -> _Task:
+def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | None = None) -> Task:
+    """A fresh GPT and its documents. Seeds Python's ``random``."""
     if settings.batch < 1:
         raise ValueError(f"a step takes at least one document; batch is {settings.batch}.")
     random.seed(settings.seed)
@@ -167,11 +195,13 @@ def _gpt_task(settings: GPTSettings, backend: Backend, devices: int | None) -> _
     model = _gpt(settings, vocabulary)
     optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
 
-    def tokens(step: int) -> list[list[int]]:
+    def chosen(step: int) -> list[str]:
         """The documents of a step, which begin anew at the end."""
         first = step * settings.batch
-        chosen = [documents[i % len(documents)] for i in range(first, first + settings.batch)]
-        return [[vocabulary.bos, *vocabulary.encode(document), vocabulary.bos] for document in chosen]
+        return [documents[i % len(documents)] for i in range(first, first + settings.batch)]
+
+    def tokens(step: int) -> list[list[int]]:
+        return [[vocabulary.bos, *vocabulary.encode(document), vocabulary.bos] for document in chosen(step)]
 
     def evaluate(step: int) -> tuple[Value, None]:
         losses: list[Any] = [model.loss(document) for document in tokens(step)]
@@ -181,10 +211,37 @@ def _gpt_task(settings: GPTSettings, backend: Backend, devices: int | None) -> _
         # What the model cannot see is left out, so that all long documents are alike.
         return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
+    loss = compile(model.loss, pure=True, tier=_TIER)
+
+    def compiled(step: int) -> tuple[float, None]:
+        batch = members(step)
+        return loss.backward(*batch[0]) if len(batch) == 1 else loss.backward_batch(batch), None
+
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
     schedule = LinearSchedule(optimizer, settings.steps)
-    mesh = _mesh(model.loss, optimizer, backend, devices)
-    return _Task(settings, config, model, optimizer, schedule, evaluate, members, mesh)
+    hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
+
+    def examples(step: int) -> int:
+        return sum(min(settings.block_size, len(document) + 1) for document in chosen(step))
+
+    def about(step: int) -> str:
+        return ", ".join(map(repr, chosen(step)))
+
+    return Task(
+        settings,
+        config,
+        model,
+        optimizer,
+        schedule,
+        evaluate,
+        hidden,
+        examples,
+        about,
+        compiled=compiled,
+        loss=loss,
+        members=members,
+        mesh=_mesh(model.loss, optimizer, backend, devices),
+    )
 
 
 def _mesh(loss: Callable[..., Value], optimizer: Adam, backend: Backend, devices: int | None) -> DataParallel | None:
@@ -209,7 +266,8 @@ def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
     return GPT(len(vocabulary), settings.block_size, settings.n_layer, settings.n_embd, settings.n_head)
 
 
-def _moons_task(settings: MoonsSettings) -> _Task:
+def moons_task(settings: MoonsSettings) -> Task:
+    """A fresh MLP and the two moons. Seeds Python's ``random``."""
     if settings.points > MOST_POINTS:
         raise ValueError(f"the moons can have at most {MOST_POINTS:,} points; {settings.points:,} were asked for.")
     random.seed(settings.seed)
@@ -218,55 +276,109 @@ def _moons_task(settings: MoonsSettings) -> _Task:
     parameters = model.parameters()
     optimizer = SGD(model, lr=settings.lr)
 
-    def evaluate(step: int) -> tuple[Value, float]:
-        scores = [model(point) for point in points]
+    def loss_of(scores: list[Value]) -> Value:
         losses: list[Any] = [hinge(score, label) for score, label in zip(scores, labels, strict=True)]
         weights: Any = sum(p * p for p in parameters)
+        total: Any = sum(losses)
+        loss: Value = total / len(losses) + 1e-4 * weights
+        return loss
+
+    def evaluate(step: int) -> tuple[Value, float]:
+        scores = [model(point) for point in points]
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
-        return sum(losses) / len(losses) + 1e-4 * weights, sum(right) / len(right)
+        return loss_of(scores), sum(right) / len(right)
+
+    loss = compile(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
+
+    @compile(pure=True, tier=_TIER)
+    def accuracy() -> Value:
+        # A comparison would be a guard that other weights break: the choice is part of the program instead.
+        sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
+        share: Value = mean(sides)
+        return share
+
+    def compiled(step: int) -> tuple[float, float]:
+        return loss.backward(), accuracy()
+
+    def example(index: int) -> Value:
+        return hinge(model(points[index]), labels[index])
 
     schedule = LinearSchedule(optimizer, settings.steps, end=0.1 * settings.lr)
-    return _Task(settings, {}, model, optimizer, schedule, evaluate)
+    hidden = {"layers.0": 16, "layers.1": 16}
+
+    def examples(step: int) -> int:
+        return len(points)
+
+    def about(step: int) -> str:
+        return f"all {len(points)} points"
+
+    return Task(settings, {}, model, optimizer, schedule, evaluate, hidden, examples, about, example, compiled, loss)
 
 
 # --- the run --------------------------------------------------------------------------------------
 
 
-def _start(task: _Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
-    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
+    """Begin the run in ``out``, or restore it, and return how many steps are done. Raises as :func:`train_gpt` does."""
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file, and a run needs a folder: give another name.")
     if resume:
-        done = _restore(task, out)
-    elif run_exists(out) and not force:
+        return _restore(task, out)
+    if run_exists(out) and not force:
         raise CheckpointError(
             f"{out} already holds a run: resume it (--resume), force a new one in its place (--force), "
             "or give another folder (--out)."
         )
-    else:
-        clear_run(out)
-        done = 0
-        _save(task, out, done)
-    return _steps(task, out, done, _open_log(out / LOG, done), save_every)
+    clear_run(out)
+    save_run(task, out, 0)
+    return 0
 
 
-def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
+def _start(
+    task: Task, out: Path, resume: bool, force: bool, save_every: float, eager: bool
+) -> Generator[Progress, None, None]:
+    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+    done = open_run(task, out, resume, force)
+    run_step: StepFunction = one_step if eager or ENGINE == "reference" else compiled_step
+    if task.mesh is not None:
+        run_step = mesh_step
+    return _steps(task, out, done, _open_log(out / LOG, done), save_every, run_step)
+
+
+StepFunction = Callable[[Task, int, int], tuple[float, float | None]]
+
+
+def _tier(task: Task, run_step: StepFunction) -> str:
+    """What ran the last step."""
+    if task.mesh is not None:
+        return "jax"
+    return "eager" if run_step is one_step or task.loss is None else task.loss.tier
+
+
+def _steps(
+    task: Task,
+    out: Path,
+    done: int,
+    log: IO[str],
+    save_every: float,
+    run_step: StepFunction,
+) -> Generator[Progress, None, None]:
     first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
     with log:
         try:
             while done < task.settings.steps:
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
-                loss, accuracy = _one_step(task, done, saved)
+                loss, accuracy = run_step(task, done, saved)
+                tier = _tier(task, run_step)
                 done += 1
                 now = time.monotonic()
-                progress = Progress(
-                    done, task.settings.steps, loss, lr, (done - first) / max(now - began, 1e-9), accuracy
-                )
-                _write_log(log, progress)
+                rate = (done - first) / max(now - began, 1e-9)
+                progress = Progress(done, task.settings.steps, loss, lr, rate, accuracy, tier)
+                log.write(log_line(progress))
                 if now - saved_at >= save_every:
                     _flush(log)
-                    _save(task, out, done)
+                    save_run(task, out, done)
                     saved, saved_at = done, now
                 yield progress
         except GeneratorExit:
@@ -275,21 +387,43 @@ def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -
         _finish(task, out, done, saved, log)
 
 
-def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
-    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing."""
-    if task.mesh is not None:
-        number = task.mesh.step(task.members(step))
-        _check_finite(number, task, step, saved)
-        return number, None
+def one_step(
+    task: Task, step: int, saved: int, look: Callable[[Value], object] | None = None
+) -> tuple[float, float | None]:
+    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing.
+
+    ``look`` is called with the loss when the gradients are there and nothing is updated yet.
+    """
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
-    _check_finite(loss.data, task, step, saved)
+    _insist_on_finite(task, step, saved, loss.data)
     loss.backward()
+    if look is not None:
+        look(loss)
     task.optimizer.step()
     return loss.data, accuracy
 
 
-def _check_finite(loss: float, task: _Task, step: int, saved: int) -> None:
+def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | None]:
+    """The same as :func:`one_step`, by the task's compiled function."""
+    assert task.compiled is not None
+    task.optimizer.zero_grad()
+    loss, accuracy = task.compiled(step)
+    _insist_on_finite(task, step, saved, loss)
+    task.optimizer.step()
+    return loss, accuracy
+
+
+def mesh_step(task: Task, step: int, saved: int) -> tuple[float, None]:
+    """The same as :func:`one_step`, on the devices of a JAX mesh."""
+    assert task.mesh is not None
+    assert task.members is not None
+    loss = task.mesh.step(task.members(step))
+    _insist_on_finite(task, step, saved, loss)
+    return loss, None
+
+
+def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:
     if not math.isfinite(loss):
         raise AnomalyError(
             f"the loss of step {step + 1} is {loss}: the run has diverged; start it anew with a learning rate "
@@ -297,13 +431,14 @@ def _check_finite(loss: float, task: _Task, step: int, saved: int) -> None:
         )
 
 
-def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
+def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
     _flush(log)
     if done > saved:
-        _save(task, out, done)
+        save_run(task, out, done)
 
 
-def _save(task: _Task, out: Path, done: int) -> None:
+def save_run(task: Task, out: Path, done: int) -> None:
+    """Write the checkpoint of a run of which ``done`` steps are finished."""
     if task.mesh is not None:
         task.mesh.settle()
     settings = dataclasses.asdict(task.settings)
@@ -311,7 +446,7 @@ def _save(task: _Task, out: Path, done: int) -> None:
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))
 
 
-def _restore(task: _Task, out: Path) -> int:
+def _restore(task: Task, out: Path) -> int:
     """Put the checkpoint's numbers into a freshly built task and return the number of finished steps."""
     checkpoint = load_checkpoint(out)
     saved = _settings_of(checkpoint, type(task.settings), out)
@@ -373,12 +508,13 @@ def _open_log(path: Path, done: int) -> IO[str]:
     return open(path, "a", encoding="utf-8", buffering=1)
 
 
-def _write_log(log: IO[str], progress: Progress) -> None:
+def log_line(progress: Progress) -> str:
+    """One line of a run's log."""
     entry = dataclasses.asdict(progress)
     del entry["steps"]
     if progress.accuracy is None:
         del entry["accuracy"]
-    log.write(json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n")
+    return json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n"
 
 
 def _flush(log: IO[str]) -> None:

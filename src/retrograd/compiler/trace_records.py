@@ -8,11 +8,16 @@ from typing import NamedTuple
 from ..engine import Value
 from ..sources import Location
 
-__all__ = ["Guard", "IndexGuard", "Selection", "Trace"]
+__all__ = ["FIRST_LARGEST", "FIRST_SMALLEST", "Guard", "IndexGuard", "Selection", "Trace"]
+
+
+FIRST_LARGEST, FIRST_SMALLEST = -1, -2
 
 
 class Selection(NamedTuple):
     """``node`` is the one of ``candidates`` that the index in ``slot`` selects, as an ``identity`` of it.
+
+    The slots FIRST_LARGEST and FIRST_SMALLEST are the choices of Python's own ``max`` and ``min``.
 
     Selections from the same values share one tuple of candidates.
     """
@@ -52,6 +57,7 @@ class Trace:
 
     ``result`` is a node, or a float where the result depends on nothing. ``reasons`` says, a sentence each, what
     happened that a replay cannot do; without any, and with every guard as it was, a replay stands for a call.
+    ``floats`` says whether the function divided plain numbers, which raises whatever ``retrograd.errstate`` says.
     """
 
     result: Value | float = 0.0
@@ -59,6 +65,7 @@ class Trace:
     guards: list[Guard] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    floats: bool = False
 
     @property
     def replayable(self) -> bool:
