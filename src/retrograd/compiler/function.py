@@ -7,7 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
@@ -17,6 +17,9 @@ from .arguments import Description, Unsuitable, describe
 from .statistics import Statistics, gathered
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
+
+if TYPE_CHECKING:
+    from .jax import JaxFunction
 
 __all__ = ["Compiled", "Tier", "compile"]
 
@@ -47,6 +50,8 @@ class Compiled(Generic[P]):
         self._pure, self._exact, self._dtype, self._tier = pure, exact, dtype, tier
         self._reasons: Counter[str] = Counter()
         self._native = engine.ENGINE == "native"
+        #: For each program the call that it was traced from, for those who want to look inside.
+        self._examples: dict[int, tuple[int, tuple[Any, ...]]] = {}
         self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
@@ -121,6 +126,19 @@ class Compiled(Generic[P]):
                 total += root
         return total * seed
 
+    def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
+        """The function as a JAX function ``g(parameters, *inputs)``, traced with ``args``: jit it, map it, shard it.
+
+        ``args`` are an example: other calls differ in their floats, Values and Indexes alone. As with ``pure=True``,
+        this is your promise that the function depends on its arguments and its parameters alone. ``parameters``, a
+        Module or nested lists of Values, fixes the order of the parameter vector; without it, the vector holds every
+        leaf that the function depends on. See :class:`retrograd.compiler.jax.JaxFunction`.
+        Raises MissingExtraError without JAX and NotTraceableError where no trace stands for other calls.
+        """
+        from .jax import to_jax
+
+        return to_jax(self._function, args, parameters)
+
     # --- looking inside ---------------------------------------------------------------------------------
 
     @property
@@ -138,13 +156,21 @@ class Compiled(Generic[P]):
 
         facts = self._programs.facts() if self._native else []
         if not facts:
-            return "No program yet: one is made by the first call."
-        return listing(facts[0], self._programs.listing(facts[0]["number"]))
+            return "No program yet: one is made by the first call." if self._pure else "Safe mode runs the function."
+        # The same trace again, with the user's lines: calls do not wait for those.
+        mode, arguments = self._examples[facts[0]["number"]]
+        shown = engine.Programs(self._missed, Index)
+        self._trace(mode, arguments, "new", shown)
+        described = shown.facts()
+        if not described:
+            return "The last program cannot be traced again: the function is not pure."
+        return listing(described[0], shown.listing(described[0]["number"]))
 
     def clear(self) -> None:
         """Forget every program: the next call traces the function again."""
         for fact in self._programs.facts() if self._native else []:
             self._programs.drop(fact["number"])
+        self._examples.clear()
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
@@ -180,8 +206,13 @@ class Compiled(Generic[P]):
         recorder.mark(f"calls {self._function.__name__}.{kind}()")
         return self._run_eagerly(kind, arguments)
 
-    def _trace(self, mode: int, arguments: tuple[Any, ...], reason: str) -> tuple[Any, Description] | None:
-        """Trace one call and add its program. None when that stands for the call now; else the root and its inputs."""
+    def _trace(
+        self, mode: int, arguments: tuple[Any, ...], reason: str, shown: engine.Programs | None = None
+    ) -> tuple[Any, Description] | None:
+        """Trace one call and add its program. None when that stands for the call now; else the root and its inputs.
+
+        With ``shown`` the program goes there, with the user's lines, and nothing is counted.
+        """
         recorder = Recorder(pure=True)
         try:
             description = describe(arguments, recorder, mode == _GRADIENTS)
@@ -189,7 +220,7 @@ class Compiled(Generic[P]):
             return self._plainly(mode, arguments, f"{problem}: run eagerly")
         since = engine.tape_position()
         try:
-            trace = recorder.run(self._function, description.stand_ins, want_sources=True)
+            trace = recorder.run(self._function, description.stand_ins, want_sources=shown is not None)
         except (errors.TracedIndexError, errors.LeakedTraceError):
             raise
         except Exception as error:
@@ -201,12 +232,42 @@ class Compiled(Generic[P]):
         if not isinstance(trace.result, Value):
             self._reasons["the result does not depend on any Value: run eagerly"] += 1
             return trace.result, description
+        if shown is not None:
+            self._compile(shown, mode, trace, description, since)
+            return None
         self._reasons[_TRACED[reason]] += 1
         added = self._add(mode, trace, description, arguments, since)
         if any(map(engine.is_parameter, description.originals.values())):
             # The function uses an argument as a parameter, too: now it is known to be one.
             return self._trace(mode, arguments, reason)
         return None if added else (trace.result, description)
+
+    def _add(self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int) -> bool:
+        """Compile a trace; whether there now is a program that gives what the trace gave."""
+        assert isinstance(trace.result, Value)
+        try:
+            number = self._compile(self._programs, mode, trace, description, since)
+        except NotImplementedError as problem:
+            self._reasons[f"{problem}: run eagerly"] += 1
+            return False
+        if any(map(engine.is_parameter, description.originals.values())):
+            self._programs.drop(number)
+            return False
+        if not self._agrees(number, trace.result, arguments):
+            self._programs.drop(number)
+            self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
+            return False
+        self._examples[number] = mode, arguments
+        self._forget_the_oldest()
+        return True
+
+    def _forget_the_oldest(self) -> None:
+        if len(self._examples) <= LIMIT:
+            return
+        living = [fact["number"] for fact in self._programs.facts()]
+        for number in living[LIMIT:]:
+            self._programs.drop(number)
+        self._examples = {number: self._examples[number] for number in living[:LIMIT]}
 
     def _plainly(self, mode: int, arguments: tuple[Any, ...], why: str) -> tuple[Any, Description]:
         self._reasons[why] += 1
@@ -221,8 +282,8 @@ class Compiled(Generic[P]):
             description.order = [("active", place) for place in range(len(values))]
         return single_output(self._function(*plain), "the function's result"), description
 
-    def _add(self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int) -> bool:
-        """Compile a trace; whether there now is a program that gives what the trace gave."""
+    def _compile(self, programs: engine.Programs, mode: int, trace: Trace, description: Description, since: int) -> int:
+        """The number of the program that a trace makes. Raises NotImplementedError where there can be none."""
         assert isinstance(trace.result, Value)
         roots: list[Value] = [trace.result]
         guards = _numbered(trace.guards, roots)
@@ -231,39 +292,24 @@ class Compiled(Generic[P]):
             (g.kind, g.slot + 1, 0 if g.other_slot is None else g.other_slot + 1, float(g.other), g.outcome)
             for g in trace.index_guards
         ]
-        try:
-            number = self._programs.add(
-                mode,
-                description.spec,
-                roots,
-                description.inputs,
-                description.actives,
-                description.offsets,
-                [(chosen.node, chosen.slot, chosen.candidates) for chosen in trace.selections],
-                guards,
-                index_guards,
-                description.wanted,
-                [place if where == "active" else -1 - place for where, place in description.order],
-                since,
-                self._exact,
-                self._dtype == "float32",
-                trace.floats,
-                self._tier,
-            )
-        except NotImplementedError as problem:
-            self._reasons[f"{problem}: run eagerly"] += 1
-            return False
-        if any(map(engine.is_parameter, description.originals.values())):
-            self._programs.drop(number)
-            return False
-        if not self._agrees(number, trace.result, arguments):
-            self._programs.drop(number)
-            self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
-            return False
-        facts = self._programs.facts()
-        if len(facts) > LIMIT:
-            self._programs.drop(facts[-1]["number"])
-        return True
+        return programs.add(
+            mode,
+            description.spec,
+            roots,
+            description.inputs,
+            description.actives,
+            description.offsets,
+            [(chosen.node, chosen.slot, chosen.candidates) for chosen in trace.selections],
+            guards,
+            index_guards,
+            description.wanted,
+            [place if where == "active" else -1 - place for where, place in description.order],
+            since,
+            self._exact,
+            self._dtype == "float32",
+            trace.floats,
+            self._tier,
+        )
 
     def _agrees(self, number: int, root: Value, arguments: tuple[Any, ...]) -> bool:
         """Whether a new program gives the engine's value and gradients for the call that it was traced from."""
