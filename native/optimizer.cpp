@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/kernels.hpp"
 #include "compiler/parameters.hpp"
 #include "value.hpp"
 
@@ -159,7 +160,7 @@ PyObject* sgd_step(PyObject*, PyObject* args) {
 }
 
 struct Adam {
-  double rate, beta1, beta2, epsilon, decay, correction1, correction2;
+  double rate, beta1, beta2, epsilon, decay, unbiased_rate, correction;
 
   template <bool decoupled>
   RETROGRAD_VECTOR void update(Py_ssize_t length, double* __restrict m, double* __restrict v,
@@ -175,7 +176,7 @@ struct Adam {
       }
       m[i] = beta1 * m[i] + (1.0 - beta1) * gradient;
       v[i] = beta2 * v[i] + (1.0 - beta2) * gradient * gradient;
-      parameters[i] = data - rate * ((m[i] / correction1) / (__builtin_sqrt(v[i] / correction2) + epsilon));
+      parameters[i] = data - unbiased_rate * (m[i] / (__builtin_sqrt(v[i] * correction) + epsilon));
     }
   }
 };
@@ -195,8 +196,19 @@ PyObject* adam_step(PyObject*, PyObject* args) {
   Array m, v;
   if (!m.open(first, parameters.count(), "adam_step") || !v.open(second, parameters.count(), "adam_step"))
     return nullptr;
-  adam.correction1 = 1.0 - pow(adam.beta1, step);
-  adam.correction2 = 1.0 - pow(adam.beta2, step);
+  adam.unbiased_rate = adam.rate / (1.0 - pow(adam.beta1, step));
+  adam.correction = 1.0 / (1.0 - pow(adam.beta2, step));
+  if (parameters.segments()) {
+    const compiler::FlushToZero mode;
+    const compiler::AdamStep whole{adam.rate,  adam.beta1,         adam.beta2,      adam.epsilon,
+                                   adam.decay, adam.unbiased_rate, adam.correction, decoupled != 0};
+    for (const compiler::Segment& segment : *parameters.segments()) {
+      const auto start = static_cast<Py_ssize_t>(segment.start);
+      compiler::best_kernels().adam(whole, static_cast<int64_t>(segment.length), m.from(start), v.from(start),
+                                    segment.store->gradients() + segment.index, segment.store->data() + segment.index);
+    }
+    Py_RETURN_NONE;
+  }
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
     if (decoupled) {
       adam.update<true>(length, m.from(start), v.from(start), gradients, data);

@@ -143,7 +143,7 @@ class Lifting {
     Id id;
     if (const Selection* selection = selection_of(node)) {
       for (Value* candidate : selection->candidates) ids.push_back(id_of(candidate, scratch));
-      id = graph_.add(ROW_SELECT, ids, source, selection->slot);
+      id = graph_.add(selection->row, ids, source, selection->slot);
     } else if (row == ROW_softmax) {
       const Id shared[] = {shared_block(node, scratch)};
       id = graph_.add(row, shared, source, static_cast<uint32_t>(node->index));
@@ -249,7 +249,7 @@ class Expansion {
   // exp(a - m) of each operand and their sum, where no gradient flows through the largest, m.
   Shares shares_of(const std::vector<Id>& ids) {
     Shares shares;
-    shares.largest = add(ROW_detach, {add(ROW_max, ids)});
+    shares.largest = add(ROW_LARGEST, ids);
     for (Id id : ids) shares.exponentials.push_back(add(ROW_sub, {id, shares.largest}));
     for (Id& id : shares.exponentials) id = add(ROW_exp, {id});
     shares.sum = add(ROW_sum, shares.exponentials);

@@ -45,6 +45,11 @@ class Id {
 constexpr uint16_t ROW_SELECT = ROW_COUNT;
 // and the operands that the outputs of one softmax share, which has no value of its own.
 constexpr uint16_t ROW_BLOCK = ROW_COUNT + 1;
+// The first of its operands that no other is larger (or smaller) than, as Python's own max (and min) choose it.
+constexpr uint16_t ROW_FIRST_MAX = ROW_COUNT + 2;
+constexpr uint16_t ROW_FIRST_MIN = ROW_COUNT + 3;
+// The largest of its operands, through which no gradient flows.
+constexpr uint16_t ROW_LARGEST = ROW_COUNT + 4;
 
 // Something about the user's function that the compiler does not handle; function.py then runs it eagerly and counts.
 struct Unsupported : std::runtime_error {
@@ -70,9 +75,10 @@ struct Graph {
   Id literal(double number);
 };
 
-// A node whose value is one of several, chosen by the index argument in `slot`.
+// A node whose value is one of several: chosen by the index argument in `slot`, or the first largest or smallest.
 struct Selection {
   Value* node;
+  uint16_t row;  // ROW_SELECT, ROW_FIRST_MAX or ROW_FIRST_MIN
   uint32_t slot;
   std::vector<Value*> candidates;
 };

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../ops.hpp"
+#include "graph.hpp"
 
 namespace retrograd::compiler {
 
@@ -164,6 +164,16 @@ bool indexed_back(const Call& call) {
   return false;
 }
 
+double larger(uint16_t row, double s, double x) {
+  switch (row) {
+    case ROW_LARGEST:
+    case ROW_max: return Rule_max::step(s, x, 0.0, 0.0);
+    case ROW_min: return Rule_min::step(s, x, 0.0, 0.0);
+    case ROW_FIRST_MAX: return x > s ? x : s;
+    default: return x < s ? x : s;
+  }
+}
+
 template <class T>
 bool extreme(const Call& call) {
   T* d = out<T>(call);
@@ -172,11 +182,8 @@ bool extreme(const Call& call) {
   outer.n[4] = 1;
   const int count = call.n[4], step = call.s[1][4];
   each(outer, [&](const int64_t* o) {
-    double s = call.row == ROW_max ? Rule_max::start() : Rule_min::start();
-    for (int k = 0; k < count; ++k) {
-      const double x = a[o[1] + int64_t{k} * step];
-      s = call.row == ROW_max ? Rule_max::step(s, x, 0.0, 0.0) : Rule_min::step(s, x, 0.0, 0.0);
-    }
+    double s = a[o[1]];
+    for (int k = 1; k < count; ++k) s = larger(call.row, s, a[o[1] + int64_t{k} * step]);
     d[o[0]] = static_cast<T>(s);
   });
   return false;
@@ -191,6 +198,7 @@ bool extreme_back(const Call& call) {
   const int count = call.n[4];
   each(outer, [&](const int64_t* o) {
     const T best = y[o[3]], gradient = g[o[3]];
+    const bool first = call.row == ROW_FIRST_MAX || call.row == ROW_FIRST_MIN;
     int ties = 0;
     for (int k = 0; k < count; ++k) ties += a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
     for (int k = 0; k < count; ++k) {
@@ -198,7 +206,9 @@ bool extreme_back(const Call& call) {
       if (!call.accumulate) target = T{};
       if (gradient == T{}) continue;
       const bool tied = a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
-      if (tied) target += gradient / static_cast<T>(ties);
+      if (!tied) continue;
+      target += first ? gradient : gradient / static_cast<T>(ties);
+      if (first) return;
     }
   });
   return false;
@@ -268,6 +278,27 @@ Run generic(Kernel kernel, uint16_t row) {
   }
 }
 
+}  // namespace
+
+// The bits of the processor's mode that make small results, and small operands, zero.
+#if defined(__x86_64__)
+FlushToZero::FlushToZero() : before_(__builtin_ia32_stmxcsr()) {
+  __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_) | 0x8040);
+}
+FlushToZero::~FlushToZero() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_)); }
+#elif defined(__aarch64__)
+FlushToZero::FlushToZero() {
+  asm volatile("mrs %0, fpcr" : "=r"(before_));
+  asm volatile("msr fpcr, %0" : : "r"(before_ | uint64_t{1} << 24));
+}
+FlushToZero::~FlushToZero() { asm volatile("msr fpcr, %0" : : "r"(before_)); }
+#else
+FlushToZero::FlushToZero() : before_(0) {}
+FlushToZero::~FlushToZero() = default;
+#endif
+
+namespace {
+
 const KernelSet& choose() {
   const char* wanted = std::getenv("RETROGRAD_KERNELS");
   auto allowed = [&](const KernelSet& set) { return !wanted || std::strcmp(wanted, set.name) == 0; };
@@ -290,6 +321,10 @@ const KernelSet& best_kernels() {
 
 Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32) {
   if (Run run = set.find(kernel, row, which, float32)) return run;
+  return find_generic(kernel, row, float32);
+}
+
+Run find_generic(Kernel kernel, uint16_t row, bool float32) {
   return float32 ? generic<float>(kernel, row) : generic<double>(kernel, row);
 }
 

@@ -23,7 +23,7 @@ enum class Kernel : uint8_t {
   CONTRACT_GROUPS_DOT,     // loops (o, o, M, H, 1): d[h] (+)= sum_j a[4h + j] * b[4h + j]
   SUM,            // d (+)= k * sum of a over the last loop
   EXTREME,        // d = max or min of a over the last loop
-  EXTREME_BACK,   // d += g / ties where a == y, over the last loop
+  EXTREME_BACK,   // d += g / ties where a == y, over the last loop; of a FIRST row, g where a == y first
   GATHER,         // d[i] = base[list[i]]
   SCATTER,        // base[list[i]] += d[i]
   SELECT,         // d = a[stride * index]
@@ -52,17 +52,39 @@ struct Call {
 
 using Run = bool (*)(const Call&);
 
+// One step of Adam: m, v and the parameters move, in the order of operations of src/retrograd/reference/steps.py.
+struct AdamStep {
+  double rate, beta1, beta2, epsilon, decay, unbiased_rate, correction;
+  bool decoupled;
+};
+
 // What one build of the kernels offers; null where it has nothing better than the portable one.
 struct KernelSet {
   const char* name;
   Run (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
   bool (*all_finite)(const double* numbers, int64_t count);
+  void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
+};
+
+// Results too small for a normal number are zero while this lives: moments that die away would otherwise make every
+// operation on them a hundred times slower.
+class FlushToZero {
+ public:
+  FlushToZero();
+  ~FlushToZero();
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  uint64_t before_;
 };
 
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.
 const KernelSet& best_kernels();
 // A kernel for a call; never null.
 Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32);
+// The kernel that takes one number at a time.
+Run find_generic(Kernel kernel, uint16_t row, bool float32);
 Run find_pooled_select(bool back, bool float32);
 
 }  // namespace retrograd::compiler

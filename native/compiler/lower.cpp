@@ -93,7 +93,7 @@ class Lowering {
     }
     out_ = &result_.backward;
     touched_.resize(static_cast<size_t>(result_.size));
-    touch_roots();
+    touch_result();
     for (size_t i = program_.instructions.size(); i-- > 0;) {
       current_ = static_cast<uint32_t>(i);
       backward(program_.instructions[i]);
@@ -382,13 +382,13 @@ class Lowering {
       std::swap(a, b);
     }
     if (best(loops) == 0) return false;
-    if (!reduces && loops.size() < 2) return false;  // a scaled row: PRODUCT
     Loop n = take_best(loops, longest(is_column));
     Loop k = take_best(loops, longest([](const Loop& loop) { return loop.s[0] == 0; }));
     // Rows of a tile must not overlap.
     Loop m = take_best(loops, longest([&](const Loop& loop) {
                          return loop.s[2] == 0 && loop.s[0] != 0 && std::llabs(loop.s[0]) >= n.n;
                        }));
+    if (!reduces && m.n == 1) return false;  // scaled rows: PRODUCT
     LoweredCall call = blank(Kernel::CONTRACT_NN, {d, a, b});
     call.call.accumulate = accumulate;
     issue(call, loops, {m, n, k});
@@ -530,6 +530,7 @@ class Lowering {
         LoweredCall call = blank(Kernel::EXTREME_BACK,
                                  {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
         call.call.accumulate = true;
+        call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {&v[0], &v[0], nullptr, r});
         const Loop inner = taken(loops, loops.size() - 1);
         return issue(call, joined(loops), {inner});
@@ -581,12 +582,12 @@ class Lowering {
     return memory == Memory::VALUE || memory == Memory::INPUT;
   }
 
-  void touch_roots() {
-    for (const Place& root : program_.roots) {
-      for (uint32_t member = 0; member < result_.batch; ++member) {
-        const Address at = result_.moved(program_, root.region, root.address) + result_.stride[root.region] * member;
-        touched_[static_cast<size_t>(at)] = true;
-      }
+  // The result's gradient is set before the pass; what guards compare is no result.
+  void touch_result() {
+    const Place& root = program_.roots[0];
+    for (uint32_t member = 0; member < result_.batch; ++member) {
+      const Address at = result_.moved(program_, root.region, root.address) + result_.stride[root.region] * member;
+      touched_[static_cast<size_t>(at)] = true;
     }
   }
 

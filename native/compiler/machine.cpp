@@ -30,8 +30,8 @@ bool absorbs(const Instruction& instruction) {
   switch (instruction.code) {
     case Code::DOT:
     case Code::SUM:
-    case Code::GATHER:
-    case Code::SELECT: return false;
+    case Code::GATHER: return false;
+    case Code::SELECT:  // what is not chosen does not show
     case Code::EXTREME: return true;
     default: break;
   }
@@ -49,11 +49,12 @@ bool absorbs(const Instruction& instruction) {
 
 bool reads_parameters_unseen(const Program& program) {
   for (const Instruction& instruction : program.instructions) {
-    if (!absorbs(instruction)) continue;
-    if (instruction.code == Code::INDEXED) return true;
+    // A parameter that is not chosen has nothing behind it that could be owed anything.
+    if (!absorbs(instruction) || instruction.code == Code::SELECT) continue;
+    if (instruction.code == Code::INDEXED || instruction.through_pool) return true;
     for (int i = 0; i < instruction.operands; ++i) {
-      const Memory memory = program.regions[instruction.views[i].region].memory;
-      if (memory != Memory::VALUE) return true;
+      const uint32_t region = instruction.views[i].region;
+      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) return true;
     }
   }
   return false;
@@ -74,10 +75,7 @@ Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> sto
       values_(bytes_),
       gradients_(bytes_),
       indices_(size_t{index_count_} * batch) {
-  first_result_ = lowered_.size;
-  for (size_t i = 0; i < program.regions.size(); ++i) {
-    if (program.regions[i].memory == Memory::VALUE) first_result_ = std::min(first_result_, lowered_.base[i]);
-  }
+  find_watched();
   forward_ = bind(lowered_.forward, Target::STORES);
   backward_[0] = bind(lowered_.backward, Target::STORES);
   backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
@@ -189,19 +187,42 @@ void Machine::add_gradients_out() {
   }
 }
 
-bool Machine::finite() {
-  if (float32_) {
-    const auto* numbers = reinterpret_cast<const float*>(values_.at());
-    for (Address i = first_result_; i < lowered_.size; ++i) {
-      if (!std::isfinite(numbers[i])) return false;
+// What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
+// rows that absorb it. Those are looked at.
+void Machine::find_watched() {
+  std::vector<bool> watched(program_.regions.size());
+  watched[program_.roots[0].region] = true;
+  for (const Instruction& instruction : program_.instructions) {
+    if (!absorbs(instruction)) continue;
+    for (int i = 0; i < instruction.operands; ++i) {
+      if (instruction.views[i].region != kNoRegion) watched[instruction.views[i].region] = true;
     }
-  } else {
-    const KernelSet& set = best_kernels();
-    const auto* numbers = reinterpret_cast<const double*>(values_.at());
-    if (!set.all_finite(numbers + first_result_, lowered_.size - first_result_)) return false;
-    if (!looks_at_parameters_) return true;
-    // Inputs, literals and copied parameters come before the results.
-    if (!set.all_finite(numbers, first_result_)) return false;
+    if (instruction.code == Code::INDEXED || instruction.through_pool) watched.assign(watched.size(), true);
+  }
+  for (const uint32_t i : lowered_.order) {
+    if (!watched[i] || (direct_ && program_.regions[i].memory == Memory::PARAMETER)) continue;
+    const Address begin = lowered_.base[i];
+    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : program_.regions[i].length);
+    // Gaps of a few numbers, which are zero, are not worth another range.
+    if (!watched_.empty() && begin - watched_.back().end < 16) {
+      watched_.back().end = end;
+    } else {
+      watched_.push_back({begin, end});
+    }
+  }
+}
+
+bool Machine::finite() const {
+  for (const Range& range : watched_) {
+    if (float32_) {
+      const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
+      for (Address i = 0; i < range.end - range.begin; ++i) {
+        if (!std::isfinite(numbers[i])) return false;
+      }
+    } else if (!best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)),
+                                          range.end - range.begin)) {
+      return false;
+    }
   }
   if (!looks_at_parameters_) return true;
   for (const auto& store : stores_) {
@@ -219,6 +240,7 @@ bool Machine::run(int pass) {
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
+  const FlushToZero mode;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   const bool outside = run(0);
@@ -247,6 +269,7 @@ void Machine::zero(Target target) {
 }
 
 void Machine::backward(double seed, Target target) {
+  const FlushToZero mode;
   zero(target);
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];

@@ -69,8 +69,8 @@ class Machine {
 
   // The calls as they are bound, for the tier that makes machine code of them, and that code.
   const std::vector<Call>& calls(int pass) const { return pass == 0 ? forward_ : backward_[pass - 1]; }
-  using Code = int32_t (*)();
-  void install(int pass, Code code) { code_[pass] = code; }
+  using MachineCode = int32_t (*)();
+  void install(int pass, MachineCode code) { code_[pass] = code; }
   bool has_code() const { return code_[0] != nullptr; }
 
   const Lowered& lowered() const { return lowered_; }
@@ -87,7 +87,8 @@ class Machine {
   char* locate(Address address, bool gradient, Target target);
   void copy_parameters_in();
   void add_gradients_out();
-  bool finite();
+  void find_watched();
+  bool finite() const;
   void zero(Target target);
   bool run(int pass);
 
@@ -101,9 +102,9 @@ class Machine {
   size_t bytes_;
   Numbers values_, gradients_;
   std::vector<int32_t> indices_;
-  Address first_result_;
+  std::vector<Range> watched_;  // results which, were they not finite, the result of the program need not show
   std::vector<Call> forward_, backward_[2];
-  Code code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
+  MachineCode code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
 };
 
 }  // namespace retrograd::compiler

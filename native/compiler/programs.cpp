@@ -142,13 +142,14 @@ bool read_guards(PyObject* list, std::vector<Guard>& guards) {
   return true;
 }
 
-// Selections as tuples (node, slot, candidates).
+// Selections as tuples (node, slot, candidates); for Python's max and min the slot is -1 and -2.
 bool read_selections(PyObject* list, std::vector<Selection>& selections) {
   for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
     PyObject *node, *candidates;
-    unsigned int slot;
-    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OIO", &node, &slot, &candidates)) return false;
-    Selection selection{as_value(node), slot, {}};
+    int slot;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OiO", &node, &slot, &candidates)) return false;
+    const uint16_t row = slot == -1 ? ROW_FIRST_MAX : slot == -2 ? ROW_FIRST_MIN : ROW_SELECT;
+    Selection selection{as_value(node), row, row == ROW_SELECT ? static_cast<uint32_t>(slot) : 0, {}};
     for (Py_ssize_t c = 0; c < PyTuple_Size(candidates); ++c) {
       selection.candidates.push_back(as_value(PyTuple_GetItem(candidates, c)));
     }
@@ -461,6 +462,7 @@ PyObject* check(PyObject* object, PyObject* args) try {
     if (fit == 0 || run_forward(*entry, *self->scratch, &replayed) != Outcome::DONE) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
+    if (!replayed) entry->machine(1).backward(1.0, Target::WORKSPACE);  // so that what it leaves behind shows
     if (replayed) {
       entry->replay->backward(1.0, Target::WORKSPACE);
       result = entry->replay->root(0);
@@ -656,7 +658,11 @@ PyObject* instruction_of(const Instruction& instruction) {
     if (!view || PyList_Append(views.get(), view.get()) < 0) return nullptr;
   }
   if (!sizes || !views || !result) return nullptr;
-  const char* row = instruction.row < ROW_COUNT ? kRows[instruction.row].name : "select";
+  const char* row = instruction.row < ROW_COUNT        ? kRows[instruction.row].name
+                    : instruction.row == ROW_FIRST_MAX ? "first_max"
+                    : instruction.row == ROW_FIRST_MIN ? "first_min"
+                    : instruction.row == ROW_LARGEST   ? "largest"
+                                                       : "select";
   return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
                        names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
                        instruction.reduced, "result", result.get(), "views", views.get(), "has_init",
@@ -731,6 +737,40 @@ PyObject* calls(PyObject* object, PyObject* args) {
                                    static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
 }
 
+// profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
+PyObject* profile(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch, times;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  auto found = entry->machines.find(batch);
+  if (found == entry->machines.end() || pass < 0 || pass > 2) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  const Machine& machine = *found->second;
+  const auto& lowered = pass == 0 ? machine.lowered().forward : machine.lowered().backward;
+  const std::vector<Call>& list = machine.calls(pass);
+  std::vector<double> least(list.size(), 1e300);
+  for (unsigned int t = 0; t < times; ++t) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto start = Clock::now();
+      for (int r = 0; r < 8; ++r) list[i].run(list[i]);
+      least[i] = std::min(least[i], milliseconds_since(start) * 1e6 / 8);
+    }
+  }
+  Ref result(PyList_New(0));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Call& call = list[i];
+    Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
+                          call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
+}
+
 // install(entry, batch, pass, address, keep): machine code that does what those calls do.
 PyObject* install(PyObject* object, PyObject* args) {
   PyObject *number, *keep;
@@ -747,7 +787,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   }
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  machine->second->install(pass, reinterpret_cast<Machine::Code>(static_cast<uintptr_t>(address)));
+  machine->second->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
   Py_RETURN_NONE;
 }
 
@@ -819,6 +859,7 @@ PyMethodDef methods[] = {
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
     {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
+    {"profile", profile, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", verified, METH_O, "What is wrong with a program, or nothing."},
     {"drop", drop, METH_O, "Forget a program."},
     {nullptr, nullptr, 0, nullptr},

@@ -66,6 +66,16 @@ double folded(const double* values, const uint32_t* operands, size_t n, double m
 
 }  // namespace
 
+// Which value Python's max or min would choose.
+uint32_t Replay::first_extreme(size_t node) const {
+  uint32_t best = operands_[graph_.first[node]];
+  for (size_t i = graph_.first[node] + 1; i < graph_.first[node + 1]; ++i) {
+    const double x = values_[operands_[i]], s = values_[best];
+    if (graph_.rows[node] == ROW_FIRST_MAX ? x > s : x < s) best = operands_[i];
+  }
+  return best;
+}
+
 bool Replay::sequence(size_t node) {
   const uint32_t* operands = operands_.data() + graph_.first[node];
   size_t count = graph_.first[node + 1] - graph_.first[node];
@@ -130,6 +140,8 @@ Outcome Replay::forward(std::span<const Guard> guards) {
 #undef RG_CHECK
       case ROW_SELECT: result = v[p[indices_[graph_.extra[node]]]]; break;
       case ROW_BLOCK: break;
+      case ROW_FIRST_MAX:
+      case ROW_FIRST_MIN: result = v[first_extreme(node)]; break;
       default: sequence(node);
     }
   }
@@ -241,6 +253,8 @@ void Replay::backward(double seed, Target target) {
   }
 #include "../ops.inc"
       case ROW_SELECT: adjoint[p[indices_[graph_.extra[node]]]] += gradient; break;
+      case ROW_FIRST_MAX:
+      case ROW_FIRST_MIN: adjoint[first_extreme(node)] += gradient; break;
       default: sequence_back(node, gradient);
     }
   }

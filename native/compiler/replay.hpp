@@ -29,6 +29,7 @@ class Replay {
  private:
   uint32_t flat(Id id) const;
   bool sequence(size_t node);
+  uint32_t first_extreme(size_t node) const;
   void sequence_back(size_t node, double gradient);
 
   const Graph& graph_;

@@ -118,7 +118,22 @@ class Rerolling {
         const bool flows = terms_.kinds[term] != Kind::MAP || kFacts[terms_.rows[term]].flows[i];
         any |= flows && active(operands[i]);
       }
-      active_[terms_.results[term]] = any;
+      active_[terms_.results[term]] = any && terms_.rows[term] != ROW_LARGEST;
+    }
+    // What depends on a parameter and does not reach the result needs no gradient.
+    std::vector<bool> reaches(graph_.size());
+    if (graph_.roots[0].is_node()) reaches[graph_.roots[0].index()] = true;
+    for (size_t term = terms_.size(); term-- > 0;) {
+      const uint32_t result = terms_.results[term];
+      if (!active_[result] || !reaches[result]) {
+        active_[result] = false;
+        continue;
+      }
+      auto operands = terms_.operands_of(term);
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const bool flows = terms_.kinds[term] != Kind::MAP || kFacts[terms_.rows[term]].flows[i];
+        if (flows && operands[i].is_node()) reaches[operands[i].index()] = true;
+      }
     }
   }
 
@@ -137,8 +152,9 @@ class Rerolling {
       key.term = static_cast<uint32_t>(term);
       key.operands = 0;
       key.number = 0;
-      // The kinds of the first few operands; products of a DOT are told apart by their first pair.
-      const size_t looked_at = kind == Kind::SELECT ? 1 : std::min<size_t>(operands.size(), 3);
+      // The kinds of the operands; of those that are summed over, the first one's, or the first pair's.
+      const size_t looked_at =
+          kind == Kind::MAP || kind == Kind::DOT ? std::min<size_t>(operands.size(), 3) : size_t{1};
       for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
       if (kind == Kind::MAP && terms_.rows[term] == ROW_pow && operands[1].is_literal()) {
         key.number = std::bit_cast<uint64_t>(graph_.literals[operands[1].index()]);
@@ -380,7 +396,10 @@ class Rerolling {
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
     for (Side& side : inner_sides) {
-      if (!one_pattern(side, members_.size()) || pattern_of({&side, 1}).size() > 1) collect(side);
+      const bool regular = one_pattern(side, members_.size());
+      const std::vector<Nest> nests = regular ? pattern_of({&side, 1}) : std::vector<Nest>();
+      // The kernel of an EXTREME walks along one loop.
+      if (nests.size() != 1 || (blank.code == Code::EXTREME && nests[0].loops.size() > 1)) collect(side);
     }
     if (pattern_of(inner_sides).size() > 1) collect(inner_sides.back());
     std::vector<Nest> pattern = pattern_of(inner_sides);

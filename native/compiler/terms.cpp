@@ -125,7 +125,7 @@ class Gathering {
       return sum_of_chain(node);
     }
     if (row == ROW_dot) return dot_of(node, operands);
-    if (row == ROW_max || row == ROW_min) return emit(Kind::EXTREME, row, node, operands);
+    if (row == ROW_max || row == ROW_min || row >= ROW_FIRST_MAX) return emit(Kind::EXTREME, row, node, operands);
     if (row == ROW_SELECT) return emit(Kind::SELECT, row, node, operands, graph_.extra[node]);
     emit(Kind::MAP, row, node, operands);
   }

@@ -155,5 +155,3 @@ def describe(arguments: Sequence[Any], recorder: Recorder, differentiate_first: 
     # The trace's own order of inputs: those that are told apart by nothing but their place.
     describing.result.spec = ("sequence", tuple, specs)
     return describing.result
-
-

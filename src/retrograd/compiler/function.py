@@ -197,9 +197,7 @@ class Compiled(Generic[P]):
             description.order = [("active", place) for place in range(len(values))]
         return single_output(self._function(*plain), "the function's result"), description
 
-    def _add(
-        self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int
-    ) -> bool:
+    def _add(self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int) -> bool:
         """Compile a trace; whether there now is a program that gives what the trace gave."""
         assert isinstance(trace.result, Value)
         roots: list[Value] = [trace.result]
@@ -266,7 +264,9 @@ class Compiled(Generic[P]):
         tolerance = _TOLERANCE[self._dtype]
         scale = max(map(abs, theirs[1:]), default=0.0)
         close = abs(mine[0] - theirs[0]) <= tolerance * max(1.0, abs(theirs[0]))
-        return close and all(abs(a - b) <= tolerance * max(scale, 1e-300) for a, b in zip(mine[1:], theirs[1:], strict=True))
+        return close and all(
+            abs(a - b) <= tolerance * max(scale, 1e-300) for a, b in zip(mine[1:], theirs[1:], strict=True)
+        )
 
     def _root(self, arguments: tuple[Any, ...]) -> Any:
         return single_output(self._function(*arguments), "the function's result")

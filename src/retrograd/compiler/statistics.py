@@ -53,7 +53,9 @@ class Statistics:
         return sum(count for reason, count in self.reasons.items() if not reason.startswith("traced"))
 
     def __str__(self) -> str:
-        lines = [f"{self.hits:,} calls answered by {len(self.programs)} programs, {self.traces:,} traces, {self.eager:,} run eagerly"]
+        lines = [
+            f"{self.hits:,} calls answered by {len(self.programs)} programs, {self.traces:,} traces, {self.eager:,} run eagerly"
+        ]
         for program in self.programs:
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "

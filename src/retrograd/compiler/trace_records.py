@@ -8,11 +8,16 @@ from typing import NamedTuple
 from ..engine import Value
 from ..sources import Location
 
-__all__ = ["Guard", "IndexGuard", "Selection", "Trace"]
+__all__ = ["FIRST_LARGEST", "FIRST_SMALLEST", "Guard", "IndexGuard", "Selection", "Trace"]
+
+
+FIRST_LARGEST, FIRST_SMALLEST = -1, -2
 
 
 class Selection(NamedTuple):
     """``node`` is the one of ``candidates`` that the index in ``slot`` selects, as an ``identity`` of it.
+
+    The slots FIRST_LARGEST and FIRST_SMALLEST are the choices of Python's own ``max`` and ``min``.
 
     Selections from the same values share one tuple of candidates.
     """

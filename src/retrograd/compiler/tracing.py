@@ -29,7 +29,7 @@ from ..numeric import is_number, to_float
 from ..sources import current_location, record_sources
 from ..tree import single_output
 from . import largest
-from .trace_records import Guard, IndexGuard, Selection, Trace
+from .trace_records import FIRST_LARGEST, FIRST_SMALLEST, Guard, IndexGuard, Selection, Trace
 from .traced_number import TracedNumber, is_traced
 
 __all__ = ["Recorder", "active_recorder"]
@@ -273,8 +273,10 @@ class Recorder:
 
     # --- the built-in max and min -------------------------------------------------------------------------
 
-    def largest(self, name: str, items: Sequence[Any]) -> TracedNumber | None:
+    def largest(self, name: str, items: Sequence[Any]) -> TracedNumber | Value | None:
         """The largest (or smallest) of traced numbers and numbers as one node; None where comparisons must decide."""
+        if any(isinstance(item, Value) for item in items):
+            return self._first_largest(name, items)
         if not any(map(is_traced, items)) or not all(is_traced(item) or is_number(item) for item in items):
             return None
         numbers = [item._number if is_traced(item) else _exactly(item) for item in items]
@@ -283,7 +285,29 @@ class Recorder:
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
 
-def _largest_of(name: str, items: Sequence[Any]) -> TracedNumber | None:
+    def _first_largest(self, name: str, items: Sequence[Any]) -> Value | None:
+        """The first of Values (and numbers) that no other is larger than, which gets the whole gradient."""
+        numbers = [self.plain(item) if isinstance(item, Value) else _exactly_number(item) for item in items]
+        if any(number is None or math.isnan(number) for number in numbers):
+            return None
+        best = 0
+        for position, number in enumerate(numbers):
+            if number > numbers[best] if name == "max" else number < numbers[best]:  # type: ignore[operator]
+                best = position
+        candidates = tuple(self._candidate(item, position) for position, item in enumerate(items))
+        node = engine.apply("identity", candidates[best])
+        slot = FIRST_LARGEST if name == "max" else FIRST_SMALLEST
+        self._trace.selections.append(Selection(node, slot, candidates))
+        return node
+
+
+def _exactly_number(item: Any) -> float | None:
+    if is_traced(item):
+        return item._number  # type: ignore[no-any-return]
+    return _exactly(item) if is_number(item) else None
+
+
+def _largest_of(name: str, items: Sequence[Any]) -> TracedNumber | Value | None:
     recorder = _current.recorder
     return None if recorder is None or not recorder._pure else recorder.largest(name, items)
 

@@ -71,12 +71,12 @@ def adam_step(
     """One step of Adam, or of AdamW when ``decoupled``; ``step`` counts from 1.
 
     ``m = beta1 * m + (1 - beta1) * g`` and ``v = beta2 * v + (1 - beta2) * g * g``, updated in place, and
-    ``data -= lr * ((m / (1 - beta1**step)) / (sqrt(v / (1 - beta2**step)) + eps))``. Weight decay is added to
+    ``data -= lr / (1 - beta1**step) * (m / (sqrt(v * (1 / (1 - beta2**step))) + eps))``. Weight decay is added to
     the gradient, or, decoupled, taken off the data first: ``data -= lr * weight_decay * data``.
     """
     _check(values, m, v)
-    correction1 = 1.0 - libm.PRIMITIVES["pow"](beta1, float(step))
-    correction2 = 1.0 - libm.PRIMITIVES["pow"](beta2, float(step))
+    unbiased_rate = libm.divide(lr, 1.0 - libm.PRIMITIVES["pow"](beta1, float(step)))
+    correction = libm.divide(1.0, 1.0 - libm.PRIMITIVES["pow"](beta2, float(step)))
     for i, value in enumerate(values):
         data, g = value.data, value.grad
         if weight_decay and decoupled:
@@ -86,8 +86,8 @@ def adam_step(
         mean = beta1 * float(m[i]) + (1.0 - beta1) * g
         square = beta2 * float(v[i]) + (1.0 - beta2) * g * g
         m[i], v[i] = mean, square
-        root = libm.PRIMITIVES["sqrt"](libm.divide(square, correction2))
-        value.data = data - lr * libm.divide(libm.divide(mean, correction1), root + eps)
+        root = libm.PRIMITIVES["sqrt"](square * correction)
+        value.data = data - unbiased_rate * libm.divide(mean, root + eps)
 
 
 def _check(values: Sequence[Value], *arrays: State | None) -> None:
