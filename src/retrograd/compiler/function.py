@@ -6,7 +6,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, overload
+from typing import Any, Generic, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
@@ -14,12 +14,12 @@ from ..index import Index
 from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
 from .statistics import Statistics, gathered
+from .tiers import Tier, Tiers
 from .trace_records import Trace
 from .tracing import Recorder, active_recorder
 
 __all__ = ["Compiled", "compile"]
 
-Tier = Literal["auto", "vm", "llvm", "tape"]
 P = ParamSpec("P")
 
 #: Programs that one function keeps; beyond them, the one that was not used for longest goes.
@@ -43,6 +43,7 @@ class Compiled(Generic[P]):
         self._orders: dict[int, list[tuple[str, int]]] = {}
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
+            self._tiers = Tiers(self._programs, tier, dtype == "float32")
             if pure:
                 # The native method itself, so that a call costs no Python frame.
                 self.backward = self._programs.backward  # type: ignore[method-assign]
@@ -100,6 +101,7 @@ class Compiled(Generic[P]):
             left = self._programs.batch_forward(batch)
         roots = [self._root(tuple(batch[i])) for i in left]
         total = self._programs.batch_backward(seed)
+        self._tiers.catch_up()
         for root in roots:
             if isinstance(root, Value):
                 root.backward(seed)
@@ -246,6 +248,7 @@ class Compiled(Generic[P]):
             self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
             return False
         self._orders[number] = description.order
+        self._tiers.added(number)
         facts = self._programs.facts()
         if len(facts) > LIMIT:
             self._programs.drop(facts[-1]["number"])

@@ -16,8 +16,8 @@ KERNELS = (
     "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "fill",
 )  # fmt: skip
 
-#: The names of rows, by their numbers.
-ROWS = ("", *(op.name for op in OPS), *(op.name for op in NARY))
+#: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph.hpp).
+ROWS = ("", *(op.name for op in OPS), *(op.name for op in NARY), "select", "", "first_max", "first_min", "largest")
 
 DOUBLE = 8  #: bytes
 

@@ -251,7 +251,7 @@ def sums(t: Text, call: Call) -> bool:
 
 def extreme(t: Text, call: Call) -> bool:
     stride = call.strides[1][4]
-    combine, neutral = (maximum, -float("inf")) if call.row == "max" else (minimum, float("inf"))
+    combine, neutral = (minimum, float("inf")) if "min" in call.row else (maximum, -float("inf"))
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), combine, neutral)
 
 
@@ -314,46 +314,31 @@ def indexed_back(t: Text, call: Call, targets: set[int] | None = None) -> bool:
 
 def select(t: Text, call: Call) -> bool:
     """SELECT and SELECT_BACK of candidates that are ``stride`` apart."""
-    if call.pooled:
-        return False
-    back = call.kernel == "select_back"
     n, (sd, sa, si, _) = call.counts[4], (s[4] for s in call.strides)
-    rows = si == 0 and sa == 1 and sd == 1
-    outer = call.outer(1) if rows else call.outer(0)
-
-    def chosen(places: list[At]) -> At:
-        index = t.op(f"load i32, ptr {t.pointer(places[2])}, align 4")
-        wide = t.op(f"sext i32 {index} to i64")
-        offset = t.op(f"mul i64 {wide}, {call.stride * DOUBLE}")
-        if places[1].moving is not None:
-            offset = t.op(f"add i64 {offset}, {places[1].moving}")
-        return At(places[1].address, offset)
-
-    def move(source: At, target: At, count: int) -> None:
-        if back:
-            target, source = source, target
-        put(t, target, 1, t.load(source, count), count, back)
-
-    def row(places: list[At]) -> None:
-        source = chosen(places)
-        for i in range(0, n if rows else 1, t.width):
-            move(source.by(i), places[0].by(i), min(t.width, n - i) if rows else 1)
-
-    # Indices are half as wide as numbers: their steps are in halves.
-    return _over_indices(t, outer, call, row)
-
-
-def _over_indices(t: Text, outer: list[Loop], call: Call, row: Callable[[list[At]], None]) -> bool:
-    total_rows = 1
-    for loop in outer:
-        total_rows *= loop.count
-    if total_rows > 64:
+    together = n if si == 0 else 1  # numbers that one index chooses
+    chosen = 1
+    for count in call.counts:
+        chosen *= count
+    if call.pooled or chosen // together > 64 or chosen > 256 * t.width:
         return False
     starts = [(call.pointers[0], call.pointers[1], call.pointers[5])]
-    for loop in outer:
-        d, a, i, _ = loop.strides
-        starts = [(s[0] + k * d * 8, s[1] + k * a * 8, s[2] + k * i * 4) for s in starts for k in range(loop.count)]
-    for start in starts:
-        row([At(address) for address in start])
+    for i in range(5 if si else 4):
+        d, a, index = (call.strides[w][i] for w in range(3))
+        # Indices are half as wide as numbers.
+        starts = [(s[0] + k * d * 8, s[1] + k * a * 8, s[2] + k * index * 4) for s in starts for k in range(call.counts[i])]
+    for d, a, index in starts:
+        number = t.op(f"sext i32 {t.op(f'load i32, ptr {t.pointer(At(index))}, align 4')} to i64")
+        source = At(a, t.op(f"mul i64 {number}, {call.stride * DOUBLE}"))
+        _move(t, call, At(d), source, together, sd, sa)
     return True
 
+
+def _move(t: Text, call: Call, d: At, a: At, n: int, sd: int, sa: int) -> None:
+    """``n`` numbers of a to d; or of d added to those of a, in a backward pass."""
+    back = call.kernel == "select_back"
+    for i in range(0, n, t.width):
+        count = min(t.width, n - i)
+        if back:
+            put(t, a.by(i * sa), sa, collect(t, d.by(i * sd), sd, count), count, True)
+        else:
+            put(t, d.by(i * sd), sd, collect(t, a.by(i * sa), sa, count), count, False)

@@ -8,7 +8,10 @@ from . import elementwise, products
 from .calls import Call
 from .text import Text
 
-__all__ = ["function_of"]
+__all__ = ["function_of", "module_of"]
+
+#: Code of a pass beyond which calls stay with the prebuilt kernels: compiling takes some 10 µs a line.
+_LINES = 60_000
 
 _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
     "map": elementwise.mapped,
@@ -32,26 +35,30 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 }
 
 
-def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> str:
+def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> tuple[Text, str]:
     """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
     t = Text(width)
     for call in calls:
         if call.empty:
             continue
-        writer = None if plain else _WRITERS.get(call.kernel)
+        writer = None if plain or len(t.lines) > _LINES else _WRITERS.get(call.kernel)
         if writer is None or not writer(t, call):
             t.call_kernel(call.run, call.address)
-    return _module(name, t)
+    return t, _function(name, t)
 
 
-def _module(name: str, t: Text) -> str:
+def module_of(functions: Sequence[tuple[Text, str]]) -> str:
+    declarations = dict.fromkeys(line for text, _ in functions for line in text.declarations)
+    return "\n".join([*declarations, *(body for _, body in functions)])
+
+
+def _function(name: str, t: Text) -> str:
     # The bases are arguments, so that they stay in registers and addresses are displacements from them.
     arguments = ", ".join(f"ptr %base{i}" for i in range(len(t.bases)))
     numbers = ", ".join(f"ptr inttoptr (i64 {base} to ptr)" for base in t.bases)
     attributes = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
     return "\n".join(
         [
-            *t.declarations,
             f"define internal i32 @{name}_body({arguments}) noinline {attributes} {{",
             "entry:",
             "%outside = alloca i32",

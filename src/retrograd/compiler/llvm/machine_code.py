@@ -9,12 +9,12 @@ from typing import Any
 
 from ...errors import MissingExtraError
 
-__all__ = ["Code", "available", "compiled", "vector_width"]
+__all__ = ["Code", "available", "compiled", "require", "vector_width"]
 
 _MISSING = 'tier="llvm" needs llvmlite: pip install "retrograd[llvm]"'
 
-_machine: Any = None
 _starting = threading.Lock()
+_started = False
 
 
 def available() -> bool:
@@ -29,37 +29,34 @@ class Code:
     engine: Any
 
 
-def _target() -> Any:
-    """The target machine. Raises MissingExtraError without llvmlite."""
-    global _machine
+def require() -> Any:
+    """llvmlite's binding, ready for this processor. Raises MissingExtraError without llvmlite."""
+    global _started
     try:
         from llvmlite import binding
     except ImportError:
         raise MissingExtraError(_MISSING) from None
     with _starting:
-        if _machine is None:
+        if not _started:
             binding.initialize_native_target()
             binding.initialize_native_asmprinter()
-            target = binding.Target.from_default_triple()
-            features = binding.get_host_cpu_features().flatten()
-            _machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)
-    return _machine
+            _started = True
+    return binding
 
 
 def vector_width() -> int:
     """How many doubles the processor's vectors have."""
-    _target()
-    from llvmlite import binding
-
-    return 8 if binding.get_host_cpu_features().get("avx512f") else 4
+    return 8 if require().get_host_cpu_features().get("avx512f") else 4
 
 
 def compiled(module: str, names: list[str]) -> Code:
     """Compiles a module. The interpreter's lock is not held meanwhile."""
-    machine = _target()
-    from llvmlite import binding
-
+    binding = require()
     parsed = binding.parse_assembly(module)
+    # An engine owns its target machine: each gets its own.
+    target = binding.Target.from_default_triple()
+    features = binding.get_host_cpu_features().flatten()
+    machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)
     engine = binding.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     return Code({name: engine.get_function_address(name) for name in names}, engine)
