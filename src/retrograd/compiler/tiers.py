@@ -10,6 +10,7 @@ import atexit
 import os
 import threading
 import weakref
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Literal
 
@@ -84,10 +85,8 @@ def _work() -> None:
         tiers = reference()
         if tiers is None:
             continue
-        try:
+        with suppress(IndexError):  # the program was dropped meanwhile
             tiers.compile(number, batch)
-        except IndexError:
-            pass  # the program was dropped meanwhile
         del tiers, event
 
 
@@ -105,4 +104,3 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
-

@@ -325,7 +325,9 @@ def select(t: Text, call: Call) -> bool:
     for i in range(5 if si else 4):
         d, a, index = (call.strides[w][i] for w in range(3))
         # Indices are half as wide as numbers.
-        starts = [(s[0] + k * d * 8, s[1] + k * a * 8, s[2] + k * index * 4) for s in starts for k in range(call.counts[i])]
+        starts = [
+            (s[0] + k * d * 8, s[1] + k * a * 8, s[2] + k * index * 4) for s in starts for k in range(call.counts[i])
+        ]
     for d, a, index in starts:
         number = t.op(f"sext i32 {t.op(f'load i32, ptr {t.pointer(At(index))}, align 4')} to i64")
         source = At(a, t.op(f"mul i64 {number}, {call.stride * DOUBLE}"))

@@ -7,10 +7,23 @@ from collections.abc import Callable, Sequence
 from .calls import DOUBLE, At, Loop
 from .text import Text, Vector
 
-__all__ = ["across", "blocks", "collect", "fma", "gather", "nest", "put", "scatter_add", "total", "transposed"]
+__all__ = [
+    "across",
+    "blocks",
+    "collect",
+    "fma",
+    "gather",
+    "nest",
+    "overlapping",
+    "put",
+    "scatter_add",
+    "total",
+    "transposed",
+    "unrolled",
+]
 
-#: How many vector operations straight-line code of one nest may have, about.
-UNROLLED = 40
+#: How many vector operations straight-line code of one nest may have, about; and the body of a loop otherwise.
+STRAIGHT, BODY = 28, 6
 
 Combine = Callable[[Vector, Vector], Vector]
 
@@ -22,6 +35,15 @@ def fma(a: Vector, b: Vector, c: Vector) -> Vector:
 # --- loops --------------------------------------------------------------------------------------------------------
 
 
+def unrolled(count: int, most: int) -> int:
+    """How many of ``count`` iterations make the body of a loop: at most ``most``, best with nothing left over."""
+    if count <= most:
+        return max(1, count)
+    if most < 2:
+        return 1
+    return next((n for n in range(most, most // 2, -1) if count % n == 0), most)
+
+
 def repeat(
     t: Text, count: int, steps: Sequence[int], ats: Sequence[At], body: Callable[[list[At]], None], unroll: int
 ) -> None:
@@ -31,11 +53,11 @@ def repeat(
         for i in range(times):
             body([at.by(i * step) for at, step in zip(places, steps, strict=True)])
 
-    unroll = max(1, unroll)
-    if count <= unroll:
+    unroll = unrolled(count, unroll)
+    rounds = count // unroll
+    if rounds == 1:
         several(ats, count)
         return
-    rounds = count // unroll
 
     def one_round(offsets: list[str], _: list[Vector]) -> list[Vector]:
         moving = iter(offsets)
@@ -53,11 +75,12 @@ def nest(t: Text, loops: Sequence[Loop], ats: Sequence[At], body: Callable[[list
         body(list(ats))
         return
     first, *rest = loops
-    inner = cost
+    inner = max(1, cost)
     for loop in rest:
         inner *= loop.count
     strides = first.strides[: len(ats)] + (first.strides[-1],) * (len(ats) - len(first.strides))
-    repeat(t, first.count, strides, ats, lambda places: nest(t, rest, places, body, cost), UNROLLED // max(1, inner))
+    unroll = first.count if first.count * inner <= STRAIGHT else BODY // inner
+    repeat(t, first.count, strides, ats, lambda places: nest(t, rest, places, body, cost), unroll)
 
 
 def blocks(
@@ -70,6 +93,26 @@ def blocks(
         repeat(t, whole, [step * size for step in steps], ats, lambda places: body(places, size), unroll)
     if rest:
         body([at.by(whole * size * step) for at, step in zip(ats, steps, strict=True)], rest)
+
+
+def overlapping(t: Text, total: int, steps: Sequence[int], ats: Sequence[At], body: Callable[[list[At]], None]) -> None:
+    """Vectors of ``total`` numbers, the last of which begins early enough to be whole: some are done twice."""
+    last = total - t.width
+
+    def once(offsets: list[str], _: list[Vector]) -> list[Vector]:
+        t.declare("declare i64 @llvm.umin.i64(i64, i64)")
+        places = []
+        for at, step in zip(ats, steps, strict=True):
+            if not step:
+                places.append(at)
+                continue
+            offset = t.op(f"call i64 @llvm.umin.i64(i64 {offsets[0]}, i64 {last})")
+            moving = t.op(f"mul i64 {offset}, {step * DOUBLE}")
+            places.append(At(at.address, moving if at.moving is None else t.op(f"add i64 {moving}, {at.moving}")))
+        body(places)
+        return []
+
+    t.loop(-(-total // t.width), ["0"], [t.width], [], once)
 
 
 # --- memory and lanes ---------------------------------------------------------------------------------------------
@@ -231,7 +274,7 @@ def transposed(t: Text, rows: Sequence[At], count: int) -> list[Vector]:
         return [a.shuffled([0, 2], b), a.shuffled([1, 3], b)][:count]
     for start in range(0, count, 4):
         quads = _quads(t, [row.by(start) for row in rows], min(4, count - start))
-        n = len(quads[0].name) and quads[0].width
+        n = quads[0].width
         low = [lane for i in range(0, n, 2) for lane in (i, n + i)]
         high = [lane + 1 for lane in low]
         even = [lane for i in range(0, n, 4) for lane in (i, i + 1, n + i, n + i + 1)]

@@ -18,7 +18,11 @@ _started = False
 
 
 def available() -> bool:
-    return importlib.util.find_spec("llvmlite") is not None
+    """Whether llvmlite is there; it is not imported for that."""
+    try:
+        return importlib.util.find_spec("llvmlite") is not None
+    except ValueError:  # hidden from import
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,8 @@ def _places(call: Call, pointer: int) -> Places:
 
 def _list(call: Call, pointer: int, base: int) -> Places:
     numbers = (ctypes.c_int32 * call.counts[4]).from_address(call.pointers[pointer])
-    return np.frombuffer(numbers, np.int32).astype(np.int64) * DOUBLE + base
+    places: Places = np.array(numbers, np.int64) * DOUBLE + base
+    return places
 
 
 def _sources(call: Call) -> Iterator[Places | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .calls import DOUBLE, At, Call, Loop
 from .elementwise import plus, reduced
-from .lanes import across, blocks, collect, fma, nest, put, repeat, transposed
+from .lanes import across, blocks, collect, fma, nest, overlapping, put, repeat, transposed, unrolled
 from .text import Text, Vector
 
 __all__ = ["columns", "contract", "dots", "group_dot", "spread"]
@@ -104,7 +104,6 @@ class Columns:
         blocks(self.t, self.rows, size, steps, places, lambda at, rows: self._tile(at, rows, counts))
 
     def _tile(self, places: list[At], rows: int, counts: list[int]) -> None:
-        t = self.t
         d, a, b = places
         started = [self._start(d.by(m * self.dm), counts) for m in range(rows)]
 
@@ -113,7 +112,7 @@ class Columns:
             return [self._step(sums[m], a.by(m * self.am), columns) for m in range(rows)]
 
         products = rows * len(counts)
-        unroll = max(1, _STRAIGHT // products)
+        unroll = unrolled(self.depth, max(1, (_STRAIGHT if self.depth * products <= _STRAIGHT else 32) // products))
         if self.depth <= unroll:
             for k in range(self.depth):
                 started = step(started, a.by(k * self.ak), b.by(k * self.bk))
@@ -164,18 +163,18 @@ def columns(t: Text, call: Call) -> bool:
 
 
 def dots(t: Text, call: Call) -> bool:
-    M, N, K = call.counts[2:]
+    rows, length, depth = call.counts[2:]
     an, bm = call.strides[1][3], call.strides[2][2]
-    if an == 0 and bm == 0 and N > 1 and M > 1 and t.width > 1:
-        turned = 24 * -(-K // t.width)  # shuffles for a vector of columns, turned
-        summed = 21 * M  # shuffles and sums across, in the other way
+    if an == 0 and bm == 0 and length > 1 and rows > 1 and t.width > 1:
+        turned = 24 * -(-depth // t.width)  # shuffles for a vector of columns, turned
+        summed = 21 * rows  # shuffles and sums across, in the other way
         product = Dots(t, call)
         nest(
             t,
             call.outer(3),
             [At(call.pointers[p]) for p in range(3)],
             product.turned if turned <= summed else product.summed,
-            M * N * K // t.width,
+            rows * length * depth // t.width,
         )
         return True
     return contract(t, call)
@@ -197,10 +196,14 @@ class Dots:
         size = -(-self.rows // tiles)
 
         def tile(at: list[At], rows: int) -> None:
-            blocks(
-                self.t, self.length, self.t.width, (self.dn, 0, self.bn), at,
-                lambda inner, count: self._turned_block(inner, rows, count),
-            )  # fmt: skip
+            steps = (self.dn, 0, self.bn)
+            if self.length % self.t.width and self.length > self.t.width and not self.accumulate:
+                overlapping(self.t, self.length, steps, at, lambda inner: self._turned_block(inner, rows, self.t.width))
+            else:
+                blocks(
+                    self.t, self.length, self.t.width, steps, at,
+                    lambda inner, count: self._turned_block(inner, rows, count),
+                )  # fmt: skip
 
         blocks(self.t, self.rows, size, (self.dm, self.am, 0), places, tile)
 
@@ -218,7 +221,7 @@ class Dots:
 
         whole, rest = divmod(self.depth, t.width)
         sums: list[Vector | None] = [None] * rows
-        if whole > 2 or whole * t.width * rows > 2 * _STRAIGHT:
+        if whole > 1 and whole * t.width * rows > _STRAIGHT:
 
             def once(offsets: list[str], carried: list[Vector]) -> list[Vector]:
                 here = [At(line.address, offsets[1]) for line in lines]
@@ -281,9 +284,7 @@ class Dots:
             parts = [v for v in sums[m::rows] if v is not None]
             put(t, d.by(m * self.dm), self.dn, across(parts, plus), count, self.accumulate)
 
-    def _rest(
-        self, sums: list[Vector | None], a: At, b: At, depth: int, rows: int, count: int
-    ) -> list[Vector | None]:
+    def _rest(self, sums: list[Vector | None], a: At, b: At, depth: int, rows: int, count: int) -> list[Vector | None]:
         from .elementwise import kept_wide
 
         t = self.t
@@ -301,28 +302,28 @@ class Dots:
 
 def spread(t: Text, call: Call) -> bool:
     """d[4h + j] (+)= sum over k of a[h, k] * b[4h + j, k]."""
-    H, K = call.counts[3:]
+    heads, depth = call.counts[3:]
     ah, ak, bk = call.strides[1][3], call.strides[1][4], call.strides[2][4]
 
     def group(places: list[At]) -> None:
         d, a, b = places
         sums = t.load(d, 4) if call.accumulate else None
-        for k in range(K):
+        for k in range(depth):
             x, y = t.load_splat(a.by(k * ak), 4), t.load(b.by(k * bk), 4)
             sums = x * y if sums is None else fma(x, y, sums)
         assert sums is not None
         t.store(d, sums, 4)
 
-    if K > _STRAIGHT:
+    if depth > _STRAIGHT:
         return False
-    nest(t, [*call.outer(2), Loop(H, (4, ah, 4))], [At(call.pointers[p]) for p in range(3)], group, K)
+    nest(t, [*call.outer(2), Loop(heads, (4, ah, 4))], [At(call.pointers[p]) for p in range(3)], group, depth)
     return True
 
 
 def group_dot(t: Text, call: Call) -> bool:
     """d[h] (+)= sum over j of a[4h + j] * b[4h + j], of which eight are summed across at a time."""
-    H = call.counts[3]
-    loops = [*call.outer(2), Loop(H, (call.strides[0][3], 4, 4))]
+    heads = call.counts[3]
+    loops = [*call.outer(2), Loop(heads, (call.strides[0][3], 4, 4))]
     groups = [(call.pointers[0], call.pointers[1], call.pointers[2])]
     for loop in loops:
         d, a, b = (s * DOUBLE for s in loop.strides[:3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,11 +34,10 @@ def _integer(text: Text, number: int, width: int) -> Integers:
 
 
 _MAGIC = float.fromhex("0x1.8p52")
-_EXPONENTIAL = [1.0, 1.0, 2.0, 6.0, 24.0, 120.0, 720.0, 5040.0, 40320.0, 362880.0, 3628800.0, 39916800.0, 479001600.0, 6227020800.0]  # fmt: skip
+_EXPONENTIAL = [float(math.factorial(i)) for i in range(14)]
 
 
 def exponential(x: Vector) -> Vector:
-    """As exponential() of the kernels, but not for NaN, which a program's numbers are checked for."""
     c = x.compare("ogt", 720.0).select(720.0, x)
     c = c.compare("olt", -760.0).select(-760.0, c)
     shifted = fma(c, _number(x, float.fromhex("0x1.71547652b82fep+0")), _number(x, _MAGIC))
@@ -54,7 +54,7 @@ def exponential(x: Vector) -> Vector:
     first = half.op("add", 1023).op("shl", 52).double()
     second = whole.op("sub", half).op("add", 1023).op("shl", 52).double()
     y = p * first * second
-    return x.compare("uno", 0.0).select(x, y)
+    return y
 
 
 def logarithm(x: Vector) -> Vector:
@@ -75,7 +75,9 @@ def logarithm(x: Vector) -> Vector:
         + h("0x1.5555555555593p-1")
     )
     half = f * 0.5 * f
-    y = exponent * h("0x1.62e42feep-1") - ((half - (s * (half + odd + even) + exponent * h("0x1.a39ef35793c76p-33"))) - f)
+    y = exponent * h("0x1.62e42feep-1") - (
+        (half - (s * (half + odd + even) + exponent * h("0x1.a39ef35793c76p-33"))) - f
+    )
     special = x.compare("oeq", 0.0).select(-_INFINITY, t.number(float("nan"), x.width))
     special = x.compare("oeq", _INFINITY).select(x, special)
     return x.compare("ogt", 0.0).op("and", x.compare("olt", _INFINITY)).select(y, special)
@@ -123,12 +125,16 @@ FORMS: dict[str, Form] = {
         (lambda a, b, y: a.compare("ogt", 0.0).select(1.0, a.compare("olt", 0.0).select(-1.0, a)),),
     ),
     "sqrt": Form(
-        1, lambda a, b: a.called("sqrt"), lambda a, b, y: a.compare("olt", 0.0), (lambda a, b, y: 0.5 / y,), bounded=False
+        1,
+        lambda a, b: a.called("sqrt"),
+        lambda a, b, y: a.compare("olt", 0.0),
+        (lambda a, b, y: 0.5 / y,),
+        bounded=False,
     ),
     "exp": Form(
         1,
         lambda a, b: exponential(a),
-        lambda a, b, y: y.compare("oeq", _INFINITY).op("and", a.compare("olt", _INFINITY)),
+        lambda a, b, y: y.compare("oeq", _INFINITY),  # of an infinite operand too: the tape decides that as well
         (lambda a, b, y: y,),
     ),
     "log": Form(

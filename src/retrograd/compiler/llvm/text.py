@@ -129,7 +129,9 @@ class Integers:
         return Integers(self.text, self.text.op(f"{operation} {kind} {self.name}, {right}"), self.width)
 
     def double(self) -> Vector:
-        return self.text.vector(f"bitcast {type_of(self.width, 'i64')} {self.name} to {type_of(self.width)}", self.width)
+        return self.text.vector(
+            f"bitcast {type_of(self.width, 'i64')} {self.name} to {type_of(self.width)}", self.width
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,13 +214,10 @@ class Text:
     # --- memory -------------------------------------------------------------------------------------------
 
     def pointer(self, at: At) -> str:
-        for i, base in enumerate(self.bases):
-            if abs(at.address - base) < _REACH:
-                break
-        else:
-            i, base = len(self.bases), at.address
+        base = next((base for base in self.bases if abs(at.address - base) < _REACH), at.address)
+        if base not in self.bases:
             self.bases.append(base)
-        where = f"%base{i}"
+        where = f"%base{self.bases.index(base)}"
         if at.moving is not None:
             where = self.op(f"getelementptr i8, ptr {where}, i64 {at.moving}")
         if at.address == base:
