@@ -2,6 +2,8 @@
 # make test      everything that CI checks: lint, types, generated files, the tests on both engines
 # make bench     the figures of the README, as ratios in one run
 # make examples  run the examples of the pages and the notebook and write what they print
+# make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
+# make pictures  the pictures of the README, from the pages that the tests see
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan
 
@@ -9,14 +11,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
-CPP := $(wildcard native/*.cpp native/*.hpp src/retrograd/bench/peers/c/*.[ch])
-SOURCES := $(shell find src native -type f -not -name '*.pyc' -not -name '*.so') CMakeLists.txt pyproject.toml README.md
+CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc src/retrograd/bench/peers/c/*.[ch])
+SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test lint types unit reference bench generate examples format sanitize clean
+.PHONY: web pictures demo test lint types unit reference bench generate examples format sanitize clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
 	$(BIN)/retrograd explain "(a*b + c) * (a + b)" a=2 b=-3 c=10
+	$(BIN)/retrograd explore "(a*b + c) * (a + b)" a=2 b=-3 c=10 --no-browser --out $(RUN)/explorer.html
 
 test: lint types unit reference
 
@@ -32,6 +35,13 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[test]" -C cmake.define.RETROGRAD_WERROR=ON
 	@touch $@ $(VENV)/installed
 
+web: $(BIN)/python
+	$(BIN)/python tools/web.py
+	$(BIN)/python tools/web.py --types
+
+pictures: $(VENV)/tested
+	RETROGRAD_PICTURES=docs/pictures $(BIN)/python -m pytest tests/test_explorer_pictures.py
+
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -40,6 +50,7 @@ lint: $(VENV)/tested
 
 types: $(VENV)/tested
 	$(BIN)/mypy --strict src/retrograd tools benchmarks
+	$(BIN)/python tools/web.py --types
 	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math
 
 unit: $(VENV)/tested

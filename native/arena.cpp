@@ -214,7 +214,12 @@ Tape* this_tape() {
     PyErr_NoMemory();
     return nullptr;
   }
-  tapes.push_back(tape.get());
+  try {
+    tapes.push_back(tape.get());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
   thread_end.tape = current_tape = tape.release();
   refresh_limits();
   return current_tape;

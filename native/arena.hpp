@@ -102,6 +102,7 @@ struct Tape {
   Ref backward_hook;
   Ref tracer;            // hears of every number that would leave a pure trace
   bool tracing = false;  // there is a tracer, and it is not at work itself
+  std::vector<double> rest, after;  // where the derivatives of sequences are computed, see differentiate.hpp
 
   void refresh_limit();
   bool empty() const;

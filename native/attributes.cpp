@@ -1,6 +1,7 @@
 // What a user sees of a Value: its attributes, comparisons, and how it prints.
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "record.hpp"
@@ -10,7 +11,10 @@ namespace {
 
 std::string number_text(double number) {
   char* text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, nullptr);
-  if (!text) return "?";
+  if (!text) {
+    PyErr_Clear();
+    throw std::bad_alloc();
+  }
   std::string result = text;
   PyMem_Free(text);
   return result;
@@ -71,7 +75,7 @@ int set_label(PyObject* self, PyObject* given, void*) {
   return 0;
 }
 
-PyObject* get_op(PyObject* self, void*) {
+PyObject* get_op(PyObject* self, void*) try {
   const Value* value = as_value(self);
   if (!is_op(value->code)) {
     const Extra* extra = find_extra(value);
@@ -81,6 +85,8 @@ PyObject* get_op(PyObject* self, void*) {
   if (row_of(value) == ROW_pow && form_of(value) == NUMBER_RIGHT) text += exponent_text(value->number);
   if (row_of(value) == ROW_pow && form_of(value) == NUMBER_LEFT) text = exponent_text(value->number) + text;
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 PyObject* get_children(PyObject* self, void*) {
@@ -107,19 +113,21 @@ PyObject* get_backward(PyObject* self, void*) {
   return PyObject_GetAttrString(self, "_push");
 }
 
-// Whether a function's closure holds `value`, which makes a cycle.
-bool captures(PyObject* function, PyObject* value) {
-  Ref cells(PyObject_GetAttrString(function, "__closure__"));
-  if (!cells || !PyTuple_Check(cells.get())) {
+// Whether a function's closure holds `value`, which makes a cycle: 1, 0, or -1 with MemoryError set.
+int captures(PyObject* function, PyObject* value) {
+  auto nothing = [] {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;
     PyErr_Clear();
-    return false;
-  }
+    return 0;
+  };
+  Ref cells(PyObject_GetAttrString(function, "__closure__"));
+  if (!cells || !PyTuple_Check(cells.get())) return nothing();
   for (Py_ssize_t i = 0; i < PyTuple_Size(cells.get()); ++i) {
     Ref content(PyObject_GetAttrString(PyTuple_GetItem(cells.get(), i), "cell_contents"));
-    if (content.get() == value) return true;
-    PyErr_Clear();
+    if (content.get() == value) return 1;
+    if (nothing() < 0) return -1;
   }
-  return false;
+  return 0;
 }
 
 int set_backward(PyObject* self, PyObject* given, void*) {
@@ -130,8 +138,8 @@ int set_backward(PyObject* self, PyObject* given, void*) {
   }
   Value* value = as_value(self);
   // The collector cannot see a cycle through a node in the arena.
-  if ((value->flags & IN_ARENA) && captures(given, self)) {
-    raise_from("operator_backward", "(O)", self);
+  if (const int known = value->flags & IN_ARENA ? captures(given, self) : 0) {
+    if (known > 0) raise_from("operator_backward", "(O)", self);
     return -1;
   }
   Extra* extra = need_extra(value);
@@ -173,11 +181,13 @@ PyObject* detach(PyObject* self, PyObject*) {
   return as_object(new_leaf(as_value(self)->data));
 }
 
-PyObject* repr(PyObject* self) {
+PyObject* repr(PyObject* self) try {
   if (!settle() || !tell_tracer("turns a number into text")) return nullptr;
   const Value* value = as_value(self);
   std::string text = "Value(data=" + number_text(value->data) + ", grad=" + number_text(value->grad) + ")";
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 PyObject* format(PyObject* self, PyObject* spec) {

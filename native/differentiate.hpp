@@ -16,13 +16,20 @@ namespace retrograd {
 struct SequenceContext {
   double n = 0.0;
   double ties = 0.0;
-  std::vector<double> rest;
+  const double* rest = nullptr;  // of each operand, where a partial asks for it; good until the next context
 };
 
-inline void products_of_others(const Block* block, std::vector<double>& rest) {
+// Makes room for `rest` of any node. A pass does so before it adds anything to any gradient: then nothing that it does
+// allocates, and it cannot run out of memory halfway. May throw std::bad_alloc.
+inline void reserve_scratch(Tape* tape) {
+  tape->rest.reserve(largest_block);
+  tape->after.reserve(size_t{largest_block} + 1);
+}
+
+inline void products_of_others(const Block* block, std::vector<double>& rest, std::vector<double>& after) {
   uint32_t n = block->count;
   rest.assign(n, 0.0);
-  std::vector<double> after(n + 1);
+  after.assign(size_t{n} + 1, 0.0);
   after[n] = 1.0;
   for (uint32_t i = n; i-- > 0;) after[i] = after[i + 1] * block->operands[i]->data;
   double before = 1.0;
@@ -64,11 +71,14 @@ SequenceContext context_of(const Value* node) {
     if (y != y) context.ties = context.n;
   }
   if constexpr (Rule::row == ROW_prod) {
-    products_of_others(block, context.rest);
+    products_of_others(block, current_tape->rest, current_tape->after);
+    context.rest = current_tape->rest.data();
   } else if constexpr (Rule::row == ROW_logsumexp) {
-    shares(block, context.rest);
+    shares(block, current_tape->rest);
+    context.rest = current_tape->rest.data();
   } else if constexpr (Rule::row == ROW_softmax) {
-    other_probabilities(block, node->index, context.rest);
+    other_probabilities(block, node->index, current_tape->rest);
+    context.rest = current_tape->rest.data();
   }
   return context;
 }
@@ -157,7 +167,7 @@ inline bool differentiate_among(Value* node, Sink& sink) {
       [[maybe_unused]] const double n = context.n, ties = context.ties;                                 \
       for (uint32_t i = 0; i < half; ++i) {                                                             \
         [[maybe_unused]] const double a = all[i]->data, b = kind == PAIRED ? all[half + i]->data : 0.0; \
-        [[maybe_unused]] const double rest = context.rest.empty() ? 0.0 : context.rest[i];              \
+        [[maybe_unused]] const double rest = context.rest ? context.rest[i] : 0.0;                      \
         if (g1) sink.add(i, all[i], d1, false);                                                         \
       }                                                                                                 \
       for (uint32_t i = half; i < count; ++i) {                                                         \

@@ -273,6 +273,7 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "retrograd cannot run in a sub-interpreter: use it in the main interpreter.");
     return -1;
   }
+  if (!this_tape()) return -1;  // the importing thread has one from now on
   if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_programs_type(module) ||
       !compiler::add_parameters_type(module)) {
     return -1;

@@ -315,11 +315,15 @@ PyObject* call_by_name(PyObject* const* arguments, Py_ssize_t count, bool on_val
   return found->second.call(arguments + 1);
 }
 
-PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) try {
   return call_by_name(arguments, count, true);
+} catch (const std::bad_alloc&) {  // the first call makes the table of names
+  return PyErr_NoMemory();
 }
-PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) try {
   return call_by_name(arguments, count, false);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 // --- a neuron's sum -------------------------------------------------------------------------------------------

@@ -62,7 +62,8 @@ std::vector<double> fold(const std::vector<double>& numbers, size_t n) {
 PyObject* list_of_floats(const std::vector<double>& numbers) {
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(numbers.size()));
   for (size_t i = 0; list && i < numbers.size(); ++i) {
-    PyList_SetItem(list, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(numbers[i]));
+    PyObject* number = PyFloat_FromDouble(numbers[i]);
+    if (!number || PyList_SetItem(list, static_cast<Py_ssize_t>(i), number) < 0) Py_CLEAR(list);
   }
   return list;
 }

@@ -129,15 +129,18 @@ bool check_node(Value* node) {
 // The same for everything that root depends on, before a pass adds anything to any gradient.
 bool check_graph(Value* root) {
   if (nothing_changed(this_tape())) return true;
-  Value* stale = nullptr;
-  mark_any(root);
-  walk(root, [&](Value* place) {
-    Value* node = node_at(place);
-    each_older_operand(node, place, mark_any);
-    if (changed_at(node)) stale = node;
-    return !stale;
+  return uninterrupted([&](Interrupt& interrupt) {
+    Value* stale = nullptr;
+    mark_any(root);
+    bool whole = walk(root, interrupt, [&](Value* place) {
+      Value* node = node_at(place);
+      each_older_operand(node, place, mark_any);
+      if (changed_at(node)) stale = node;
+      return !stale;
+    });
+    if (stale) return check_node(stale);  // raising runs Python code: after the walk, when no mark is left
+    return whole;
   });
-  return !stale || check_node(stale);  // raising runs Python code: after the walk, when no mark is left
 }
 
 // --- derivatives written by users -----------------------------------------------------------------------------
@@ -186,9 +189,10 @@ bool push(Value* node) {
 // All nodes that root depends on, itself included, from the youngest to the oldest. `reach` marks what it
 // is given, and root first.
 template <class Reach>
-bool collect(Value* root, std::vector<Ref>& order, Reach reach) {
+bool collect(Value* root, Interrupt& interrupt, std::vector<Ref>& order, Reach reach) {
+  order.clear();  // what an interrupted walk left
   reach(root);
-  return walk(root, [&](Value* place) {
+  return walk(root, interrupt, [&](Value* place) {
     Value* node = node_at(place);
     order.push_back(Ref::borrow(as_object(node)));
     each_older_operand(node, place, reach);
@@ -196,16 +200,66 @@ bool collect(Value* root, std::vector<Ref>& order, Reach reach) {
   });
 }
 
+// The gradients of leaves before a pass, to be put back if it fails or is interrupted: a pass adds all or nothing.
+class Leaves {
+ public:
+  void keep(Value* leaf) {
+    if (leaf->mark == kKept) return;
+    before_.emplace_back(Ref::borrow(as_object(leaf)), leaf->grad);
+    leaf->mark = kKept;
+  }
+  // A walk is over: the marks have served.
+  void unmark() {
+    for (auto& [leaf, gradient] : before_) as_value(leaf.get())->mark = 1;
+  }
+  void restore() {
+    for (auto& [leaf, gradient] : before_) as_value(leaf.get())->grad = gradient;
+    forget();
+  }
+  void forget() {
+    unmark();
+    before_.clear();
+  }
+  ~Leaves() { unmark(); }
+
+ private:
+  static constexpr uint8_t kKept = 2;  // the mark of a leaf whose gradient is kept
+  std::vector<std::pair<Ref, double>> before_;
+};
+
+// False when a user's function raised, or the user interrupted.
 bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
   for (const Ref& node : order) {
     if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
   }
   for (const Ref& node : order) as_value(node.get())->grad = 0.0;
   root->grad = seed;
+  uint32_t count = 0;
   for (const Ref& node : order) {
     if (!push(as_value(node.get()))) return false;
+    // Users' functions run between the nodes in any case, so a signal's handler may, too.
+    if ((++count & 0x3fff) == 0 && PyErr_CheckSignals() < 0) return false;
   }
   return true;
+}
+
+// A pass through users' functions, which are Python code and may do anything, a backward pass included: the order is
+// collected first, so that no mark is left while they run.
+bool push_through_users(Value* root, double seed) {
+  std::vector<Ref> order;
+  Leaves leaves;
+  bool collected = uninterrupted([&](Interrupt& interrupt) {
+    leaves.forget();
+    bool whole = collect(root, interrupt, order, [&](Value* value) {
+      value->code == LEAF ? leaves.keep(value) : static_cast<void>(mark_any(value));
+    });
+    leaves.unmark();
+    return whole;
+  });
+  if (!collected) return false;
+  if (push_all(root, seed, order)) return true;
+  leaves.restore();
+  return false;
 }
 
 // --- passes --------------------------------------------------------------------------------------------------------
@@ -216,9 +270,9 @@ RETROGRAD_NOINLINE void differentiate_others(Value* node, Sink sink) {
 }
 
 template <class MakeSink>
-bool sweep(Value* root, double seed, MakeSink make_sink) {
+bool sweep(Value* root, double seed, Interrupt& interrupt, MakeSink make_sink) {
   root->grad = seed;
-  return walk(root, [&](Value* node) {
+  return walk(root, interrupt, [&](Value* node) {
     auto sink = make_sink(node->grad);
     if (!differentiate_among<Rows::FREQUENT>(node, sink)) differentiate_others(node, make_sink(node->grad));
     return true;
@@ -240,7 +294,21 @@ bool may_walk(Value* root) {
   return false;
 }
 
+// In chunks: a pass over so many, half a million nodes, takes milliseconds.
+constexpr uint64_t kLongPass = 2000;
+
+// Sweeps as SweepSink does, keeping each leaf's gradient before the first contribution.
+struct UndoableSink : SweepSink {
+  Leaves* leaves;
+
+  bool operand(Value* value) {
+    if (value->code == LEAF) leaves->keep(value);
+    return mark_op(value);
+  }
+};
+
 bool run_backward(Value* root, double seed) {
+  reserve_scratch(this_tape());
   seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
   if (!may_walk(root)) return false;
   if (root->code == LEAF) {
@@ -248,18 +316,27 @@ bool run_backward(Value* root, double seed) {
     return true;
   }
   if (!check_graph(root)) return false;
-  if (this_tape()->user_nodes > 0) {
-    // Users' functions are Python code, which may do anything, a backward pass included: the order is
-    // collected first, so that no mark is left while they run.
-    std::vector<Ref> order;
-    return collect(root, order, mark_any) && push_all(root, seed, order);
+  if (this_tape()->user_nodes > 0) return push_through_users(root, seed);
+  // A short pass is over before anybody could interrupt it. A long one keeps what it takes to undo it.
+  if (chunk_of(root)->sequence - this_tape()->oldest->sequence < kLongPass) {
+    Interrupt never;
+    never.ignore();
+    mark_op(root);
+    return sweep(root, seed, never, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
   }
-  mark_op(root);
-  return sweep(root, seed, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
+  return uninterrupted([&](Interrupt& interrupt) {
+    Leaves leaves;
+    mark_op(root);
+    bool whole = sweep(root, seed, interrupt,
+                       [&](double gradient) { return UndoableSink{{gradient, gradient == 0.0}, &leaves}; });
+    if (!whole) leaves.restore();
+    return whole;
+  });
 }
 
 // A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
-bool run_pure(Value* root, double seed, Saved& saved) {
+bool run_pure(Value* root, double seed, Saved& saved, Interrupt& interrupt) {
+  reserve_scratch(this_tape());
   seed += 0.0;
   saved.reach(root);
   if (root->code == LEAF) {
@@ -268,11 +345,11 @@ bool run_pure(Value* root, double seed, Saved& saved) {
   }
   if (this_tape()->user_nodes > 0) {
     std::vector<Ref> order;
-    bool collected = collect(root, order, [&](Value* value) { saved.reach(value); });
+    bool collected = collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
     saved.unmark_leaves();
     return collected && push_all(root, seed, order);
   }
-  return sweep(root, seed, [&](double gradient) { return PureSink{gradient, gradient == 0.0, &saved}; });
+  return sweep(root, seed, interrupt, [&](double gradient) { return PureSink{gradient, gradient == 0.0, &saved}; });
 }
 
 // --- functions of the module ----------------------------------------------------------------------------------
@@ -282,10 +359,11 @@ PyObject* interior(PyObject*, PyObject* object) try {
   if (!settle()) return nullptr;
   Value* root = as_value(object);
   std::vector<Ref> order;
-  if (root->code != LEAF) {
-    Saved saved;  // reaching starts gradients at zero, and looking must not
-    if (!collect(root, order, [&](Value* value) { saved.reach(value); })) return nullptr;
-  }
+  const bool collected = root->code == LEAF || uninterrupted([&](Interrupt& interrupt) {
+                           Saved saved;  // reaching starts gradients at zero, and looking must not
+                           return collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
+                         });
+  if (!collected) return nullptr;
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(order.size()));
   if (!list) return nullptr;
   Py_ssize_t i = 0;
@@ -310,15 +388,18 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   Ref result(PyList_New(count));
   if (!result) return nullptr;
   if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
-  Saved saved;
-  // What the pass does not reach has gradient zero.
-  for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
-  if (!run_pure(as_value(object), seed, saved)) return nullptr;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* number = PyFloat_FromDouble(as_value(PyTuple_GetItem(xs.get(), i))->grad);
-    if (!number) return nullptr;
-    PyList_SetItem(result.get(), i, number);
-  }
+  const bool done = uninterrupted([&](Interrupt& interrupt) {
+    Saved saved;
+    // What the pass does not reach has gradient zero.
+    for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
+    if (!run_pure(as_value(object), seed, saved, interrupt)) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* number = PyFloat_FromDouble(as_value(PyTuple_GetItem(xs.get(), i))->grad);
+      if (!number || PyList_SetItem(result.get(), i, number) < 0) return false;
+    }
+    return true;
+  });
+  if (!done) return nullptr;
   return result.release();
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -356,7 +437,8 @@ PyObject* value_push(PyObject* self, PyObject*) try {
     raise_from("missing_derivative", "(O)", self);
     return nullptr;
   }
-  if (node->code != LEAF && !check_node(node)) return nullptr;
+  if (!this_tape() || (node->code != LEAF && !check_node(node))) return nullptr;
+  reserve_scratch(this_tape());
   push_by_rule(node);
   Py_RETURN_NONE;
 } catch (const std::bad_alloc&) {
@@ -366,7 +448,7 @@ PyObject* value_push(PyObject* self, PyObject*) try {
 PyObject* value_local_grads(PyObject* self, void*) try {
   if (!settle()) return nullptr;
   Value* node = as_value(self);
-  if (!tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
+  if (!this_tape() || !tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
   LocalSink sink;
   if (node->code != LEAF) {
     if (!check_node(node)) return nullptr;
@@ -374,11 +456,13 @@ PyObject* value_local_grads(PyObject* self, void*) try {
       raise_from("no_local_grads", "(O)", self);
       return nullptr;
     }
+    reserve_scratch(this_tape());
     differentiate(node, sink);
   }
   PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(sink.partials.size()));
   for (size_t i = 0; result && i < sink.partials.size(); ++i) {
-    PyTuple_SetItem(result, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(sink.partials[i]));
+    PyObject* number = PyFloat_FromDouble(sink.partials[i]);
+    if (!number || PyTuple_SetItem(result, static_cast<Py_ssize_t>(i), number) < 0) Py_CLEAR(result);
   }
   return result;
 } catch (const std::bad_alloc&) {

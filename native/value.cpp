@@ -77,6 +77,7 @@ Block* Block::make(uint32_t count, bool with_probabilities) {
     PyErr_NoMemory();
     return nullptr;
   }
+  largest_block = std::max(largest_block, count);
   block->references = 1;
   block->count = 0;
   block->probabilities = with_probabilities
@@ -377,8 +378,10 @@ PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject*) {
 // A sequence as a tuple; null with an exception that names `where`.
 Ref tuple_of(PyObject* sequence, const char* where) {
   if (!Ref(PyObject_GetIter(sequence))) {
-    PyErr_Clear();
-    raise_from("not_a_sequence", "(Os)", sequence, where);
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+      PyErr_Clear();
+      raise_from("not_a_sequence", "(Os)", sequence, where);
+    }
     return Ref();
   }
   return Ref(PySequence_Tuple(sequence));

@@ -31,6 +31,7 @@ struct Block {
   static Block* make(uint32_t count, bool with_probabilities);  // null with MemoryError set
 };
 void release_block(Block* block);
+inline uint32_t largest_block = 0;  // the most operands that any node has had
 
 // A value that a leaf had before position `until`.
 struct Change {

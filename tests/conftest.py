@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import browser, show  # noqa: F401  (fixtures of every test that looks at a page)
 
 #: Parts that must be there (``RETROGRAD_REQUIRE=torch,jax``): their absence is a failure, not a skip.
 REQUIRED = {part.strip() for part in os.environ.get("RETROGRAD_REQUIRE", "").split(",") if part.strip()}
+#: Parts that are passed over although they are there (``RETROGRAD_WITHOUT``): PyTorch under a sanitizer's runtime.
+WITHOUT = {part.strip() for part in os.environ.get("RETROGRAD_WITHOUT", "").split(",") if part.strip()}
 
 
 def require(part: str) -> Any:
     """The module ``part``; without it the test is skipped, or fails where RETROGRAD_REQUIRE lists it."""
+    if part in WITHOUT:
+        pytest.skip(f"RETROGRAD_WITHOUT leaves {part} out")
     try:
         return importlib.import_module(part)
     except ImportError as error:

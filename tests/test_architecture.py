@@ -35,10 +35,12 @@ ARROWS: dict[str, set[str]] = {
     "optim": {"errors", "engine", "nn"},
     "checkpoint": {"errors"},
     "data": {"errors"},
-    "training": {"errors", "engine", "nn", "optim", "checkpoint", "data"},
-    "compiler": {"ops", "errors", "engine", "index", "math", "tree", "sources", "numeric"},
-    "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference"},
+    "training": {"errors", "engine", "nn", "optim", "checkpoint", "data", "compiler", "index", "math"},
+    "compiler": {"errors", "engine", "index", "math", "tree", "sources", "numeric", "ops", "formula"},
+    "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference", "nn"},
+    "explorer": {"errors", "engine", "sources", "nn", "tree", "trace", "training", "data", "checkpoint"},
     "bench": {"errors", "engine", "nn", "optim", "data"},
+    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "__init__"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},
@@ -106,7 +108,13 @@ def test_nn_and_optim_are_there_after_import() -> None:
 
 
 def test_generated_files_say_so_and_are_fresh() -> None:
-    for name in ("native/ops.inc", "src/retrograd/_native.pyi", "src/retrograd/math.pyi", "docs/ops.md"):
+    for name in (
+        "native/ops.inc",
+        "src/retrograd/_native.pyi",
+        "src/retrograd/math.pyi",
+        "docs/ops.md",
+        "web/ops.gen.ts",
+    ):
         assert re.search("Generated from .* by .*. Do not edit", (ROOT / name).read_text().splitlines()[0])
     assert subprocess.run([sys.executable, "tools/generate.py", "--check"], cwd=ROOT).returncode == 0
 

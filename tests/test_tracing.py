@@ -17,7 +17,7 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine, errors, nn
-from retrograd.compiler.trace_records import Trace
+from retrograd.compiler.trace_records import FIRST_LARGEST, FIRST_SMALLEST, Trace
 from retrograd.compiler.traced_number import TracedNumber
 from retrograd.compiler.tracing import Recorder, active_recorder
 
@@ -175,9 +175,21 @@ def test_what_a_comparison_decides_is_a_guard() -> None:
     assert all(g.where is not None and "decided =" in g.where.text for g in result.guards)
 
 
+def test_the_largest_of_values_is_a_choice_without_a_guard() -> None:
+    values = [Value(2.0), Value(3.0), Value(3.0)]
+    for choose, slot, chosen in ((max, FIRST_LARGEST, 1), (min, FIRST_SMALLEST, 0)):
+        result = trace(lambda choose=choose: choose(values))
+        assert result.guards == []
+        assert [(selection.slot, selection.candidates) for selection in result.selections] == [(slot, tuple(values))]
+        result.result.backward()
+        assert [v.grad for v in values] == [1.0 if i == chosen else 0.0 for i in range(3)]
+        for v in values:
+            v.zero_grad()
+
+
 def test_what_compares_inside_python_is_a_guard_too() -> None:
     values = [Value(2.0), Value(3.0), Value(1.0)]
-    assert len(trace(lambda: max(values)).guards) == 2
+    assert len(trace(lambda: max(values, key=lambda v: v)).guards) == 2
     assert len(trace(lambda: sorted(v.data for v in values)[0]).guards) >= 2
     assert len(trace(lambda: 1.0 if any(v > 2.5 for v in values) else 0.0).guards) == 2
     assert trace(lambda: 1.0 if values[0] == "a" or values[0].data is None else 0.0).guards == []

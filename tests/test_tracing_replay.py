@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import retrograd as rg
 from retrograd import Index, Value, engine, nn
-from retrograd.compiler.trace_records import Trace
+from retrograd.compiler.trace_records import FIRST_LARGEST, FIRST_SMALLEST, Trace
 from retrograd.compiler.tracing import Recorder
 from retrograd.ops import NARY
 
@@ -63,6 +63,9 @@ class Replay:
             return node.data
         if id(node) in self.selections:
             selection = self.selections[id(node)]
+            if selection.slot in (FIRST_LARGEST, FIRST_SMALLEST):
+                choose = max if selection.slot == FIRST_LARGEST else min
+                return choose(map(self.number, selection.candidates))
             return self.number(selection.candidates[self.indices[selection.slot]])
         xs = [self.number(operand) for operand in engine.operands(node)]
         if name not in SEQUENCES:

@@ -360,7 +360,7 @@ def test_a_second_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(small, tmp_p
     def interrupted(task, step, saved):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "_one_step", interrupted)
+    monkeypatch.setattr(training, "one_step", interrupted)
     result = run_command("gpt", "--data", small.data, *SMALL_OPTIONS, "--out", tmp_path / "run")
     assert result.exit_code == 130
     assert "interrupted at once; the run's last checkpoint is kept: retrograd train gpt --out " in result.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import sys
 import types
 from pathlib import Path
@@ -160,6 +161,78 @@ def math_stub() -> str:
     return "\n".join(lines) + "\n"
 
 
+# --- TypeScript -----------------------------------------------------------------------------------
+
+
+def typescript(text: str, names: tuple[str, ...]) -> str:
+    return formula.to_typescript(formula.parse(text, names))
+
+
+def typescript_partial(text: str, names: tuple[str, ...]) -> str:
+    """A function that gives the local derivative, or null where it is structurally zero."""
+    partial = formula.guarded(text, names)
+    body = "null" if partial.expression is None else formula.to_typescript(partial.expression)
+    if partial.guard is not None:
+        body = f"{formula.to_typescript(partial.guard)} ? {body} : null"
+    return f"({', '.join(names)}) => {body}"
+
+
+def ops_typescript() -> str:
+    """The op table for the page: every formula as a function, and as the text that it is."""
+    primitives = [op.name for op in ops.OPS if op.primitive]
+    lines = [
+        f"// {MARK}",
+        f'import {{ {", ".join(f"f_{name}" for name in primitives)} }} from "./src/special";',
+        'import type { Op, NaryOp } from "./src/table";',
+        "",
+    ]
+    for op in ops.OPS:
+        if not op.primitive:
+            names = tuple("abc"[: op.arity])
+            typed = ", ".join(f"{name}: number" for name in names)
+            lines.append(f"function f_{op.name}({typed}): number {{ return {typescript(op.forward, names)}; }}")
+    lines += ["", f"export const DIGEST = {json.dumps(ops.digest())};", "", "export const OPS: readonly Op[] = ["]
+    for op in ops.OPS:
+        names = (*"abc"[: op.arity], "y")
+        fields = {
+            "name": json.dumps(op.name),
+            "symbol": json.dumps(op.label),
+            "card": json.dumps(op.card),
+            "doc": json.dumps(op.doc),
+            "aliases": json.dumps(op.aliases),
+            "public": json.dumps(op.public),
+            "static": json.dumps(op.static),
+            "forward": json.dumps(op.forward),
+            "partials": json.dumps(op.partials),
+            "f": f"f_{op.name}",
+            "p": f"[{', '.join(typescript_partial(text, names) for text in op.partials)}]",
+            "domain": "["
+            + ", ".join(
+                f"[({', '.join(names)}) => {typescript(item.when, names)}, {json.dumps(item.says)}]"
+                for item in op.domain
+            )
+            + "]",
+        }
+        lines.append("  { " + ", ".join(f"{key}: {value}" for key, value in fields.items()) + " },")
+    lines += ["];", "", "export const NARY: readonly NaryOp[] = ["]
+    for row in ops.NARY:
+        names = formula.operand_names(row.name)
+        fields = {
+            "name": json.dumps(row.name),
+            "doc": json.dumps(row.doc),
+            "paired": json.dumps(row.paired),
+            "outputs": json.dumps(row.outputs),
+            "empty": json.dumps(row.empty),
+            "partials": json.dumps(row.partials),
+            "init": typescript(row.init, ()),
+            "step": f"(s, a, b, m) => {typescript(row.step, ('s', 'a', 'b', 'm'))}",
+            "finish": f"(s, a, m, n) => {typescript(row.finish, ('s', 'a', 'm', 'n'))}",
+            "p": f"[{', '.join(typescript_partial(text, names) for text in row.partials)}]",
+        }
+        lines.append("  { " + ", ".join(f"{key}: {value}" for key, value in fields.items()) + " },")
+    return "\n".join([*lines, "];"]) + "\n"
+
+
 # --- documentation --------------------------------------------------------------------------------
 
 
@@ -222,6 +295,7 @@ FILES = {
     PACKAGE / "_native.pyi": native_stub,
     PACKAGE / "math.pyi": math_stub,
     ROOT / "docs" / "ops.md": ops_page,
+    ROOT / "web" / "ops.gen.ts": ops_typescript,
 }
 
 

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Build the native core with AddressSanitizer and UBSan and run the tests that drive it: tools/sanitize.sh PYTHON
+# Build the native core with AddressSanitizer and UBSan and run the tests that drive it, or all of them, and look for
+# leaks: tools/sanitize.sh PYTHON [all]
 set -eu
 cd "$(dirname "$0")/.."
-python=$1
+bin=$(cd "$(dirname "$1")" && pwd)
+python=$bin/$(basename "$1")
 build=build/sanitize
 "$python" -m pip install --quiet cmake ninja
-bin=$(dirname "$python")
-"$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$(pwd)/$bin/ninja" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DRETROGRAD_SANITIZE=address,undefined -DRETROGRAD_WERROR=ON -DPython_EXECUTABLE="$(pwd)/$python" >/dev/null
+"$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DRETROGRAD_SANITIZE=address,undefined -DRETROGRAD_WERROR=ON -DPython_EXECUTABLE="$python" >/dev/null
 "$bin/cmake" --build "$build"
 package="$build/package/retrograd"
 rm -rf "$package"
@@ -15,11 +16,15 @@ mkdir -p "$build/package"
 cp -r src/retrograd "$package"
 cp "$build"/_native*.so "$package/"
 export PYTHONPATH="$build/package" PYTHONMALLOC=malloc
-# Leaks are looked for by the tests of lifetimes; the interpreter itself keeps much until the end.
+# Leaks are looked for by tools/leaks.py; the interpreter itself keeps much until the end.
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)"
 export LD_PRELOAD
 "$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
-"$python" -m pytest -p no:cacheprovider -m "not memory" tests/test_value*.py tests/test_engines.py \
-  tests/test_lifetime.py tests/test_stress.py
+"$python" tools/leaks.py
+tests="tests/test_value*.py tests/test_engines.py tests/test_lifetime.py tests/test_stress.py tests/test_interrupts.py"
+# PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
+test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
+# shellcheck disable=SC2086
+"$python" -m pytest -p no:cacheprovider -m "not memory" $tests

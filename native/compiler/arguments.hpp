@@ -20,7 +20,8 @@ struct Arguments {
 class Spec {
  public:
   // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("same", k), ("is", object),
-  // ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]), ("array", shape, k, is_active).
+  // ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
+  // ("array", type, shape, k, is_active). A passive or active number may name a type that it can have beside float.
   // Null with an exception set.
   static std::unique_ptr<Spec> parse(PyObject* description);
 
@@ -28,6 +29,8 @@ class Spec {
   int read(PyObject* argument, Arguments& into) const;
   // The same for a call's arguments, which are the items of a sequence spec.
   int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
+  // For the garbage collector: what this refers to.
+  int traverse(visitproc visit, void* arg) const;
 
  private:
   enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY };
@@ -36,7 +39,8 @@ class Spec {
   Kind kind_ = IS;
   size_t number_ = 0;
   bool active_ = false;
-  Ref object_;  // what it is, equals, its type, or its shape
+  Ref object_;  // what it is, equals, or its type
+  Ref shape_;   // of an array
   std::vector<std::unique_ptr<Spec>> items_;
   std::vector<Ref> keys_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "../walk.hpp"
 
@@ -51,7 +52,7 @@ class Lifting {
 
   Graph run(std::span<Value* const> roots, std::span<Value* const> inputs) {
     collect(roots);
-    count_uses();
+    count_uses(roots);
     Scratch scratch(nodes_.size() + 1024);
     reserve();
     for (Value* input : inputs) leaf(input, scratch);
@@ -71,13 +72,16 @@ class Lifting {
     }
     if (!youngest) return;
     bool users = false, older = false;
-    walk(youngest, [&](Value* place) {
+    Interrupt interrupt;
+    interrupt.ignore();
+    walk(youngest, interrupt, [&](Value* place) {
       Value* node = node_at(place);
       users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
       older |= position_of(place) < since_;
       nodes_.push_back(node);
       each_older_operand(node, place, mark_any);
       if (const Selection* selection = selection_of(node)) {
+        followed_.insert(node);
         for (Value* candidate : selection->candidates) mark_any(candidate);
       }
       return !users && !older;
@@ -97,15 +101,27 @@ class Lifting {
     return found == selections_.end() ? nullptr : found->second;
   }
 
-  // How many references to each leaf the graph itself holds.
-  void count_uses() {
+  // How many references to each leaf the graph holds, and its trace does.
+  void count_uses(std::span<Value* const> roots) {
     std::unordered_map<const Block*, bool> seen;
     for (Value* node : nodes_) {
       if (node->flags & OWNS_BLOCK && node->block->references > 1 && !seen.emplace(node->block, true).second) continue;
-      each_operand(node, [&](Value* operand) {
-        if (operand->code == LEAF) ++uses_[operand];
-      });
+      count_operands(node);
     }
+    std::unordered_set<const void*> tuples;
+    for (auto& [node, selection] : selections_) {
+      if (!followed_.count(node)) count_operands(selection->node);  // nothing depends on it
+      if (!tuples.insert(selection->shared).second) continue;
+      for (const Value* candidate : selection->candidates) count(candidate);
+    }
+    for (const Value* root : roots) count(root);
+    count(roots[0]);
+  }
+  void count(const Value* value) {
+    if (value->code == LEAF) ++uses_[value];
+  }
+  void count_operands(Value* node) {
+    each_operand(node, [&](Value* operand) { count(operand); });
   }
 
   void reserve() {
@@ -168,6 +184,7 @@ class Lifting {
 
   uint64_t since_;
   std::unordered_map<const Value*, const Selection*> selections_;
+  std::unordered_set<const Value*> followed_;  // those of their nodes that the roots depend on
   std::unordered_map<const Value*, Py_ssize_t> uses_;
   std::unordered_map<const Block*, Id> blocks_;
   std::vector<Value*> nodes_;
@@ -224,9 +241,7 @@ class Expansion {
         const Shares shares = shares_of(ids);
         return add(ROW_add, {shares.largest, add(ROW_log, {shares.sum})});
       }
-      case ROW_BLOCK:
-        blocks_.emplace(i, shares_of(ids));
-        return Id();  // nobody asks
+      case ROW_BLOCK: blocks_.emplace(i, shares_of(ids)); return Id();  // nobody asks
       case ROW_softmax: {
         const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
         return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});

@@ -81,10 +81,12 @@ struct Selection {
   uint16_t row;  // ROW_SELECT, ROW_FIRST_MAX or ROW_FIRST_MIN
   uint32_t slot;
   std::vector<Value*> candidates;
+  const void* shared;  // the same for selections from one tuple of candidates, which holds a reference to each
 };
 
 // Reads everything that `roots` depend on from the tape. Leaves that nothing outside the graph can reach any more are
 // numbers of the program: they become literals, unless they are among `inputs`, which come first among the leaves.
+// Besides the graph itself, the caller holds one reference to each root, two to the first, and those of `selections`.
 // Throws Unsupported for nodes that a user made, and for those that were there before the position `since`.
 Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
            uint64_t since);

@@ -1,11 +1,12 @@
 // The type retrograd._native.Programs: the programs that a compiled function has, and a call's way to the right one.
+#include "programs.hpp"
+
 #include <chrono>
 
 #include "arguments.hpp"
 #include "graph.hpp"
 #include "machine.hpp"
 #include "replay.hpp"
-#include "programs.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -29,6 +30,7 @@ double milliseconds_since(Clock::time_point start) {
 
 struct Options {
   bool exact = false, float32 = false, replay = false, machine = false;
+  bool strict = false;  // the function computes with floats, which raise whatever rg.errstate says
 };
 
 // One trace of the function: its program, the machines it runs on, and what it counts.
@@ -43,6 +45,8 @@ struct Entry {
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
   std::vector<uint32_t> wanted;
+  std::vector<long>
+      order;  // of the gradients that are asked for: an active input, or -1 minus the number of a wanted one
   std::map<uint32_t, std::shared_ptr<Machine>> machines;
   std::unique_ptr<Replay> replay;
   Options options;
@@ -91,11 +95,11 @@ struct Programs {
   PyObject* miss;
   size_t made;
   Arguments* scratch;
-  // What a batch has computed and not yet swept.
+  // What a batch has computed and not yet swept: members that ran together, or one that is replayed by itself.
   struct Pending {
-    Entry* entry;
-    uint32_t count;
-    std::vector<std::vector<Value*>> values;
+    size_t entry;  // its number
+    std::vector<Arguments> members;
+    bool replayed;
   };
   std::vector<Pending>* pending;
   // Who is told, as hot((token, number, batch)), when a machine has run `threshold` times.
@@ -135,7 +139,8 @@ bool read_guards(PyObject* list, std::vector<Guard>& guards) {
     const char* kind;
     Guard guard;
     int outcome;
-    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sIIdp", &kind, &guard.left, &guard.right, &guard.number, &outcome)) {
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sIIdp", &kind, &guard.left, &guard.right, &guard.number,
+                          &outcome)) {
       return false;
     }
     guard.test = test_of(kind);
@@ -152,7 +157,7 @@ bool read_selections(PyObject* list, std::vector<Selection>& selections) {
     int slot;
     if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OiO", &node, &slot, &candidates)) return false;
     const uint16_t row = slot == -1 ? ROW_FIRST_MAX : slot == -2 ? ROW_FIRST_MIN : ROW_SELECT;
-    Selection selection{as_value(node), row, row == ROW_SELECT ? static_cast<uint32_t>(slot) : 0, {}};
+    Selection selection{as_value(node), row, row == ROW_SELECT ? static_cast<uint32_t>(slot) : 0, {}, candidates};
     for (Py_ssize_t c = 0; c < PyTuple_Size(candidates); ++c) {
       selection.candidates.push_back(as_value(PyTuple_GetItem(candidates, c)));
     }
@@ -223,27 +228,29 @@ void compile(Entry& entry) {
 }
 
 PyObject* add(PyObject* object, PyObject* args) try {
-  PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards, *wanted;
+  PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards, *wanted, *order;
   auto entry = std::make_unique<Entry>();
   unsigned long long since;
-  int exact, float32;
+  int exact, float32, strict;
   const char* tier;
-  if (!PyArg_ParseTuple(args, "lOO!O!O!O!O!O!O!O!Kpps:add", &entry->mode, &spec, &PyList_Type, &roots, &PyList_Type, &inputs,
-                        &PyList_Type, &actives, &PyList_Type, &offsets, &PyList_Type, &selections, &PyList_Type, &guards,
-                        &PyList_Type, &index_guards, &PyList_Type, &wanted, &since, &exact, &float32, &tier)) {
+  if (!PyArg_ParseTuple(args, "lOO!O!O!O!O!O!O!O!O!Kppps:add", &entry->mode, &spec, &PyList_Type, &roots, &PyList_Type,
+                        &inputs, &PyList_Type, &actives, &PyList_Type, &offsets, &PyList_Type, &selections,
+                        &PyList_Type, &guards, &PyList_Type, &index_guards, &PyList_Type, &wanted, &PyList_Type, &order,
+                        &since, &exact, &float32, &strict, &tier)) {
     return nullptr;
   }
   if (!settle()) return nullptr;
   entry->options.exact = exact || std::string_view(tier) == "tape";
   entry->options.float32 = float32;
+  entry->options.strict = strict;
   entry->options.machine = std::string_view(tier) == "vm" || std::string_view(tier) == "llvm";
   entry->spec = Spec::parse(spec);
   std::vector<Value*> root_values, input_values, wanted_values;
   std::vector<Selection> chosen;
   std::vector<Guard> slots;
   if (!entry->spec || !read_values(roots, root_values) || !read_values(inputs, input_values) ||
-      !read_values(wanted, wanted_values) ||
-      !read_selections(selections, chosen) || !read_guards(guards, entry->guards) || !read_guards(index_guards, slots)) {
+      !read_values(wanted, wanted_values) || !read_selections(selections, chosen) ||
+      !read_guards(guards, entry->guards) || !read_guards(index_guards, slots)) {
     return nullptr;
   }
   for (const Guard& guard : slots) entry->index_guards.push_back({guard});
@@ -258,6 +265,7 @@ PyObject* add(PyObject* object, PyObject* args) try {
   entry->milliseconds.emplace_back("lift", milliseconds_since(start));
   place_leaves(*entry, is_active, places);
   find_wanted(*entry, wanted_values);
+  for (Py_ssize_t i = 0; i < PyList_Size(order); ++i) entry->order.push_back(PyLong_AsLong(PyList_GetItem(order, i)));
   compile(*entry);
   Programs* self = self_of(object);
   entry->number = self->made++;
@@ -305,6 +313,12 @@ int fits(const Entry& entry, PyObject* const* args, Py_ssize_t count, Arguments&
   return 1;
 }
 
+Outcome replay_forward(Entry& entry, const Arguments& arguments) {
+  Replay& replay = entry.replayed();
+  entry.give(replay, arguments);
+  return replay.forward(entry.guards, entry.options.strict);
+}
+
 Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
   Outcome outcome = Outcome::EXCEPTIONAL;
   *replayed = entry.replays();
@@ -316,16 +330,27 @@ Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
     ++entry.exceptional;
     *replayed = true;
   }
-  Replay& replay = entry.replayed();
-  entry.give(replay, arguments);
-  return replay.forward(entry.guards);
+  return replay_forward(entry, arguments);
+}
+
+// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
+// every node, as rg.detect_anomaly() does.
+const char* must_run_eagerly(bool differentiates) {
+  const Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  if (tape->observer || tape->backward_hook) return "watched";
+  return differentiates && !tape->recording ? "off" : nullptr;
 }
 
 // The entry that stands for a call; its forward pass is done.
-Found find(Programs* self, long mode, PyObject* const* args, Py_ssize_t count) {
+Found find(Programs* self, long mode, bool differentiates, PyObject* const* args, Py_ssize_t count) {
   Found found;
   if (tracing()) {  // an outer function is being traced, and this one is part of it
     found.reason = "trace";
+    return found;
+  }
+  if (const char* reason = must_run_eagerly(differentiates)) {
+    found.reason = reason;
     return found;
   }
   auto& entries = *self->entries;
@@ -356,7 +381,9 @@ Found find(Programs* self, long mode, PyObject* const* args, Py_ssize_t count) {
     ++entry.hits;
     found.entry = &entry;
     if (!found.replayed) count_run(self, entry, *entry.machines.find(1)->second, 1);
-    if (i > 0) std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (i > 0)
+      std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i),
+                  entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     return found;
   }
   return found;
@@ -385,7 +412,7 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   Programs* self = self_of(object);
-  const Found found = find(self, BACKWARD, args, count);
+  const Found found = find(self, BACKWARD, false, args, count);
   if (!found.entry) return call_miss(self, "call", args, count, found);
   return PyFloat_FromDouble(found.replayed ? found.entry->replay->root(0)
                                            : found.entry->machines.find(1)->second->root(0, 0));
@@ -395,7 +422,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
 
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   Programs* self = self_of(object);
-  const Found found = find(self, BACKWARD, args, count);
+  const Found found = find(self, BACKWARD, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   Entry& entry = *found.entry;
   std::vector<double> gradients(self->scratch->active.size());
@@ -426,7 +453,7 @@ PyObject* list_of(const std::vector<double>& numbers) {
 
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   Programs* self = self_of(object);
-  const Found found = find(self, GRADIENTS, args, count);
+  const Found found = find(self, GRADIENTS, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   Entry& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
@@ -441,24 +468,25 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
     if (!numbers.empty()) machine.input_gradients(0, numbers.data());
     result = machine.root(0, 0);
   }
-  for (const uint32_t leaf : entry.wanted) {
-    if (leaf == kNobody) {
-      numbers.push_back(0.0);
-    } else if (found.replayed) {
-      numbers.push_back(entry.replay->leaf_gradient(leaf));
-    } else {
-      const LeafPlace& place = entry.leaves.places[leaf];
-      numbers.push_back(entry.machines.find(1)->second->parameter_gradient(place.store, place.offset));
-    }
+  const auto wanted = [&](uint32_t leaf) {
+    if (leaf == kNobody) return 0.0;
+    if (found.replayed) return entry.replay->leaf_gradient(leaf);
+    const LeafPlace& place = entry.leaves.places[leaf];
+    return entry.machines.find(1)->second->parameter_gradient(place.store, place.offset);
+  };
+  std::vector<double> ordered;
+  for (const long which : entry.order) {
+    ordered.push_back(which >= 0 ? numbers[static_cast<size_t>(which)]
+                                 : wanted(entry.wanted[static_cast<size_t>(-1 - which)]));
   }
-  Ref list(list_of(numbers));
+  Ref list(list_of(ordered));
   return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
 
 // check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
-// trace; None when it does not stand for the call.
+// trace; None when the call is exceptional, False when the entry does not stand for it.
 PyObject* check(PyObject* object, PyObject* args) try {
   size_t number;
   PyObject* tuple;
@@ -471,7 +499,9 @@ PyObject* check(PyObject* object, PyObject* args) try {
     const int fit = fits(*entry, items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     bool replayed;
-    if (fit == 0 || run_forward(*entry, *self->scratch, &replayed) != Outcome::DONE) Py_RETURN_NONE;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, &replayed) : Outcome::GUARD;
+    if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
+    if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
     if (!replayed) entry->machine(1).backward(1.0, Target::WORKSPACE);  // so that what it leaves behind shows
@@ -505,6 +535,13 @@ PyObject* check(PyObject* object, PyObject* args) try {
   return PyErr_NoMemory();
 }
 
+Entry* entry_with(Programs* self, size_t number) {
+  for (const auto& entry : *self->entries) {
+    if (entry->number == number) return entry.get();
+  }
+  return nullptr;
+}
+
 // --- batches ------------------------------------------------------------------------------------------------------
 
 struct Member {
@@ -527,10 +564,29 @@ bool read_members(PyObject* list, std::vector<Member>& members) {
   return true;
 }
 
+// The same member by member, as the tape would.
+bool replay_group(Programs* self, Entry& entry, std::vector<Member>& members) {
+  for (size_t i = 0; i < members.size();) {
+    Arguments arguments;
+    const int fit = fits(entry, members[i].items.data(), static_cast<Py_ssize_t>(members[i].items.size()), arguments);
+    if (fit < 0) return false;
+    if (fit == 0 || replay_forward(entry, arguments) != Outcome::DONE) {
+      ++i;
+      continue;
+    }
+    ++entry.hits;
+    self->pending->push_back({entry.number, {}, true});
+    self->pending->back().members.push_back(std::move(arguments));
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return true;
+}
+
 // Runs forward those members that the entry fits and whose guards hold, together, and takes them out of `members`.
 // False with an exception set.
 bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
-  if (entry.mode != BACKWARD || entry.replays() || entry.broken()) return true;
+  if (entry.mode != BACKWARD || entry.broken()) return true;
+  if (entry.replays()) return replay_group(self, entry, members);
   std::vector<std::pair<size_t, Arguments>> fitting;
   for (size_t i = 0; i < members.size(); ++i) {
     Arguments arguments;
@@ -547,7 +603,7 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
     const Outcome outcome = machine.forward(entry.guards, &broken);
     if (outcome == Outcome::EXCEPTIONAL) {
       ++entry.exceptional;
-      return true;  // the members stay: each is looked at alone
+      return replay_group(self, entry, members);
     }
     if (outcome == Outcome::DONE) break;
     entry.broken_guards += broken.size();
@@ -557,14 +613,16 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
   entry.hits += fitting.size();
   const auto together = static_cast<uint32_t>(fitting.size());
   count_run(self, entry, *entry.machines.find(together)->second, together);
-  Programs::Pending pending{&entry, static_cast<uint32_t>(fitting.size()), {}};
-  for (size_t m = fitting.size(); m-- > 0;) members.erase(members.begin() + static_cast<std::ptrdiff_t>(fitting[m].first));
-  for (auto& [member, arguments] : fitting) pending.values.push_back(std::move(arguments.values));
+  Programs::Pending pending{entry.number, {}, false};
+  for (size_t m = fitting.size(); m-- > 0;)
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(fitting[m].first));
+  for (auto& [member, arguments] : fitting) pending.members.push_back(std::move(arguments));
   self->pending->push_back(std::move(pending));
   return true;
 }
 
-// batch_forward(members): runs what fits the programs there are; the numbers of the members that are left.
+// batch_forward(members): runs what fits the programs there are; the numbers of the members that are left. None where
+// the members must be run eagerly: in a trace, and where gradients are switched off.
 PyObject* batch_forward(PyObject* object, PyObject* list) try {
   if (!PyList_Check(list)) {
     PyErr_SetString(PyExc_TypeError, "backward_batch takes a list of tuples of arguments.");
@@ -572,6 +630,7 @@ PyObject* batch_forward(PyObject* object, PyObject* list) try {
   }
   Programs* self = self_of(object);
   self->pending->clear();
+  if (tracing() || must_run_eagerly(true)) Py_RETURN_NONE;
   std::vector<Member> members;
   if (!read_members(list, members)) return nullptr;
   for (const auto& entry : *self->entries) {
@@ -588,23 +647,50 @@ PyObject* batch_forward(PyObject* object, PyObject* list) try {
   return PyErr_NoMemory();
 }
 
-// batch_backward(seed): sweeps what batch_forward ran; the sum of its values.
+// Sweeps what batch_forward ran together; the sum of its values.
+double sweep_group(Entry& entry, const std::vector<Arguments>& members, double seed) {
+  Machine& machine = entry.machine(static_cast<uint32_t>(members.size()));
+  // Python code may have run since: then the Values hold the truth.
+  for (const auto& store : entry.stores) store->acquire();
+  machine.backward(seed, Target::STORES);
+  double sum = 0.0;
+  for (uint32_t m = 0; m < members.size(); ++m) {
+    std::vector<double> gradients(members[m].values.size());
+    if (!gradients.empty()) machine.input_gradients(m, gradients.data());
+    add_to_values(members[m].values, gradients);
+    sum += machine.root(m, 0);
+  }
+  return sum;
+}
+
+// A replay has one memory for all members: each is run forward once more.
+double sweep_replayed(Entry& entry, const Arguments& member, double seed) {
+  replay_forward(entry, member);
+  entry.replay->backward(seed, Target::STORES);
+  std::vector<double> gradients(member.values.size());
+  entry.replay->input_gradients(gradients.data());
+  add_to_values(member.values, gradients);
+  return entry.replay->root(0);
+}
+
+// batch_backward(seed): sweeps what batch_forward ran, the last member first; the sum of its values.
 PyObject* batch_backward(PyObject* object, PyObject* seed) try {
   Programs* self = self_of(object);
   const double number = PyFloat_AsDouble(seed);
   if (number == -1.0 && PyErr_Occurred()) return nullptr;
-  double sum = 0.0;
-  for (Programs::Pending& pending : *self->pending) {
-    Machine& machine = pending.entry->machine(pending.count);
-    machine.backward(number, Target::STORES);
-    for (uint32_t m = 0; m < pending.count; ++m) {
-      std::vector<double> gradients(pending.values[m].size());
-      if (!gradients.empty()) machine.input_gradients(m, gradients.data());
-      add_to_values(pending.values[m], gradients);
-      sum += machine.root(m, 0);
+  const std::vector<Programs::Pending> pending = std::exchange(*self->pending, {});
+  std::vector<double> sums(pending.size());
+  for (size_t i = pending.size(); i-- > 0;) {
+    Entry* entry = entry_with(self, pending[i].entry);
+    if (!entry || entry->broken()) {
+      PyErr_SetString(PyExc_RuntimeError, "backward_batch: a parameter or a program was lost while the batch was run.");
+      return nullptr;
     }
+    sums[i] = pending[i].replayed ? sweep_replayed(*entry, pending[i].members[0], number)
+                                  : sweep_group(*entry, pending[i].members, number);
   }
-  self->pending->clear();
+  double sum = 0.0;
+  for (const double one : sums) sum += one;
   return PyFloat_FromDouble(sum);
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -614,6 +700,12 @@ PyObject* batch_backward(PyObject* object, PyObject* seed) try {
 
 constexpr const char* kMemories[] = {"parameter", "input", "literal", "value"};
 
+const char* tier_of(const Entry& entry) {
+  if (entry.replays()) return "tape";
+  const auto machine = entry.machines.find(1);
+  return machine != entry.machines.end() && machine->second->has_code() ? "llvm" : "vm";
+}
+
 PyObject* facts_of(const Entry& entry) {
   Ref passes(PyDict_New());
   for (auto& [pass, time] : entry.milliseconds) {
@@ -621,29 +713,32 @@ PyObject* facts_of(const Entry& entry) {
     if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
   }
   size_t forward_calls = 0, backward_calls = 0, bytes = 0;
-  bool code = false;
   Ref batches(PyList_New(0));
   for (const auto& [batch, machine] : entry.machines) {
     if (batch == 1) {
       forward_calls = machine->calls(0).size();
       backward_calls = machine->calls(1).size();
     }
-    code |= machine->has_code();
     bytes += 2 * machine->bytes();
     Ref number(PyLong_FromUnsignedLong(batch));
     if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
   }
   if (entry.replay) bytes += entry.replay->bytes();
-  const char* tier = entry.replays() ? "tape" : code ? "llvm" : "vm";
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue(
-      "{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number), "mode",
-      entry.mode, "tier", tier, "nodes", size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
-      size(entry.program.groups), "instructions", size(entry.program.instructions.size()), "forward_calls",
-      size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
-      size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
-      size(entry.broken_guards), "exceptional", size(entry.exceptional), "milliseconds", passes.get(), "batches",
-      batches.get());
+  return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
+                       size(entry.number), "mode", entry.mode, "tier", tier_of(entry), "nodes",
+                       size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
+                       size(entry.program.groups), "instructions", size(entry.program.instructions.size()),
+                       "forward_calls", size(forward_calls), "backward_calls", size(backward_calls), "bytes",
+                       size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()), "hits",
+                       size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional",
+                       size(entry.exceptional), "milliseconds", passes.get(), "batches", batches.get());
+}
+
+// tier(): of the program that was used last.
+PyObject* tier(PyObject* object, PyObject*) {
+  const auto& entries = *self_of(object)->entries;
+  return PyUnicode_FromString(entries.empty() ? "eager" : tier_of(*entries[0]));
 }
 
 PyObject* facts(PyObject* object, PyObject*) {
@@ -688,10 +783,7 @@ PyObject* instruction_of(const Instruction& instruction) {
 }
 
 Entry* entry_numbered(PyObject* object, PyObject* argument) {
-  const size_t number = PyLong_AsSize_t(argument);
-  for (const auto& entry : *self_of(object)->entries) {
-    if (entry->number == number) return entry.get();
-  }
+  if (Entry* entry = entry_with(self_of(object), PyLong_AsSize_t(argument))) return entry;
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
   return nullptr;
 }
@@ -701,8 +793,8 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
   if (!entry) return nullptr;
   const Program& program = entry->program;
-  Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)), roots(PyList_New(0)),
-      leaves(PyList_New(0)), nodes(PyList_New(0));
+  Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
+      roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0));
   if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes) return nullptr;
   auto append = [](const Ref& list, PyObject* item) {
     Ref owned(item);
@@ -710,28 +802,30 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   };
   bool done = true;
   for (const Region& region : program.regions) {
-    done &= append(regions, Py_BuildValue("(sOLII)", kMemories[static_cast<int>(region.memory)],
-                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
-                                          region.length, region.store));
+    done &= append(
+        regions, Py_BuildValue("(sOLII)", kMemories[static_cast<int>(region.memory)], region.active ? Py_True : Py_False,
+                               static_cast<long long>(region.base), region.length, region.store));
   }
   for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
   for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
   for (size_t i = 0; i < program.literals.size(); ++i) {
     if (program.literals[i].address < 0) continue;
-    done &= append(literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
+    done &= append(
+        literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
   }
   for (const Place& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
   for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {
     const LeafPlace& place = entry->leaves.places[i];
-    PyObject* leaf = place.memory == Memory::PARAMETER ? as_object(entry->graph.leaves[i]) : Py_None;
+    Value* value = place.memory == Memory::PARAMETER ? entry->stores[place.store]->value(place.offset) : nullptr;
+    PyObject* leaf = value ? as_object(value) : Py_None;
     done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kMemories[static_cast<int>(place.memory)],
                                          place.active ? Py_True : Py_False, place.store, place.offset));
   }
   for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
   if (!done) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions", instructions.get(),
-                       "pool", pool.get(), "literals", literals.get(), "roots", roots.get(), "leaves", leaves.get(),
-                       "nodes", nodes.get(), "size", static_cast<long long>(program.size));
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions",
+                       instructions.get(), "pool", pool.get(), "literals", literals.get(), "roots", roots.get(),
+                       "leaves", leaves.get(), "nodes", nodes.get(), "size", static_cast<long long>(program.size));
 }
 
 // calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct Call.
@@ -901,12 +995,20 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->miss);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
+  for (const auto& entry : *self_of(object)->entries) {
+    Py_VISIT(entry->keeps.get());
+    if (const int stopped = entry->spec->traverse(visit, arg)) return stopped;
+  }
   return 0;
 }
 int clear(PyObject* object) {
-  Py_CLEAR(self_of(object)->miss);
-  Py_CLEAR(self_of(object)->hot);
-  Py_CLEAR(self_of(object)->token);
+  Programs* self = self_of(object);
+  Py_CLEAR(self->miss);
+  Py_CLEAR(self->hot);
+  Py_CLEAR(self->token);
+  self->pending->clear();
+  // Taken out first: what they let go of may come back here.
+  const auto entries = std::exchange(*self->entries, {});
   return 0;
 }
 void dealloc(PyObject* object) {
@@ -929,10 +1031,12 @@ PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "Compile a trace; the number of its program."},
     {"call", fast(call), METH_FASTCALL, "The value."},
     {"backward", fast(backward), METH_FASTCALL, "The value; gradients are added to .grad."},
-    {"gradients", fast(gradients), METH_FASTCALL, "The value and the gradients of the active arguments and of what else was wanted."},
+    {"gradients", fast(gradients), METH_FASTCALL,
+     "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", check, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"batch_forward", batch_forward, METH_O, "Run what fits; the numbers of the members that are left."},
     {"batch_backward", batch_backward, METH_O, "Sweep what batch_forward ran; the sum of the values."},
+    {"tier", tier, METH_NOARGS, "What runs the program that was used last."},
     {"facts", facts, METH_NOARGS, "What each program is and has done."},
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},

@@ -89,20 +89,20 @@ bool Replay::sequence(size_t node) {
     return true;
   }
   switch (graph_.rows[node]) {
-#define RG_NARY(name, kind, ...)                                                                \
-  case ROW_##name: {                                                                            \
-    const size_t n = kind == PAIRED ? count / 2 : count;                                        \
-    const double m = largest_of(v, operands, n);                                                \
-    v[first_node_ + node] =                                                                     \
+#define RG_NARY(name, kind, ...)                                                                     \
+  case ROW_##name: {                                                                                 \
+    const size_t n = kind == PAIRED ? count / 2 : count;                                             \
+    const double m = largest_of(v, operands, n);                                                     \
+    v[first_node_ + node] =                                                                          \
         Rule_##name::finish(folded<Rule_##name>(v, operands, n, m), 0.0, m, static_cast<double>(n)); \
-    return true;                                                                                \
+    return true;                                                                                     \
   }
 #include "../ops.inc"
     default: return false;
   }
 }
 
-Outcome Replay::forward(std::span<const Guard> guards) {
+Outcome Replay::forward(std::span<const Guard> guards, bool strict) {
   for (const auto& store : stores_) store->acquire();
   double* v = values_.data();
   for (size_t i = 0; i < leaves_.places.size(); ++i) {
@@ -115,27 +115,25 @@ Outcome Replay::forward(std::span<const Guard> guards) {
     const uint32_t* p = operands_.data() + graph_.first[node];
     double& result = v[first_node_ + node];
     switch (graph_.rows[node]) {
-#define RG_CHECK(violation)                                            \
-  if (const int found = violation; found && raise && raise[(found - 1) & 3]) [[unlikely]] \
+#define RG_CHECK(violation)                                                                             \
+  if (const int found = violation; found && (strict || (raise && raise[(found - 1) & 3]))) [[unlikely]] \
     raises = true;
-#define RG_OP1(name, ...)                        \
-  case ROW_##name: {                             \
-    const double a = v[p[0]];                    \
-    result = f_##name(a);                        \
-    RG_CHECK(Rule_##name::domain(a, result))     \
-    break;                                       \
+#define RG_OP1(name, ...)                    \
+  case ROW_##name: {                         \
+    const double a = v[p[0]];                \
+    result = f_##name(a);                    \
+    RG_CHECK(Rule_##name::domain(a, result)) \
+    break;                                   \
   }
-#define RG_OP2(name, ...)                        \
-  case ROW_##name: {                             \
-    const double a = v[p[0]], b = v[p[1]];       \
-    result = f_##name(a, b);                     \
-    RG_CHECK(Rule_##name::domain(a, b, result))  \
-    break;                                       \
+#define RG_OP2(name, ...)                       \
+  case ROW_##name: {                            \
+    const double a = v[p[0]], b = v[p[1]];      \
+    result = f_##name(a, b);                    \
+    RG_CHECK(Rule_##name::domain(a, b, result)) \
+    break;                                      \
   }
-#define RG_OP3(name, ...)                              \
-  case ROW_##name:                                     \
-    result = f_##name(v[p[0]], v[p[1]], v[p[2]]);      \
-    break;
+#define RG_OP3(name, ...) \
+  case ROW_##name: result = f_##name(v[p[0]], v[p[1]], v[p[2]]); break;
 #include "../ops.inc"
 #undef RG_CHECK
       case ROW_SELECT: result = v[p[indices_[graph_.extra[node]]]]; break;
@@ -193,21 +191,21 @@ void Replay::sequence_back(size_t node, double gradient) {
   double tied = 0.0;
   for (size_t j = 0; j < count; ++j) tied += v[operands[j]] == y;
   switch (graph_.rows[node]) {
-#define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)             \
-  case ROW_##name: {                                                                      \
-    const size_t half = kind == PAIRED ? count / 2 : count;                               \
+#define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)              \
+  case ROW_##name: {                                                                       \
+    const size_t half = kind == PAIRED ? count / 2 : count;                                \
     [[maybe_unused]] const double n = static_cast<double>(half), ties = y != y ? n : tied; \
-    for (size_t j = 0; j < half; ++j) {                                                   \
-      [[maybe_unused]] const double a = v[operands[j]];                                   \
-      [[maybe_unused]] const double b = kind == PAIRED ? v[operands[half + j]] : 0.0;     \
-      [[maybe_unused]] const double rest = rests.empty() ? 0.0 : rests[j];                \
-      if (g1) adjoint[operands[j]] += (d1) * gradient;                                    \
-    }                                                                                     \
-    for (size_t j = half; j < count; ++j) {                                               \
-      [[maybe_unused]] const double a = v[operands[j - half]], b = v[operands[j]];        \
-      if (g2) adjoint[operands[j]] += (d2) * gradient;                                    \
-    }                                                                                     \
-    break;                                                                                \
+    for (size_t j = 0; j < half; ++j) {                                                    \
+      [[maybe_unused]] const double a = v[operands[j]];                                    \
+      [[maybe_unused]] const double b = kind == PAIRED ? v[operands[half + j]] : 0.0;      \
+      [[maybe_unused]] const double rest = rests.empty() ? 0.0 : rests[j];                 \
+      if (g1) adjoint[operands[j]] += (d1) * gradient;                                     \
+    }                                                                                      \
+    for (size_t j = half; j < count; ++j) {                                                \
+      [[maybe_unused]] const double a = v[operands[j - half]], b = v[operands[j]];         \
+      if (g2) adjoint[operands[j]] += (d2) * gradient;                                     \
+    }                                                                                      \
+    break;                                                                                 \
   }
 #include "../ops.inc"
     default: break;
@@ -236,20 +234,20 @@ void Replay::backward(double seed, Target target) {
     if (g1) adjoint[p[0]] += (d1) * gradient;      \
     break;                                         \
   }
-#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)        \
-  case ROW_##name: {                                              \
-    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]];       \
-    if (g1) adjoint[p[0]] += (d1) * gradient;                     \
-    if (g2) adjoint[p[1]] += (d2) * gradient;                     \
-    break;                                                        \
+#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)  \
+  case ROW_##name: {                                        \
+    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]]; \
+    if (g1) adjoint[p[0]] += (d1) * gradient;               \
+    if (g2) adjoint[p[1]] += (d2) * gradient;               \
+    break;                                                  \
   }
-#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                  \
-  case ROW_##name: {                                                                \
-    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]], c = v[p[2]];            \
-    if (g1) adjoint[p[0]] += (d1) * gradient;                                       \
-    if (g2) adjoint[p[1]] += (d2) * gradient;                                       \
-    if (g3) adjoint[p[2]] += (d3) * gradient;                                       \
-    break;                                                                          \
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)       \
+  case ROW_##name: {                                                     \
+    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]], c = v[p[2]]; \
+    if (g1) adjoint[p[0]] += (d1) * gradient;                            \
+    if (g2) adjoint[p[1]] += (d2) * gradient;                            \
+    if (g3) adjoint[p[2]] += (d3) * gradient;                            \
+    break;                                                               \
   }
 #include "../ops.inc"
       case ROW_SELECT: adjoint[p[indices_[graph_.extra[node]]]] += gradient; break;

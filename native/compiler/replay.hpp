@@ -20,8 +20,9 @@ class Replay {
   void input_gradients(double* gradients) const;
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
-  // EXCEPTIONAL when an operation must raise: the engine then does, with its own words.
-  Outcome forward(std::span<const Guard> guards);
+  // EXCEPTIONAL when an operation must raise, or (`strict`) would without rg.errstate: the engine then does, with its
+  // own words.
+  Outcome forward(std::span<const Guard> guards, bool strict);
   void backward(double seed, Target target);
 
   size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }

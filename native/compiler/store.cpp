@@ -58,16 +58,23 @@ std::shared_ptr<Store> Store::make(const std::vector<Value*>& leaves) {
 
 Store::~Store() {
   // What the Values are then may depend on the numbers here. An exception has nobody to go to.
-  if (ahead_ && !settle()) PyErr_WriteUnraisable(nullptr);
-  for (Value* value : values_) {
+  if (!dissolve()) PyErr_WriteUnraisable(nullptr);
+  std::erase(living(), this);
+  free_array(data_);
+  free_array(gradients_);
+}
+
+bool Store::dissolve() {
+  const bool settled = settle();
+  for (Value*& value : values_) {
     if (!value) continue;
     entries().erase(value);
     value->flags &= static_cast<uint8_t>(~IN_STORE);
+    value = nullptr;
   }
-  std::erase(living(), this);
+  broken_ = true;
   ++version;
-  free_array(data_);
-  free_array(gradients_);
+  return settled;
 }
 
 void Store::acquire() {
@@ -116,6 +123,14 @@ bool is_parameter(const Value* leaf) {
 
 std::vector<StorePlace> store_all(const std::vector<Value*>& leaves) {
   std::vector<std::shared_ptr<Store>> made;  // until their places are looked up
+  // What is left of a store of which a leaf has died is taken anew: programs that use it must be, too.
+  for (const Value* leaf : leaves) {
+    const StorePlace place = find_store(leaf);
+    if (place.store && place.store->broken() && !place.store->dissolve()) {
+      PyErr_Clear();
+      throw std::bad_alloc();
+    }
+  }
   auto take = [&](const std::vector<Value*>& order) {
     std::vector<Value*> taken;
     std::unordered_set<const Value*> seen;

@@ -26,12 +26,17 @@ class Store {
   double* gradients() { return gradients_; }
   // Whether a leaf of the store has died: programs that used it have lost their meaning.
   bool broken() const { return broken_; }
+  // The leaf at a place; null when it has died.
+  Value* value(size_t index) const { return values_[index]; }
   bool ahead() const { return ahead_; }
 
   // Makes the arrays hold the truth.
   void acquire();
   // Makes the Values hold it; false with an exception set.
   bool settle();
+
+  // Gives up the leaves that are left, so that a new store can take them. False with an exception set.
+  bool dissolve();
 
   void forget(size_t index) {
     values_[index] = nullptr;
@@ -63,7 +68,7 @@ void forget_order(const void* key);
 // Whether a leaf is in a store, or will be because an optimizer lists it.
 bool is_parameter(const Value* leaf);
 
-// Sees to it that every leaf is in some store; where each is.
+// Sees to it that every leaf is in some store that is whole; where each is. Throws std::bad_alloc.
 std::vector<StorePlace> store_all(const std::vector<Value*>& leaves);
 
 }  // namespace retrograd::compiler

@@ -23,6 +23,7 @@ from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softma
 from .transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 
 if TYPE_CHECKING:
+    from .explorer import explore
     from .trace.explain import explain
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "errors",
     "errstate",
     "explain",
+    "explore",
     "grad",
     "gradient",
     "hessian",
@@ -63,12 +65,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What costs more to import than all the rest: ``explain``, which prints with rich, and ``__version__``."""
+    """What costs more to import than the rest: ``explain`` and ``explore``, which need rich, and ``__version__``."""
     if name == "explain":
         from .trace.explain import explain
 
         globals()[name] = explain
         return explain
+    if name == "explore":
+        from .explorer import explore
+
+        globals()[name] = explore
+        return explore
     if name == "__version__":
         from importlib.metadata import version
 
@@ -78,3 +85,27 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
+
+
+def _register_display() -> None:
+    """In IPython and notebooks, let a bare Value show one small SVG of its graph beside its text."""
+    import sys
+
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    formatter = getattr(shell, "display_formatter", None)
+    if formatter is None:
+        return
+
+    def picture(value: Value) -> str | None:
+        from .explorer.svg import small_svg
+
+        try:
+            return small_svg(value)
+        except Exception:  # a display must not fail: a Value that cannot be passed backward still shows as text
+            return None
+
+    formatter.formatters["image/svg+xml"].for_type(Value, picture)
+
+
+_register_display()

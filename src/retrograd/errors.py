@@ -13,6 +13,7 @@ from .ops import BY_NAME, Op
 
 __all__ = [
     "AnomalyError",
+    "BundleMissingError",
     "ChangedValueError",
     "CheckpointError",
     "DataError",
@@ -28,6 +29,7 @@ __all__ = [
     "NativeMismatchError",
     "NumberTooLargeError",
     "RetrogradError",
+    "TerminalError",
     "TracedIndexError",
 ]
 
@@ -62,6 +64,14 @@ class ChangedValueError(RetrogradError, RuntimeError):
 
     The derivatives of that operation belong to the old number. Run the forward pass again.
     """
+
+
+class BundleMissingError(RetrogradError, FileNotFoundError):
+    """The explorer's page was not built: only in a checkout, never in an installed package."""
+
+
+class TerminalError(RetrogradError, RuntimeError):
+    """What is shown in a terminal was to be shown where there is none, or none that can be drawn on."""
 
 
 class MissingDerivativeError(RetrogradError, RuntimeError):

@@ -1,4 +1,4 @@
-"""The formula language of the op table: checked once, printed as Python, C++, LaTeX and plain words.
+"""The formula language of the op table: checked once, printed as Python, C++, TypeScript and LaTeX.
 
 A formula is an expression of numbers, named constants, operands, ``+ - * /``, unary minus, comparisons,
 ``and``/``or``/``not``, calls of other rows of the table, and ``select(condition, x, y)``, which is
@@ -15,7 +15,17 @@ from typing import Any
 
 from .ops import BY_NAME, CONSTANTS, OPS, Op
 
-__all__ = ["FormulaError", "Guarded", "compile_python", "guarded", "parse", "to_cpp", "to_latex", "to_python"]
+__all__ = [
+    "FormulaError",
+    "Guarded",
+    "compile_python",
+    "guarded",
+    "parse",
+    "to_cpp",
+    "to_latex",
+    "to_python",
+    "to_typescript",
+]
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -151,6 +161,37 @@ def to_cpp(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return f"f_{name}({', '.join(map(to_cpp, arguments))})"
     raise FormulaError(f"no C++ for {ast.dump(node)}")
+
+
+_TS_CONSTANT = {"inf": "Infinity", "nan": "NaN"}
+
+
+def to_typescript(node: ast.expr) -> str:
+    """TypeScript source, in which division is IEEE as it is in C++; a row's function is called ``f_name``."""
+    match node:
+        case ast.Constant(value=value):
+            return repr(float(value))  # type: ignore[arg-type]
+        case ast.Name(id=name) if name in CONSTANTS:
+            return _TS_CONSTANT.get(name) or repr(CONSTANTS[name])
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_typescript(left)} {_BINARY[type(operator)]} {to_typescript(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"!{to_typescript(operand)}"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_typescript(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            word = " && " if isinstance(operator, ast.And) else " || "
+            return f"({word.join(map(to_typescript, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            sign = {"==": "===", "!=": "!=="}.get(_COMPARE[type(operator)], _COMPARE[type(operator)])
+            return f"({to_typescript(left)} {sign} {to_typescript(right)})"
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            return f"({to_typescript(condition)} ? {to_typescript(yes)} : {to_typescript(no)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"f_{name}({', '.join(map(to_typescript, arguments))})"
+    raise FormulaError(f"no TypeScript for {ast.dump(node)}")
 
 
 _LATEX_COMPARE = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}

@@ -235,6 +235,16 @@ OPS: tuple[Op, ...] = (
     ),
     Op("square", "a * a", ("2 * a",), "a times a.", sample=(_ANY,)),
     Op("reciprocal", "1 / a", ("-y * y",), "One over a; infinite at zero.", sample=(_AWAY,)),
+    # the helper of formulas in which nothing times infinity is nothing
+    Op(
+        "zero_product",
+        "select(a == 0, 0, a * b)",
+        ("b", "a"),
+        "a * b where a zero a wins over an infinite b.",
+        "*",
+        sample=(_AWAY, _AWAY),
+        public=False,
+    ),
     # exponentials and logarithms
     Op("exp", "exp(a)", ("y",), "e to the power a.", domain=_over(), sample=(_ANY,), card="its own derivative"),
     Op("exp2", "exp2(a)", ("y * LN2",), "2 to the power a.", domain=_over(), sample=(_ANY,)),
@@ -266,7 +276,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "cbrt",
         "cbrt(a)",
-        ("1 / (3 * y * y)",),
+        ("1 / (3 * y) / y",),
         "Cube root, of negative numbers too.",
         sample=(_AWAY,),
         accuracy=(4, 8),
@@ -275,7 +285,10 @@ OPS: tuple[Op, ...] = (
     Op(
         "hypot",
         "hypot(a, b)",
-        ("select(y == 0, 0, a / y)", "select(y == 0, 0, b / y)"),
+        (
+            "select(y == 0, 0, select(abs(a) >= abs(b), sign(a) / hypot(1, b / a), a / y))",
+            "select(y == 0, 0, select(abs(b) >= abs(a), sign(b) / hypot(1, a / b), b / y))",
+        ),
         "sqrt(a*a + b*b) without overflow; its derivative at the origin is zero.",
         sample=(_AWAY, _AWAY),
         edges=(Edge((0.0, 0.0), 0.0, (0.0, 0.0)),),
@@ -308,7 +321,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "asin",
         "asin(a)",
-        ("1 / sqrt((1 - a) * (1 + a))",),
+        ("1 / sqrt(select(abs(a) < 0.5 or abs(a) == 1, 1 - a * a, (1 - a) * (1 + a)))",),
         "Angle in radians whose sine is a.",
         domain=_invalid("abs(a) > 1", "the arc sine of a number outside [-1, 1]"),
         aliases=("arcsin",),
@@ -317,7 +330,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "acos",
         "acos(a)",
-        ("-1 / sqrt((1 - a) * (1 + a))",),
+        ("-1 / sqrt(select(abs(a) < 0.5 or abs(a) == 1, 1 - a * a, (1 - a) * (1 + a)))",),
         "Angle in radians whose cosine is a.",
         domain=_invalid("abs(a) > 1", "the arc cosine of a number outside [-1, 1]"),
         aliases=("arccos",),
@@ -356,7 +369,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "acosh",
         "acosh(a)",
-        ("1 / (sqrt(a - 1) * sqrt(a + 1))",),
+        ("1 / select(a == 1, sqrt(a * a - 1), sqrt(a - 1) * sqrt(a + 1))",),
         "Inverse hyperbolic cosine.",
         domain=_invalid("a < 1", "the inverse hyperbolic cosine of a number below 1"),
         aliases=("arccosh",),
@@ -365,7 +378,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "atanh",
         "atanh(a)",
-        ("1 / ((1 - a) * (1 + a))",),
+        ("1 / select(abs(a) < 0.5 or abs(a) == 1, 1 - a * a, (1 - a) * (1 + a))",),
         "Inverse hyperbolic tangent.",
         domain=_invalid("abs(a) >= 1", "the inverse hyperbolic tangent of a number outside (-1, 1)"),
         aliases=("arctanh",),
@@ -394,23 +407,32 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "silu",
-        "a * sigmoid(a)",
-        ("sigmoid(a) * (1 + a * sigmoid(-a))",),
+        "zero_product(sigmoid(a), a)",
+        (
+            "sigmoid(a) + zero_product(select(a != 0 and abs(a) < 0.01, "
+            "0.25 * (1 - tanh(0.5 * a) * tanh(0.5 * a)), sigmoid(a) * sigmoid(-a)), a)",
+        ),
         "a times sigmoid(a), also called swish.",
         sample=(_ANY,),
         accuracy=(2, 5),
     ),
     Op(
         "gelu",
-        "0.5 * a * erfc(-a * SQRT_HALF)",
+        "zero_product(0.5 * erfc(-a * SQRT_HALF), a)",
         ("0.5 * erfc(-a * SQRT_HALF) + select(abs(a) < 50, a * (INV_SQRT_2PI * exp(-0.5 * a * a)), 0)",),
         "a times the normal distribution function (the erf form).",
         sample=(_ANY,),
         accuracy=(3, 8),
     ),
     # the error and gamma functions
-    Op("erf", "erf(a)", ("TWO_OVER_SQRT_PI * exp(-a * a)",), "Error function.", sample=(_ANY,)),
-    Op("erfc", "erfc(a)", ("-TWO_OVER_SQRT_PI * exp(-a * a)",), "1 - erf(a), exact in the tail.", sample=(_ANY,)),
+    Op("erf", "erf(a)", ("select(abs(a) > 30, 0, TWO_OVER_SQRT_PI * exp(-a * a))",), "Error function.", sample=(_ANY,)),
+    Op(
+        "erfc",
+        "erfc(a)",
+        ("select(abs(a) > 30, 0, -TWO_OVER_SQRT_PI * exp(-a * a))",),
+        "1 - erf(a), exact in the tail.",
+        sample=(_ANY,),
+    ),
     Op(
         "lgamma",
         "lgamma(a)",
@@ -525,15 +547,6 @@ OPS: tuple[Op, ...] = (
         card="the switch",
     ),
     # helpers of the table itself
-    Op(
-        "zero_product",
-        "select(a == 0, 0, a * b)",
-        ("b", "a"),
-        "a * b where a zero a wins over an infinite b.",
-        "*",
-        sample=(_AWAY, _AWAY),
-        public=False,
-    ),
     Op("identity", "a", ("1",), "The number itself, as a new node.", sample=(_ANY,), public=False),
     Op(
         "detach",

@@ -19,9 +19,12 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from .compiler import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
 from .data import Vocabulary, load_documents, make_moons
-from .engine import Value, no_grad
+from .engine import ENGINE, Value, no_grad
 from .errors import AnomalyError, CheckpointError, DataError
+from .index import Index
+from .math import mean, where
 from .nn import GPT, MLP, Module, hinge
 from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
 
@@ -30,13 +33,20 @@ __all__ = [
     "GPTSettings",
     "MoonsSettings",
     "Progress",
+    "Task",
     "clear_run",
+    "gpt_task",
     "load_gpt",
     "load_moons",
+    "log_line",
+    "moons_task",
+    "one_step",
+    "open_run",
     "read_log",
     "run_exists",
     "sample",
     "sampling_tokens",
+    "save_run",
     "saved_settings",
     "train_gpt",
     "train_moons",
@@ -48,6 +58,9 @@ SAVE_EVERY = 10.0
 #: A model of more parameters, or more points in the moons, is refused: a step would take minutes and many gigabytes.
 MOST_PARAMETERS = 10_000_000
 MOST_POINTS = 100_000
+
+#: Runs that are resumed go on with the same bits, so their steps are not left to a tier that takes over at some time.
+_TIER: Tier = "vm"
 
 PathLike = str | os.PathLike[str]
 
@@ -62,6 +75,7 @@ class Progress:
     lr: float
     rate: float
     accuracy: float | None = None  #: of the moons: the share of points on the right side
+    tier: str = "eager"  #: what ran the step: "eager", or a tier of :func:`retrograd.compile`
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,7 @@ _KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 
 @dataclass(slots=True)
-class _Task:
+class Task:
     """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy."""
 
     settings: Settings
@@ -104,6 +118,13 @@ class _Task:
     optimizer: Optimizer
     schedule: Schedule
     evaluate: Callable[[int], tuple[Value, float | None]]
+    hidden: dict[str, int]  #: how many ReLUs each hidden layer has, in the order in which one example meets them
+    examples: Callable[[int], int]  #: how many examples go through the hidden layers in a step
+    about: Callable[[int], str]  #: what a step learns from, in words
+    example: Callable[[int], Value] | None = None  #: the loss of one example alone, where a step takes many
+    #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
+    compiled: Callable[[int], tuple[float, float | None]] | None = None
+    loss: Compiled[Any] | None = None  #: what ``compiled`` runs
 
 
 def train_gpt(
@@ -113,16 +134,20 @@ def train_gpt(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
 ) -> Generator[Progress, None, None]:
     """Train a GPT on the documents of ``settings.data``, one a step, with Adam and a linearly falling rate.
 
     The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
     differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
+    Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
+    the two differ in their last digits.
+
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     and AnomalyError when the loss stops being a finite number.
     """
-    return _start(_gpt_task(settings), Path(out), resume, force, save_every)
+    return _start(gpt_task(settings), Path(out), resume, force, save_every, eager)
 
 
 def train_moons(
@@ -132,15 +157,17 @@ def train_moons(
     resume: bool = False,
     force: bool = False,
     save_every: float = SAVE_EVERY,
+    eager: bool = False,
 ) -> Generator[Progress, None, None]:
     """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
-    return _start(_moons_task(settings), Path(out), resume, force, save_every)
+    return _start(moons_task(settings), Path(out), resume, force, save_every, eager)
 
 
 # --- the two tasks --------------------------------------------------------------------------------
 
 
-def _gpt_task(settings: GPTSettings) -> _Task:
+def gpt_task(settings: GPTSettings) -> Task:
+    """A fresh GPT and its documents. Seeds Python's ``random``."""
     random.seed(settings.seed)
     documents = load_documents(settings.data)
     digest = hashlib.sha256("\n".join(documents).encode()).hexdigest()
@@ -149,12 +176,40 @@ def _gpt_task(settings: GPTSettings) -> _Task:
     model = _gpt(settings, vocabulary)
     optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
 
+    def tokens(step: int) -> list[int]:
+        return [vocabulary.bos, *vocabulary.encode(documents[step % len(documents)]), vocabulary.bos]
+
     def evaluate(step: int) -> tuple[Value, None]:
-        document = documents[step % len(documents)]
-        return model.loss([vocabulary.bos, *vocabulary.encode(document), vocabulary.bos]), None
+        return model.loss(tokens(step)), None
+
+    loss = compile(model.loss, pure=True, tier=_TIER)
+
+    def compiled(step: int) -> tuple[float, None]:
+        return loss.backward([Index(token) for token in tokens(step)]), None
 
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
-    return _Task(settings, config, model, optimizer, LinearSchedule(optimizer, settings.steps), evaluate)
+    schedule = LinearSchedule(optimizer, settings.steps)
+    hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
+
+    def examples(step: int) -> int:
+        return min(settings.block_size, len(documents[step % len(documents)]) + 1)
+
+    def about(step: int) -> str:
+        return repr(documents[step % len(documents)])
+
+    return Task(
+        settings,
+        config,
+        model,
+        optimizer,
+        schedule,
+        evaluate,
+        hidden,
+        examples,
+        about,
+        compiled=compiled,
+        loss=loss,
+    )
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
@@ -168,7 +223,8 @@ def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
     return GPT(len(vocabulary), settings.block_size, settings.n_layer, settings.n_embd, settings.n_head)
 
 
-def _moons_task(settings: MoonsSettings) -> _Task:
+def moons_task(settings: MoonsSettings) -> Task:
+    """A fresh MLP and the two moons. Seeds Python's ``random``."""
     if settings.points > MOST_POINTS:
         raise ValueError(f"the moons can have at most {MOST_POINTS:,} points; {settings.points:,} were asked for.")
     random.seed(settings.seed)
@@ -177,55 +233,97 @@ def _moons_task(settings: MoonsSettings) -> _Task:
     parameters = model.parameters()
     optimizer = SGD(model, lr=settings.lr)
 
-    def evaluate(step: int) -> tuple[Value, float]:
-        scores = [model(point) for point in points]
+    def loss_of(scores: list[Value]) -> Value:
         losses: list[Any] = [hinge(score, label) for score, label in zip(scores, labels, strict=True)]
         weights: Any = sum(p * p for p in parameters)
+        total: Any = sum(losses)
+        loss: Value = total / len(losses) + 1e-4 * weights
+        return loss
+
+    def evaluate(step: int) -> tuple[Value, float]:
+        scores = [model(point) for point in points]
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
-        return sum(losses) / len(losses) + 1e-4 * weights, sum(right) / len(right)
+        return loss_of(scores), sum(right) / len(right)
+
+    loss = compile(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
+
+    @compile(pure=True, tier=_TIER)
+    def accuracy() -> Value:
+        # A comparison would be a guard that other weights break: the choice is part of the program instead.
+        sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
+        share: Value = mean(sides)
+        return share
+
+    def compiled(step: int) -> tuple[float, float]:
+        return loss.backward(), accuracy()
+
+    def example(index: int) -> Value:
+        return hinge(model(points[index]), labels[index])
 
     schedule = LinearSchedule(optimizer, settings.steps, end=0.1 * settings.lr)
-    return _Task(settings, {}, model, optimizer, schedule, evaluate)
+    hidden = {"layers.0": 16, "layers.1": 16}
+
+    def examples(step: int) -> int:
+        return len(points)
+
+    def about(step: int) -> str:
+        return f"all {len(points)} points"
+
+    return Task(settings, {}, model, optimizer, schedule, evaluate, hidden, examples, about, example, compiled, loss)
 
 
 # --- the run --------------------------------------------------------------------------------------
 
 
-def _start(task: _Task, out: Path, resume: bool, force: bool, save_every: float) -> Generator[Progress, None, None]:
-    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
+    """Begin the run in ``out``, or restore it, and return how many steps are done. Raises as :func:`train_gpt` does."""
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file, and a run needs a folder: give another name.")
     if resume:
-        done = _restore(task, out)
-    elif run_exists(out) and not force:
+        return _restore(task, out)
+    if run_exists(out) and not force:
         raise CheckpointError(
             f"{out} already holds a run: resume it (--resume), force a new one in its place (--force), "
             "or give another folder (--out)."
         )
-    else:
-        clear_run(out)
-        done = 0
-        _save(task, out, done)
-    return _steps(task, out, done, _open_log(out / LOG, done), save_every)
+    clear_run(out)
+    save_run(task, out, 0)
+    return 0
 
 
-def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -> Generator[Progress, None, None]:
+def _start(
+    task: Task, out: Path, resume: bool, force: bool, save_every: float, eager: bool
+) -> Generator[Progress, None, None]:
+    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+    done = open_run(task, out, resume, force)
+    run_step = one_step if eager or ENGINE == "reference" else compiled_step
+    return _steps(task, out, done, _open_log(out / LOG, done), save_every, run_step)
+
+
+def _steps(
+    task: Task,
+    out: Path,
+    done: int,
+    log: IO[str],
+    save_every: float,
+    run_step: Callable[[Task, int, int], tuple[float, float | None]],
+) -> Generator[Progress, None, None]:
     first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
     with log:
         try:
             while done < task.settings.steps:
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
-                loss, accuracy = _one_step(task, done, saved)
+                loss, accuracy = run_step(task, done, saved)
+                tier = "eager" if run_step is one_step or task.loss is None else task.loss.tier
                 done += 1
                 now = time.monotonic()
-                progress = Progress(
-                    done, task.settings.steps, loss, lr, (done - first) / max(now - began, 1e-9), accuracy
-                )
-                _write_log(log, progress)
+                rate = (done - first) / max(now - began, 1e-9)
+                progress = Progress(done, task.settings.steps, loss, lr, rate, accuracy, tier)
+                log.write(log_line(progress))
                 if now - saved_at >= save_every:
                     _flush(log)
-                    _save(task, out, done)
+                    save_run(task, out, done)
                     saved, saved_at = done, now
                 yield progress
         except GeneratorExit:
@@ -234,33 +332,55 @@ def _steps(task: _Task, out: Path, done: int, log: IO[str], save_every: float) -
         _finish(task, out, done, saved, log)
 
 
-def _one_step(task: _Task, step: int, saved: int) -> tuple[float, float | None]:
-    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing."""
+def one_step(
+    task: Task, step: int, saved: int, look: Callable[[Value], object] | None = None
+) -> tuple[float, float | None]:
+    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing.
+
+    ``look`` is called with the loss when the gradients are there and nothing is updated yet.
+    """
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
-    if not math.isfinite(loss.data):
-        raise AnomalyError(
-            f"the loss of step {step + 1} is {loss.data}: the run has diverged; start it anew with a learning rate "
-            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
-        )
+    _insist_on_finite(task, step, saved, loss.data)
     loss.backward()
+    if look is not None:
+        look(loss)
     task.optimizer.step()
     return loss.data, accuracy
 
 
-def _finish(task: _Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
+def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | None]:
+    """The same as :func:`one_step`, by the task's compiled function."""
+    assert task.compiled is not None
+    task.optimizer.zero_grad()
+    loss, accuracy = task.compiled(step)
+    _insist_on_finite(task, step, saved, loss)
+    task.optimizer.step()
+    return loss, accuracy
+
+
+def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:
+    if not math.isfinite(loss):
+        raise AnomalyError(
+            f"the loss of step {step + 1} is {loss}: the run has diverged; start it anew with a learning rate "
+            f"below {task.schedule.start:g}. The checkpoint of step {saved} is kept."
+        )
+
+
+def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
     _flush(log)
     if done > saved:
-        _save(task, out, done)
+        save_run(task, out, done)
 
 
-def _save(task: _Task, out: Path, done: int) -> None:
+def save_run(task: Task, out: Path, done: int) -> None:
+    """Write the checkpoint of a run of which ``done`` steps are finished."""
     settings = dataclasses.asdict(task.settings)
     config = {"kind": _KINDS[type(task.settings)], "settings": settings, **task.config}
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))
 
 
-def _restore(task: _Task, out: Path) -> int:
+def _restore(task: Task, out: Path) -> int:
     """Put the checkpoint's numbers into a freshly built task and return the number of finished steps."""
     checkpoint = load_checkpoint(out)
     saved = _settings_of(checkpoint, type(task.settings), out)
@@ -322,12 +442,13 @@ def _open_log(path: Path, done: int) -> IO[str]:
     return open(path, "a", encoding="utf-8", buffering=1)
 
 
-def _write_log(log: IO[str], progress: Progress) -> None:
+def log_line(progress: Progress) -> str:
+    """One line of a run's log."""
     entry = dataclasses.asdict(progress)
     del entry["steps"]
     if progress.accuracy is None:
         del entry["accuracy"]
-    log.write(json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n")
+    return json.dumps({**entry, "rate": round(progress.rate, 2)}) + "\n"
 
 
 def _flush(log: IO[str]) -> None:

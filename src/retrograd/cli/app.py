@@ -1,4 +1,4 @@
-"""The command ``retrograd``: explain, check, train and bench.
+"""The command ``retrograd``: explain, explore, check, train and bench.
 
 Every wrong input ends with one sentence on stderr and a non-zero exit status, never with a traceback.
 """
@@ -17,13 +17,16 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
 
 from .. import __version__
 from ..errors import ExpressionError, RetrogradError
+from ..explorer.explore import explore as explore_anything
+from ..explorer.explore import explore_function
+from ..explorer.terminal import explore_in_terminal
 from ..trace.explain import Explanation, ascii_text, explain_function
 from ..trace.explain import explain as explain_anything
 from ..trace.grammar import MINUS
@@ -41,6 +44,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(train)
+
+Looked = TypeVar("Looked")
 
 #: Expressions and values may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 _SIGNS = {"ignore_unknown_options": True}
@@ -89,6 +94,34 @@ def explain(
 
 
 @app.command(context_settings=_SIGNS)
+def explore(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="An expression in quotes, or FILE.py:FUNCTION.")],
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page here, not to a temporary file.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Write the page and do not open it.")] = False,
+    in_terminal: Annotated[bool, typer.Option("--tty", help="Step through it in this terminal; no page.")] = False,
+) -> None:
+    """Step through it forward and backward, in the browser or in the terminal.
+
+    retrograd explore "(a*b + c) * (a + b)" a=2 b=-3 c=10
+    """
+    with _sentences():
+        numbers = _numbers(values or [])
+        if in_terminal:
+            if out is not None or no_browser:
+                fail("--tty shows the steps in this terminal and writes no page: leave --out and --no-browser out.")
+            explore_in_terminal(_explained(what, numbers).trace)
+            return
+        page = _looked_at(what, numbers, explore_function, explore_anything)
+        written = page.save(out or Path("explorer.html")) if no_browser else page.open(out)
+        print(f"Written: {written}")
+
+
+@app.command(context_settings=_SIGNS)
 def check(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="FILE.py:FUNCTION, or an expression in quotes.")],
     values: Annotated[
@@ -133,6 +166,24 @@ def bench(
         measure(works, quick=quick, json_path=json_path, full=full, compiled=compiled, names=names)
 
 
+@app.command()
+def trust(
+    rows: Annotated[list[str] | None, typer.Argument(metavar="ROW", help="Which rows; all without it.")] = None,
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the pages go.")] = Path("docs"),
+    quick: Annotated[bool, typer.Option("--quick", help="Every fifth point, no mutants, no pages.")] = False,
+) -> None:
+    """Measure how right every operation is, and write docs/trust.md and docs/conventions.md.
+
+    Against exact mathematics, Python, PyTorch and JAX; with a check that the table would notice wrong formulas. The
+    exit status is 1 when two engines differ or a wrong formula goes unnoticed.
+    """
+    with _sentences(OSError):
+        from ..trust.run import run
+
+        if not run(rows or [], folder, not quick, quick):
+            raise typer.Exit(1)
+
+
 # --- what is asked for ----------------------------------------------------------------------------
 
 _FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
@@ -141,19 +192,29 @@ _PAIR = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.D
 
 def _explained(what: str, values: dict[str, float | list[float]]) -> Explanation:
     """The explanation of an expression, or of a function in a file."""
+    return _looked_at(what, values, explain_function, explain_anything)
+
+
+def _looked_at(
+    what: str,
+    values: dict[str, float | list[float]],
+    at_function: Callable[[Callable[..., Any], dict[str, Any], str], Looked],
+    at_expression: Callable[..., Looked],
+) -> Looked:
+    """What is asked for, explained or explored: a function in a file, or an expression."""
     match = _FILE.fullmatch(what)
     if re.fullmatch(r"--[a-z][a-z-]+", what) and what.strip("-") not in values:
         fail(_not_a_pair(what))
     if match is not None:
         function = _function(Path(match["file"]), match["function"])
         with _user_code(what):
-            return explain_function(function, values, match["function"])
+            return at_function(function, dict(values), match["function"])
     if what.endswith((".py", ".py:")):
         fail(f"{what} names a file: add the function to call, as in {what.rstrip(':')}:loss.")
     for name, value in values.items():
         if isinstance(value, list):
             fail(f"{name} is given a list, {value}, and a name in an expression stands for one number: give one.")
-    return explain_anything(what, **values)
+    return at_expression(what, **values)
 
 
 def _numbers(pairs: Sequence[str]) -> dict[str, float | list[float]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import time
+import webbrowser
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -47,7 +48,10 @@ AnySettings = TypeVar("AnySettings", bound=GPTSettings | MoonsSettings)
 _GPT, _MOONS = GPTSettings(), MoonsSettings()
 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, from its last checkpoint.")]
+Eager = Annotated[bool, typer.Option("--eager", help="Record and sweep each step instead of compiling it.")]
 Force = Annotated[bool, typer.Option("--force", help="Delete the run in --out and begin a new one.")]
+LiveView = Annotated[bool, typer.Option("--live", help="Watch and steer it on a page in the browser.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="With --live: print the page's address only.")]
 
 
 def _option(text: str, least: float | None = None) -> Any:
@@ -71,6 +75,9 @@ def gpt(
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
     resume: Resume = False,
     force: Force = False,
+    eager: Eager = False,
+    live: LiveView = False,
+    no_browser: NoBrowser = False,
     samples: Annotated[int, _option("Documents to make up at the end.", 0)] = 20,
     temperature: Annotated[float, _option("Of the samples: 0 the likeliest, 1 as learned.", 0)] = 0.5,
     prompt: Annotated[str, _option("How each sample begins.")] = "",
@@ -80,9 +87,13 @@ def gpt(
         settings = _settings(GPTSettings, context, out, resume, force)
         vocabulary = Vocabulary("".join(load_documents(settings.data)))
         sampling_tokens(vocabulary, settings.block_size, temperature, prompt)
-        with _saying_what_to_do():
-            run = train_gpt(settings, out, resume=resume, force=force)
-        _follow(run, settings.steps, f"gpt --out {_quoted(out)}")
+        command = f"gpt --out {_quoted(out)}"
+        if live:
+            _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
+        else:
+            with _saying_what_to_do():
+                run = train_gpt(settings, out, resume=resume, force=force, eager=eager)
+            _follow(run, settings.steps, command)
         _show_losses(out)
         model, vocabulary = load_gpt(out)
         for number in range(1, samples + 1):
@@ -100,13 +111,20 @@ def moons(
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/moons"),
     resume: Resume = False,
     force: Force = False,
+    eager: Eager = False,
+    live: LiveView = False,
+    no_browser: NoBrowser = False,
 ) -> None:
     """Train a network with two hidden layers to tell two moons apart, and draw where it draws the line."""
     with one_sentence_errors(ValueError):
         settings = _settings(MoonsSettings, context, out, resume, force)
-        with _saying_what_to_do():
-            run = train_moons(settings, out, resume=resume, force=force)
-        _follow(run, settings.steps, f"moons --out {_quoted(out)}")
+        command = f"moons --out {_quoted(out)}"
+        if live:
+            _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
+        else:
+            with _saying_what_to_do():
+                run = train_moons(settings, out, resume=resume, force=force, eager=eager)
+            _follow(run, settings.steps, command)
         _show_losses(out)
         _show_boundary(out)
 
@@ -154,30 +172,63 @@ def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> N
     """Show a run's progress on stderr until it ends or Ctrl-C stops it, which saves and says how to go on."""
     console = Console(stderr=True, highlight=False)
     last: Progress | None = None
-    with StopRequest() as stop, closing(run), _Display(console, steps) as show:
-        try:
-            for last in run:
-                show(last)
-                if stop.made:
-                    run.close()
-                    break
-        except OSError as error:
-            fail(
-                f"{file_sentence(error)} The run's last checkpoint is kept; "
-                f"when that is mended, go on with: retrograd train {command} --resume"
-            )
-        except KeyboardInterrupt:
-            fail(
-                f"interrupted at once; the run's last checkpoint is kept: retrograd train {command} --resume",
-                INTERRUPTED,
-            )
+    with StopRequest() as stop, closing(run), _Display(console, steps) as show, _saying_how_to_go_on(command):
+        for last in run:
+            show(last)
+            if stop.made:
+                run.close()
+                break
     if last is None:
         console.print(f"All {steps} steps were done already.")
     elif last.step < steps:
+        _fail_stopped(last.step, steps, command)
+
+
+def _watch(
+    settings: GPTSettings | MoonsSettings, out: Path, command: str, *, resume: bool, force: bool, no_browser: bool
+) -> None:
+    """Serve the page of a run until Ctrl-C, and say how to go on with it when it is not finished by then."""
+    from ..explorer.live import Live
+    from ..explorer.page import bundle
+    from ..explorer.session import session_for
+
+    bundle("live.js")  # what is not built is told before anything begins
+    with _saying_what_to_do():
+        session = session_for(settings, out, resume, force)
+    live = Live(session)
+    console = Console(stderr=True, highlight=False)
+    console.print(f"The training is at {live.address}", soft_wrap=True)
+    console.print("The address is a secret between you and this machine. Ctrl-C saves and ends it.")
+    with StopRequest() as stop, _saying_how_to_go_on(command):
+        if not no_browser:
+            webbrowser.open(live.address)
+        live.run(lambda: stop.made)
+    if session.done < session.steps:
+        _fail_stopped(session.done, session.steps, command)
+
+
+@contextmanager
+def _saying_how_to_go_on(command: str) -> Iterator[None]:
+    """Turn what ends a run before its time into a sentence that says how to go on with it."""
+    try:
+        yield
+    except OSError as error:
         fail(
-            f"stopped after step {last.step} of {steps}, and saved; go on with: retrograd train {command} --resume",
+            f"{file_sentence(error)} The run's last checkpoint is kept; "
+            f"when that is mended, go on with: retrograd train {command} --resume"
+        )
+    except KeyboardInterrupt:
+        fail(
+            f"interrupted at once; the run's last checkpoint is kept: retrograd train {command} --resume",
             INTERRUPTED,
         )
+
+
+def _fail_stopped(step: int, steps: int, command: str) -> NoReturn:
+    fail(
+        f"stopped after step {step} of {steps}, and saved; go on with: retrograd train {command} --resume",
+        INTERRUPTED,
+    )
 
 
 class _Display:
@@ -226,7 +277,7 @@ class _Display:
 def _news(progress: Progress) -> str:
     accuracy = "" if progress.accuracy is None else f"  right {progress.accuracy:.0%}"
     rate = f"{progress.rate:.0f}/s" if progress.rate >= 10 else f"{progress.rate:.2g}/s"
-    return f"loss {progress.loss:.4f}{accuracy}  {rate}"
+    return f"loss {progress.loss:.4f}{accuracy}  {rate}  {progress.tier}"
 
 
 # --- when it has ended ----------------------------------------------------------------------------

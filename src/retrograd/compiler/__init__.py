@@ -1,5 +1,5 @@
 """The compiler: from a scalar program, traced once, to a short list of vector instructions."""
 
-from .function import Compiled, compile  # noqa: A004  (named like the field names it)
+from .function import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
 
-__all__ = ["Compiled", "compile"]
+__all__ = ["Compiled", "Tier", "compile"]

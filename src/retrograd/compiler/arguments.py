@@ -7,7 +7,6 @@ reads in every later call.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,8 +20,8 @@ from .tracing import Recorder
 
 __all__ = ["Description", "Unsuitable", "describe"]
 
-#: Types whose instances are keys: another value is another program.
-_KEYS = (bool, int, str, bytes, type(None), complex, enum.Enum)
+#: Types whose instances are keys: another value is another program. Their subclasses are the object that they are.
+_KEYS = (bool, int, str, bytes, type(None), complex)
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call is run eagerly)
@@ -36,6 +35,7 @@ class Description:
         self.stand_ins: list[Any] = []
         self.spec: tuple[Any, ...] = ()
         self.inputs: list[Value] = []  #: the leaves that stand for what a call brings
+        self.originals: dict[int, Value] = {}  #: the Values among the active ones, by their places
         self.actives: list[bool] = []  #: whether a gradient of each is wanted
         self.offsets: list[int] = []  #: its place among the active or the passive ones
         self.slots = 0  #: how many index arguments there are
@@ -60,7 +60,7 @@ class Description:
 class _Describing:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, tuple[int, Value]] = {}
         self.result = Description()
 
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -72,22 +72,26 @@ class _Describing:
             return self._recorder.index(slot, int(thing)), ("index", slot)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
+        if isinstance(thing, float) and kind not in (float, np.float64):
+            raise Unsuitable(
+                f"an argument is a float of type {kind.__name__}, which may compute otherwise: pass a float"
+            )
         if differentiate and (isinstance(thing, float) or kind is int):
             leaf = Value(thing)
             place = self.result.add_input(leaf, True)
             self.result.order.append(("active", place))
-            return leaf, ("active", place)
+            return leaf, ("active", place, np.float64)
         if isinstance(thing, float):
             leaf = Value(thing)
-            return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False))
-        if isinstance(thing, _KEYS):
+            return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False), np.float64)
+        if kind in _KEYS:
             return thing, ("equal", thing)
         if isinstance(thing, (list, tuple)):
             return self._sequence(thing, differentiate)
         if isinstance(thing, dict):
+            self._refuse_subclass(thing, kind is dict, "dict")
             pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
-            stand_in: Any = thing.copy()
-            stand_in.update({key: pair[0] for key, pair in pairs.items()})
+            stand_in = {key: pair[0] for key, pair in pairs.items()}
             return stand_in, ("dict", kind, [(key, pair[1]) for key, pair in pairs.items()])
         if isinstance(thing, np.ndarray):
             return self._array(thing, differentiate)
@@ -102,32 +106,44 @@ class _Describing:
     def _value(self, value: Value, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         if engine.row_name(value):
             raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
-        if differentiate and engine.is_parameter(value):
-            self.result.order.append(("wanted", len(self.result.wanted)))
-            self.result.wanted.append(value)
-            return value, ("is", value)
         if engine.is_parameter(value) or type(value) is not Value:
+            if differentiate:
+                self.result.order.append(("wanted", len(self.result.wanted)))
+                self.result.wanted.append(value)
             return value, ("is", value)
         if id(value) in self._seen:
-            place = self._seen[id(value)]
+            place, leaf = self._seen[id(value)]
             spec: tuple[Any, ...] = ("same", place)
         else:
-            place = self._seen[id(value)] = self.result.add_input(value, True)
+            # A leaf of its own: the function may use the same Value as a parameter besides.
+            leaf = Value(value.data, label=value.label)
+            place = self.result.add_input(leaf, True)
+            self.result.originals[place] = value
+            self._seen[id(value)] = place, leaf
             spec = ("value", place)
         if differentiate:
             self.result.order.append(("active", place))
-        return value, spec
+        return leaf, spec
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         pairs = [self.describe(item, differentiate) for item in thing]
         items = [pair[0] for pair in pairs]
         kind = type(thing)
+        named = isinstance(thing, tuple) and hasattr(kind, "_make")
+        self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
         stand_in: Any = items
         if kind is not list:
-            stand_in = kind._make(items) if hasattr(kind, "_make") else kind(items)
+            stand_in = kind._make(items) if named else tuple(items)
         return stand_in, ("sequence", kind, [pair[1] for pair in pairs])
 
+    @staticmethod
+    def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:
+        """A subclass may have state and ways of its own, which a stand-in has not."""
+        if not plain:
+            raise Unsuitable(f"an argument is a container of type {type(thing).__name__}: pass a plain {wanted}")
+
     def _array(self, array: np.ndarray[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        self._refuse_subclass(array, type(array) is np.ndarray, "array")
         if array.dtype != np.float64:
             raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64, or lists of Values or Indexes")
         stand_in = np.empty(array.size, dtype=object)
@@ -138,7 +154,7 @@ class _Describing:
             stand_in[position] = leaf if differentiate else self._recorder.number(leaf)
             if differentiate:
                 self.result.order.append(("active", place))
-        return stand_in.reshape(array.shape), ("array", array.shape, first, differentiate)
+        return stand_in.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
 
 
 def describe(arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool) -> Description:

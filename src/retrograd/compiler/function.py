@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, overload
@@ -15,10 +16,10 @@ from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
 from .statistics import Statistics, gathered
 from .tiers import Tier, Tiers
-from .trace_records import Trace
+from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
 
-__all__ = ["Compiled", "compile"]
+__all__ = ["Compiled", "Tier", "compile"]
 
 P = ParamSpec("P")
 
@@ -31,22 +32,30 @@ _TOLERANCE = {"float64": 1e-7, "float32": 5e-3}
 _BACKWARD, _GRADIENTS = 0, 1
 
 
+class _Again(threading.local):
+    """Whether this thread is about to be answered by a program that was just made."""
+
+    active = False
+
+
 class Compiled(Generic[P]):
     """A function that :func:`compile` made fast. Calls take the arguments of the function itself."""
 
     def __init__(self, function: Callable[P, Any], pure: bool, exact: bool, dtype: str, tier: Tier) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function: Callable[..., Any] = function
         self._pure, self._exact, self._dtype, self._tier = pure, exact, dtype, tier
         self._reasons: Counter[str] = Counter()
         self._native = engine.ENGINE == "native"
-        self._orders: dict[int, list[tuple[str, int]]] = {}
+        #: For each program the call that it was traced from, for those who want to look inside.
+        self._examples: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
             self._tiers = Tiers(self._programs, tier, dtype == "float32")
             if pure:
                 # The native method itself, so that a call costs no Python frame.
-                self.backward = self._programs.backward  # type: ignore[method-assign]
+                self.backward = self._programs.backward  # type: ignore[method-assign, assignment]
 
     # --- calls ----------------------------------------------------------------------------------------
 
@@ -70,7 +79,10 @@ class Compiled(Generic[P]):
         return self._programs.backward(*arguments)
 
     def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
-        """The function's value, and its derivatives in the structure of the first argument. No ``.grad`` is touched."""
+        """The function's value, and its derivatives in the structure of the first argument. No ``.grad`` is touched.
+
+        A Value that is passed in, and that the function uses besides as a parameter, counts in both roles.
+        """
         arguments = self._positional(args, kwargs)
         if not arguments:
             raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
@@ -90,16 +102,19 @@ class Compiled(Generic[P]):
         if not batch:
             raise ValueError("backward_batch takes at least one member, a tuple of arguments.")
         seed = 1.0 / len(batch)
-        if not (self._native and self._pure):
+        recorder = active_recorder()
+        if recorder is not None:
+            recorder.mark(f"calls {self._function.__name__}.backward_batch()")
+        left = self._programs.batch_forward(batch) if self._native and self._pure else None
+        if left is None:
             return self._batch_eagerly(batch, seed)
-        left = self._programs.batch_forward(batch)
         if left:
             # New structures are traced; what still does not fit is run by itself.
             for i in left:
                 if self._programs.batch_forward([batch[i]]):
                     self._trace(_BACKWARD, tuple(batch[i]), "new")
-            left = self._programs.batch_forward(batch)
-        roots = [self._root(tuple(batch[i])) for i in left]
+            left = self._programs.batch_forward(batch) or []
+        roots = [self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in left]
         total = self._programs.batch_backward(seed)
         self._tiers.catch_up()
         for root in roots:
@@ -112,6 +127,11 @@ class Compiled(Generic[P]):
 
     # --- looking inside ---------------------------------------------------------------------------------
 
+    @property
+    def tier(self) -> str:
+        """What answered the last call: "vm", "llvm", "tape", or "eager" when no program could."""
+        return self._programs.tier() if self._native and self._pure else "eager"
+
     def stats(self) -> Statistics:
         """What was compiled, how long each pass took, and how often calls hit, were traced again or ran eagerly."""
         return gathered(self._programs.facts() if self._native else [], self._reasons)
@@ -122,13 +142,21 @@ class Compiled(Generic[P]):
 
         facts = self._programs.facts() if self._native else []
         if not facts:
-            return "No program yet: one is made by the first call."
-        return listing(facts[0], self._programs.listing(facts[0]["number"]))
+            return "No program yet: one is made by the first call." if self._pure else "Safe mode runs the function."
+        # The same trace again, with the user's lines: calls do not wait for those.
+        mode, arguments = self._examples[facts[0]["number"]]
+        shown = engine.Programs(self._missed, Index)
+        self._trace(mode, arguments, "new", shown)
+        described = shown.facts()
+        if not described:
+            return "The last program cannot be traced again: the function is not pure."
+        return listing(described[0], shown.listing(described[0]["number"]))
 
     def clear(self) -> None:
         """Forget every program: the next call traces the function again."""
         for fact in self._programs.facts() if self._native else []:
             self._programs.drop(fact["number"])
+        self._examples.clear()
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
@@ -145,14 +173,18 @@ class Compiled(Generic[P]):
         """The native side found no program for a call: trace it, and answer it."""
         if reason == "trace":
             return self._inside_a_trace(kind, arguments)
-        mode = _GRADIENTS if kind == "gradients" else _BACKWARD
-        if reason == "domain":
-            self._reasons["an operation left its domain, or a number was not finite: run eagerly"] += 1
-            return self._run_eagerly(kind, arguments)
-        root = self._trace(mode, arguments, reason)
-        if root is None:
+        if reason in _INSTEAD:
+            return self._run_eagerly(kind, arguments, _INSTEAD[reason])
+        if self._again.active:  # a program was made for this call, and does not stand for it
+            return self._run_eagerly(kind, arguments, "the program that was made lost its meaning: run eagerly")
+        root = self._trace(_GRADIENTS if kind == "gradients" else _BACKWARD, arguments, reason)
+        if root is not None:
+            return self._finish(kind, *root)
+        self._again.active = True
+        try:
             return getattr(self._programs, kind)(*arguments)
-        return self._finish(kind, *root)
+        finally:
+            self._again.active = False
 
     def _inside_a_trace(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         recorder = active_recorder()
@@ -160,8 +192,13 @@ class Compiled(Generic[P]):
         recorder.mark(f"calls {self._function.__name__}.{kind}()")
         return self._run_eagerly(kind, arguments)
 
-    def _trace(self, mode: int, arguments: tuple[Any, ...], reason: str) -> tuple[Any, Description] | None:
-        """Trace one call and add its program. None when that stands for the call now; else the root and its inputs."""
+    def _trace(
+        self, mode: int, arguments: tuple[Any, ...], reason: str, shown: engine.Programs | None = None
+    ) -> tuple[Any, Description] | None:
+        """Trace one call and add its program. None when that stands for the call now; else the root and its inputs.
+
+        With ``shown`` the program goes there, with the user's lines, and nothing is counted.
+        """
         recorder = Recorder(pure=True)
         try:
             description = describe(arguments, recorder, mode == _GRADIENTS)
@@ -169,7 +206,7 @@ class Compiled(Generic[P]):
             return self._plainly(mode, arguments, f"{problem}: run eagerly")
         since = engine.tape_position()
         try:
-            trace = recorder.run(self._function, description.stand_ins, want_sources=True)
+            trace = recorder.run(self._function, description.stand_ins, want_sources=shown is not None)
         except (errors.TracedIndexError, errors.LeakedTraceError):
             raise
         except Exception as error:
@@ -181,10 +218,43 @@ class Compiled(Generic[P]):
         if not isinstance(trace.result, Value):
             self._reasons["the result does not depend on any Value: run eagerly"] += 1
             return trace.result, description
+        if shown is not None:
+            self._compile(shown, mode, trace, description, since)
+            return None
         self._reasons[_TRACED[reason]] += 1
-        if not self._add(mode, trace, description, arguments, since):
-            return trace.result, description
-        return None
+        added = self._add(mode, trace, description, arguments, since)
+        if any(map(engine.is_parameter, description.originals.values())):
+            # The function uses an argument as a parameter, too: now it is known to be one.
+            return self._trace(mode, arguments, reason)
+        return None if added else (trace.result, description)
+
+    def _add(self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int) -> bool:
+        """Compile a trace; whether there now is a program that gives what the trace gave."""
+        assert isinstance(trace.result, Value)
+        try:
+            number = self._compile(self._programs, mode, trace, description, since)
+        except NotImplementedError as problem:
+            self._reasons[f"{problem}: run eagerly"] += 1
+            return False
+        if any(map(engine.is_parameter, description.originals.values())):
+            self._programs.drop(number)
+            return False
+        if not self._agrees(number, trace.result, arguments):
+            self._programs.drop(number)
+            self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
+            return False
+        self._examples[number] = mode, arguments
+        self._tiers.added(number)
+        self._forget_the_oldest()
+        return True
+
+    def _forget_the_oldest(self) -> None:
+        if len(self._examples) <= LIMIT:
+            return
+        living = [fact["number"] for fact in self._programs.facts()]
+        for number in living[LIMIT:]:
+            self._programs.drop(number)
+        self._examples = {number: self._examples[number] for number in living[:LIMIT]}
 
     def _plainly(self, mode: int, arguments: tuple[Any, ...], why: str) -> tuple[Any, Description]:
         self._reasons[why] += 1
@@ -199,84 +269,61 @@ class Compiled(Generic[P]):
             description.order = [("active", place) for place in range(len(values))]
         return single_output(self._function(*plain), "the function's result"), description
 
-    def _add(self, mode: int, trace: Trace, description: Description, arguments: tuple[Any, ...], since: int) -> bool:
-        """Compile a trace; whether there now is a program that gives what the trace gave."""
+    def _compile(self, programs: engine.Programs, mode: int, trace: Trace, description: Description, since: int) -> int:
+        """The number of the program that a trace makes. Raises NotImplementedError where there can be none."""
         assert isinstance(trace.result, Value)
         roots: list[Value] = [trace.result]
-        numbers: dict[int, int] = {}
-        guards: list[tuple[str, int, int, float, bool]] = []
-
-        def root_of(value: Value) -> int:
-            if id(value) not in numbers:
-                numbers[id(value)] = len(roots)
-                roots.append(value)
-            return numbers[id(value)]
-
-        for guard in trace.guards:
-            kind, right = ("!=", 0.0) if guard.kind == "bool" else (guard.kind, guard.right)
-            left = root_of(guard.left)
-            if isinstance(right, Value):
-                guards.append((kind, left, root_of(right), 0.0, guard.outcome))
-            else:
-                guards.append((kind, left, 0, float(right or 0.0), guard.outcome))
+        guards = _numbered(trace.guards, roots)
+        trace.guards.clear()  # only `roots` refers to what they compare: see lift in native/compiler/graph.hpp
         index_guards = [
             (g.kind, g.slot + 1, 0 if g.other_slot is None else g.other_slot + 1, float(g.other), g.outcome)
             for g in trace.index_guards
         ]
-        try:
-            number = self._programs.add(
-                mode,
-                description.spec,
-                roots,
-                description.inputs,
-                description.actives,
-                description.offsets,
-                [tuple(selection) for selection in trace.selections],
-                guards,
-                index_guards,
-                description.wanted,
-                since,
-                self._exact,
-                self._dtype == "float32",
-                self._tier,
-            )
-        except NotImplementedError as problem:
-            self._reasons[f"{problem}: run eagerly"] += 1
-            return False
-        if not self._agrees(number, trace.result, arguments):
-            self._programs.drop(number)
-            self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
-            return False
-        self._orders[number] = description.order
-        self._tiers.added(number)
-        facts = self._programs.facts()
-        if len(facts) > LIMIT:
-            self._programs.drop(facts[-1]["number"])
-        return True
+        return programs.add(
+            mode,
+            description.spec,
+            roots,
+            description.inputs,
+            description.actives,
+            description.offsets,
+            [(chosen.node, chosen.slot, chosen.candidates) for chosen in trace.selections],
+            guards,
+            index_guards,
+            description.wanted,
+            [place if where == "active" else -1 - place for where, place in description.order],
+            since,
+            self._exact,
+            self._dtype == "float32",
+            trace.floats,
+            self._tier,
+        )
 
     def _agrees(self, number: int, root: Value, arguments: tuple[Any, ...]) -> bool:
         """Whether a new program gives the engine's value and gradients for the call that it was traced from."""
         found = self._programs.check(number, arguments)
         if found is None:
             return not math.isfinite(root.data)  # such calls are the tape's
+        if found is False:
+            return False
         value, pairs = found
         expected = engine.gradients(root, 1.0, [leaf for leaf, _ in pairs])
         mine, theirs = [value, *(gradient for _, gradient in pairs)], [root.data, *expected]
-        if self._exact:
-            return all(a == b or (a != a and b != b) for a, b in zip(mine, theirs, strict=True))
-        tolerance = _TOLERANCE[self._dtype]
-        scale = max(map(abs, theirs[1:]), default=0.0)
-        close = abs(mine[0] - theirs[0]) <= tolerance * max(1.0, abs(theirs[0]))
-        return close and all(
-            abs(a - b) <= tolerance * max(scale, 1e-300) for a, b in zip(mine[1:], theirs[1:], strict=True)
+        tolerance = 0.0 if self._exact else _TOLERANCE[self._dtype]
+        scale = max((abs(slope) for slope in theirs[1:] if math.isfinite(slope)), default=0.0)
+        scales = [max(1.0, abs(theirs[0])), *[max(scale, 1e-300)] * len(expected)]
+        return all(
+            a == b or (a != a and b != b) or abs(a - b) <= tolerance * most < math.inf
+            for a, b, most in zip(mine, theirs, scales, strict=True)
         )
 
-    def _root(self, arguments: tuple[Any, ...]) -> Any:
-        return single_output(self._function(*arguments), "the function's result")
-
-    def _run_eagerly(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+    def _run_eagerly(self, kind: str, arguments: tuple[Any, ...], why: str = "") -> Any:
         mode = _GRADIENTS if kind == "gradients" else _BACKWARD
-        return self._finish(kind, *self._plainly(mode, arguments, _EAGER[self._native]))
+        before = engine.set_recording(True) if kind == "gradients" else None  # as the transforms do
+        try:
+            return self._finish(kind, *self._plainly(mode, arguments, why or _EAGER[self._native]))
+        finally:
+            if before is not None:
+                engine.set_recording(before)
 
     def _batch_eagerly(self, batch: list[tuple[Any, ...]], seed: float) -> float:
         roots = [self._plainly(_BACKWARD, tuple(member), _EAGER[self._native])[0] for member in batch]
@@ -296,12 +343,19 @@ class Compiled(Generic[P]):
         if kind == "backward":
             if isinstance(root, Value):
                 root.backward()
+                for place, original in description.originals.items():
+                    original.grad += description.inputs[self._input(description, place)].grad
             return value
         leaves = [
             description.inputs[self._input(description, place)] if where == "active" else description.wanted[place]
             for where, place in description.order
         ]
-        gradients = engine.gradients(root, 1.0, leaves) if isinstance(root, Value) else [0.0] * len(leaves)
+        if not isinstance(root, Value):
+            return value, [0.0] * len(leaves)
+        gradients = engine.gradients(root, 1.0, leaves)
+        for i, (where, place) in enumerate(description.order):
+            if where == "active" and place in description.originals:
+                gradients[i] += engine.gradients(root, 1.0, [description.originals[place]])[0]
         return value, gradients
 
     @staticmethod
@@ -315,10 +369,38 @@ class Compiled(Generic[P]):
         )
 
 
+def _numbered(guards: Sequence[Guard], roots: list[Value]) -> list[tuple[str, int, int, float, bool]]:
+    """The guards as the native side reads them, with what they compare appended to ``roots``."""
+    numbers: dict[int, int] = {}
+
+    def root_of(value: Value) -> int:
+        if id(value) not in numbers:
+            numbers[id(value)] = len(roots)
+            roots.append(value)
+        return numbers[id(value)]
+
+    numbered = []
+    for guard in guards:
+        kind, right = ("!=", 0.0) if guard.kind == "bool" else (guard.kind, guard.right)
+        left = root_of(guard.left)
+        if isinstance(right, Value):
+            numbered.append((kind, left, root_of(right), 0.0, guard.outcome))
+        else:
+            numbered.append((kind, left, 0, float(right or 0.0), guard.outcome))
+    return numbered
+
+
+_ALONE = "a member of a batch that no program stands for: run eagerly"
 _TRACED = {
     "new": "traced: arguments of a new structure",
     "guard": "traced: a comparison came out otherwise",
     "parameter": "traced: a parameter is gone",
+}
+#: Why a call that a program would fit is run eagerly all the same.
+_INSTEAD = {
+    "domain": "an operation left its domain, or a number was not finite: run eagerly",
+    "off": "gradients were switched off by no_grad: run eagerly",
+    "watched": "every operation is watched, as detect_anomaly does: run eagerly",
 }
 _EAGER = {True: "run in safe mode", False: "the reference engine runs every call eagerly"}
 

@@ -54,13 +54,14 @@ class Statistics:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.hits:,} calls answered by {len(self.programs)} programs, {self.traces:,} traces, {self.eager:,} run eagerly"
+            f"{self.hits:,} calls answered by {len(self.programs)} programs, {self.traces:,} traces, "
+            f"{self.eager:,} run eagerly"
         ]
         for program in self.programs:
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
-                f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} kernel "
-                f"calls, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
+                f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
+                f"kernel calls, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
                 f"{program.hits:,} hits"
             )
         lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())

@@ -57,6 +57,7 @@ class Trace:
 
     ``result`` is a node, or a float where the result depends on nothing. ``reasons`` says, a sentence each, what
     happened that a replay cannot do; without any, and with every guard as it was, a replay stands for a call.
+    ``floats`` says whether the function divided plain numbers, which raises whatever ``retrograd.errstate`` says.
     """
 
     result: Value | float = 0.0
@@ -64,6 +65,7 @@ class Trace:
     guards: list[Guard] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    floats: bool = False
 
     @property
     def replayable(self) -> bool:

@@ -134,6 +134,7 @@ class Recorder:
             return NotImplemented
         if any(isinstance(operand, Value) for operand in operands):
             return engine.apply(name, *nodes)
+        self._trace.floats |= name in _RAISING
         before = engine.set_errstate(True, True, True)  # of floats
         try:
             return self._number(engine.apply(name, *nodes))
@@ -284,7 +285,6 @@ class Recorder:
             return None  # with a NaN, Python's answer depends on the order
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
-
     def _first_largest(self, name: str, items: Sequence[Any]) -> Value | None:
         """The first of Values (and numbers) that no other is larger than, which gets the whole gradient."""
         numbers = [self.plain(item) if isinstance(item, Value) else _exactly_number(item) for item in items]
@@ -299,6 +299,10 @@ class Recorder:
         slot = FIRST_LARGEST if name == "max" else FIRST_SMALLEST
         self._trace.selections.append(Selection(node, slot, candidates))
         return node
+
+
+#: What Python's floats refuse to compute; the others give infinities.
+_RAISING = frozenset({"div", "mod", "floordiv", "pow"})
 
 
 def _exactly_number(item: Any) -> float | None:

@@ -40,7 +40,7 @@ def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
 
 # What only the native engine's compiler has: here a compiled function runs eagerly, and says so.
 
-Parameters = tuple
+Parameters = tuple[Value, ...]
 
 
 class Programs:

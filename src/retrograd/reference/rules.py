@@ -15,7 +15,7 @@ from ..formula import compile_python, guarded, operand_names, parse
 from ..ops import NARY, OPS, Domain, NaryOp, Op
 from . import libm
 
-__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label"]
+__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label", "nary_rule", "rule"]
 
 Function = Callable[..., float]
 
@@ -162,13 +162,15 @@ def _forward(row: Op) -> Function:
     return _FUNCTIONS[row.name]
 
 
-def _rule(row: Op, forward: Function) -> Rule:
+def rule(row: Op, forward: Function) -> Rule:
+    """A row with its formulas compiled."""
     names = operand_names(row.name)
     domain = tuple((entry, _compile(entry.when, names)) for entry in row.domain)
     return Rule(row, forward, domain, tuple(_partial(text, names) for text in row.partials))
 
 
-def _nary_rule(row: NaryOp) -> NaryRule:
+def nary_rule(row: NaryOp) -> NaryRule:
+    """A row over a sequence with its formulas compiled."""
     init = _compile(row.init, ())()
     step = _compile(row.step, ("s", "a", "b", "m"))
     finish = _compile(row.finish, ("s", "a", "m", "n"))
@@ -179,6 +181,6 @@ def _nary_rule(row: NaryOp) -> NaryRule:
 _FORWARDS = [_forward(row) for row in OPS]
 
 #: The operators with a fixed number of operands, by name.
-RULES: dict[str, Rule] = {row.name: _rule(row, forward) for row, forward in zip(OPS, _FORWARDS, strict=True)}
+RULES: dict[str, Rule] = {row.name: rule(row, forward) for row, forward in zip(OPS, _FORWARDS, strict=True)}
 #: The operators over a sequence, by name.
-NARY_RULES: dict[str, NaryRule] = {row.name: _nary_rule(row) for row in NARY}
+NARY_RULES: dict[str, NaryRule] = {row.name: nary_rule(row) for row in NARY}

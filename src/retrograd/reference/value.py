@@ -525,13 +525,19 @@ def sweep(root: Value, seed: float) -> None:
         _check_differentiable(node, cast(Record, node._record))
     for node in nodes:
         node._grad = 0.0  # an interior node gets the gradient of this pass only; leaves accumulate
+    leaves = [(value, value._grad) for value in reached(root) if value._record is None]
     root._grad += seed
-    for node in reversed(nodes):
-        own = _own_backward(node)
-        if own is None:
-            node._push()
-        elif node._grad != 0.0:
-            own()
+    try:
+        for node in reversed(nodes):
+            own = _own_backward(node)
+            if own is None:
+                node._push()
+            elif node._grad != 0.0:
+                own()
+    except BaseException:  # a user's function raised, or Ctrl-C: a pass adds all or nothing
+        for leaf, gradient in leaves:
+            leaf._grad = gradient
+        raise
 
 
 def _check_differentiable(node: Value, record: Record) -> None:

@@ -18,14 +18,14 @@ from ..engine import Value
 from ..errors import RetrogradError
 from ..sources import record_sources
 from ..tree import flatten, paths, single_output
-from .build import Graph
+from .build import Walk
 from .codec import check_to_json, encode
 from .expression import parse
 from .markdown import to_markdown
 from .render import LIMIT, Section, check_section, sections
 from .trace import Trace
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Call", "Explanation", "call_function", "explain", "explain_function"]
 
 #: Inputs times operations up to which showing an explanation also checks its gradients.
 _CHECKED = 60_000
@@ -174,9 +174,18 @@ def _explain_value(root: Value, names: Mapping[str, Any]) -> Explanation:
     for name, value in names.items():
         if not isinstance(value, Value):
             raise TypeError(f"explain(value, {name}=...) names a Value, and got {value!r}: leave it out.")
-    graph = Graph(root, names)
+    graph = Walk(root, names)
     leaves = {graph.names[leaf]: leaf for leaf in graph.leaves}
     return Explanation(graph.trace(), _rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that was called with Values in place of numbers: its result, and the Values by name."""
+
+    title: str  #: ``loss(a, b)``
+    result: Value
+    leaves: Mapping[str, Value]
 
 
 def explain_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Explanation:
@@ -185,6 +194,12 @@ def explain_function(function: Callable[..., Any], values: Mapping[str, Any], ti
     Numbers may be nested in lists, tuples, dictionaries and arrays. Raises TypeError when a parameter has no value, a
     value no parameter, or the result is not a Value.
     """
+    call = call_function(function, values, title)
+    return Explanation(Trace.of(call.result, call.leaves, title=call.title), function, values)
+
+
+def call_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Call:
+    """Call ``function`` as :func:`explain_function` does, recording source lines, without making a trace."""
     name = title or getattr(function, "__qualname__", type(function).__name__)
     _check_parameters(function, values, name)
     named: dict[str, Value] = {}
@@ -203,8 +218,7 @@ def explain_function(function: Callable[..., Any], values: Mapping[str, Any], ti
             f"{name} returned {result!r}, a plain number: its result must be a Value computed from its arguments, "
             "so use retrograd.math instead of math, and no .data or float()."
         )
-    shown = f"{name}({', '.join(values)})"
-    return Explanation(Trace.of(result, named, title=shown), function, values)
+    return Call(f"{name}({', '.join(values)})", result, named)
 
 
 def _check_parameters(function: Callable[..., Any], values: Mapping[str, Any], name: str) -> None:

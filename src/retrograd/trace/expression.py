@@ -68,10 +68,11 @@ class Expression:
         stack: list[Value | float] = []
         steps: dict[Value, Instruction] = {}
         for step in self.program:
+            recorded = _as_recorded(step, stack)
             result = self.perform(step, stack, leaves)
             stack.append(result)
             if isinstance(result, Value) and step.kind in ("apply", "reduce"):
-                steps[result] = step
+                steps[result] = recorded
         root = stack.pop()
         if not isinstance(root, Value):
             raise complaint(
@@ -131,6 +132,13 @@ class Expression:
         because = f", because {' and '.join(reasons)}" if reasons else ""
         start, end = step.span
         return complaint(self.text, f"{_shorten(self.text[start:end])}: {says}{because}", start, end)
+
+
+def _as_recorded(step: Instruction, stack: list[Value | float]) -> Instruction:
+    """The instruction with its operands in the order in which the engine records them: ``3 * a`` is ``a * 3`` there."""
+    if step.kind == "apply" and step.what in ("add", "mul") and not isinstance(stack[-2], Value):
+        return step._replace(operands=step.operands[::-1])
+    return step
 
 
 def _missing_sentence(name: str, missing: list[str], unused: list[str], given: list[str]) -> str:

@@ -27,7 +27,9 @@ __all__ = [
     "LIMIT",
     "Entry",
     "Section",
+    "addition_entries",
     "card_of",
+    "card_sentence",
     "check_section",
     "influence_words",
     "ranked_leaves",
@@ -101,7 +103,7 @@ def short(number: float, sign: bool = False) -> str:
     return f"{number:+.6g}" if sign and number != 0.0 else f"{number:.6g}"
 
 
-def _style(number: float) -> str:
+def style_of(number: float) -> str:
     return POSITIVE if number > 0 else NEGATIVE if number < 0 else HEADING
 
 
@@ -199,7 +201,7 @@ def backward_section(trace: Trace, limit: int | None) -> Section:
         entries.append(Entry(lead, _step_head(trace, step, quiet.get(step.nodes[0], []), limit)))
         additions = step.additions if limit is None else step.additions[:_ADDITIONS]
         for item in additions:
-            entries += _addition_entries(trace, item, " " * len(lead) + "  ")
+            entries += addition_entries(trace, item, " " * len(lead) + "  ")
         if hidden := len(step.additions) - len(additions):
             entries.append(Entry(" " * len(lead) + "  ", Text(f"... and {hidden:,} more += (--all shows them)")))
     root = trace.nodes[trace.root].name
@@ -226,9 +228,10 @@ def _step_head(trace: Trace, step: Step, quiet: Sequence[str], limit: int | None
     return head
 
 
-def _addition_entries(trace: Trace, item: Addition, lead: str) -> Iterator[Entry]:
+def addition_entries(trace: Trace, item: Addition, lead: str) -> Iterator[Entry]:
+    """One ``+=`` spelled out, and the running sum where it is not the first."""
     stem, _, number = item.text.rpartition(" = ")
-    yield Entry(lead, Text(f"{stem} = ").append(number, _style(item.contribution)))
+    yield Entry(lead, Text(f"{stem} = ").append(number, style_of(item.contribution)))
     if item.before != 0.0:
         name = trace.nodes[item.target].name
         total = Text(f"now {name}.grad = {item.before!r} + {item.contribution!r} = ").append(f"{item.after!r}", HEADING)
@@ -350,7 +353,7 @@ def thermometer_section(trace: Trace, limit: int | None) -> Section:
         lead = f"  {node.name:<{name_width}}  "
         line = (
             Text()
-            .append(f"{short(grad, True):>{number_width}}", _style(grad))
+            .append(f"{short(grad, True):>{number_width}}", style_of(grad))
             .append("  ")
             .append_text(_bar(grad, largest, half))
         )
@@ -386,15 +389,15 @@ def _bar(number: float, largest: float, half: int) -> Text:
 def rules_section(trace: Trace) -> Section:
     """The rule cards that occur, each with where, and the places where several paths meet."""
     where: dict[str, list[str]] = {}
+    sentences: dict[str, str] = {}
     for node in trace.operations:
         if card := card_of(node):
             where.setdefault(card, []).append(node.name)
+            sentences.setdefault(card, card_sentence(node))
     entries = [
         Entry(
             "  ",
-            Text()
-            .append(card.capitalize(), HEADING)
-            .append(f" ({_abridged(names)}): {CARDS.get(card, _doc(trace, card))}."),
+            Text().append(card.capitalize(), HEADING).append(f" ({_abridged(names)}): {sentences[card]}."),
         )
         for card, names in where.items()
     ]
@@ -402,9 +405,10 @@ def rules_section(trace: Trace) -> Section:
     return Section("Rules on the way", entries)
 
 
-def _doc(trace: Trace, card: str) -> str:
-    row = next(BY_NAME[node.row] for node in trace.operations if card_of(node) == card)
-    return row.doc.rstrip(".")
+def card_sentence(node: Node) -> str:
+    """What the rule that ``node`` follows says, without a full stop; empty where it has no name."""
+    card = card_of(node)
+    return card and CARDS.get(card, BY_NAME[node.row].doc.rstrip("."))
 
 
 def _meetings(trace: Trace) -> Iterable[Entry]:

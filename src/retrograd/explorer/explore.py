@@ -1,0 +1,125 @@
+"""``explore(...)``: an expression, a function or a Value as a page that can be stepped through."""
+
+from __future__ import annotations
+
+import html
+import json
+import tempfile
+import webbrowser
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import engine
+from ..engine import Value
+from ..sources import location_of
+from ..trace import Trace
+from ..trace.calls import Calls, record_calls
+from ..trace.explain import call_function
+from ..trace.expression import parse
+from ..trace.pack import pack
+from ..trace.trace import Written
+from .page import document
+
+__all__ = ["Explorer", "explore", "explore_function"]
+
+#: The version of the payload that the page is given.
+VERSION = 1
+#: From this many operations on, the page is given the packed form, which folds the graph.
+LARGE = 60
+
+
+@dataclass(slots=True)
+class Explorer:
+    """A page about one graph: a notebook displays it, ``save`` writes it, ``open`` shows it in the browser."""
+
+    title: str  #: the expression or the function; may be empty
+    operations: int  #: how many the graph has
+    payload: Mapping[str, Any] = field(repr=False)  #: what the page is given: the trace, ready for JSON
+    height: int = 640  #: of the frame in a notebook, in pixels
+
+    def to_html(self) -> str:
+        """The whole page: one HTML file that works offline. Raises BundleMissingError where it was not built."""
+        return document(self.payload, self.title)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to ``path`` and return it."""
+        file = Path(path)
+        file.write_text(self.to_html(), encoding="utf-8")
+        return file
+
+    def open(self, path: str | Path | None = None) -> Path:
+        """Write the page (to a temporary file without ``path``), open it in the browser, and return where it is."""
+        if path is None:
+            path = Path(tempfile.mkdtemp(prefix="retrograd-")) / "explorer.html"
+        file = self.save(path)
+        webbrowser.open(file.resolve().as_uri())
+        return file
+
+    def widget(self) -> Any:
+        """The live widget, for those who have anywidget: its cursor (``step``) and edited ``values`` are Python's too.
+
+        What a notebook shows without it, a frame, survives saving and export; a widget needs its kernel.
+        Raises MissingExtraError without anywidget.
+        """
+        from .widget import widget
+
+        return widget(self.payload, self.height)
+
+    def _repr_html_(self) -> str:
+        """A frame that may run the page's script and nothing else; being part of the output, it is saved with it."""
+        page = html.escape(self.to_html(), quote=True)
+        return (
+            f'<iframe title="retrograd explorer" sandbox="allow-scripts allow-downloads" width="100%" '
+            f'height="{self.height}" style="border:1px solid #8884;border-radius:8px" srcdoc="{page}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        title = f" of {self.title}" if self.title else ""
+        return f"<retrograd explorer{title}: {self.operations:,} operations; .open() shows it in the browser>"
+
+
+def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explorer:
+    """Explore an expression (``explore("a*b + c", a=2, b=-3, c=10)``), a function called with ``values``, or a Value.
+
+    Takes what :func:`retrograd.explain` takes, and raises what it raises; nobody's ``.grad`` is touched. A function's
+    calls and source lines are recorded, so that a large graph opens folded by them. A notebook shows the result;
+    elsewhere ``.open()`` shows it in the browser and ``.save("page.html")`` writes one file that works offline.
+    """
+    if isinstance(thing, str):
+        evaluation = parse(thing).evaluate(values)
+        return _explorer(evaluation.root, evaluation.leaves, " ".join(thing.split()), evaluation.written)
+    if isinstance(thing, Value):
+        for name, value in values.items():
+            if not isinstance(value, Value):
+                raise TypeError(f"explore(value, {name}=...) names a Value, and got {value!r}: leave it out.")
+        return _explorer(thing, values, "")
+    if callable(thing):
+        return explore_function(thing, values)
+    raise TypeError(
+        f"explore takes an expression, a Value or a function, and got {type(thing).__name__}: "
+        "give it backward's Value itself, for example explore(loss)."
+    )
+
+
+def explore_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Explorer:
+    """Call ``function`` with Values in place of the numbers in ``values`` and explore its result."""
+    with record_calls() as calls:
+        call = call_function(function, values, title)
+    return _explorer(call.result, call.leaves, call.title, calls=calls)
+
+
+def _explorer(
+    root: Value, names: Mapping[str, Value], title: str, written: Written | None = None, calls: Calls | None = None
+) -> Explorer:
+    operations = engine.interior(root)
+    lines: dict[str, dict[str, str]] = {}
+    if len(operations) >= LARGE:
+        trace = pack(root, names, title=title, written=written, calls=calls)
+    else:
+        trace = Trace.of(root, names, title=title, written=written).to_json()
+        for place in filter(None, map(location_of, operations)):
+            lines.setdefault(place.file, {})[str(place.line)] = place.text
+    payload = {"format": "retrograd-explorer", "version": VERSION, "trace": json.loads(trace), "lines": lines}
+    return Explorer(title, len(operations), payload)

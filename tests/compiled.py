@@ -1,0 +1,116 @@
+"""What the tests of ``retrograd.compile`` share: the eager run that a compiled function must equal, and how nearly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+from retrograd import Value, engine
+
+#: What makes one of a compiled function's kinds: vector programs, the replayed tape, exact and narrow numbers.
+KINDS: dict[str, dict[str, Any]] = {
+    "vm": {"tier": "vm"},
+    "tape": {"tier": "tape"},
+    "exact": {"exact": True},
+    "float32": {"tier": "vm", "dtype": "float32"},
+}
+
+#: How far a number may be from the engine's, relative to the largest magnitude among the numbers of its kind (the
+#: value, or the gradients), at least 1. The tape and exact programs give the same bits.
+BOUNDS = {"vm": 1e-12, "tape": 0.0, "exact": 0.0, "float32": 2e-4}
+
+native = pytest.mark.skipif(engine.ENGINE != "native", reason="the reference engine compiles nothing")
+
+
+def eagerly(
+    function: Callable[..., Any], leaves: Sequence[Value], arguments: Sequence[Any]
+) -> tuple[float, list[float]]:
+    """The value and the gradients of ``leaves``, which the engine gives from zero gradients."""
+    for leaf in leaves:
+        leaf.grad = 0.0
+    result = function(*arguments)
+    if isinstance(result, Value):
+        result.backward()
+        result = result.data
+    return float(result), [leaf.grad for leaf in leaves]
+
+
+def backward(compiled: Any, leaves: Sequence[Value], arguments: Sequence[Any]) -> tuple[float, list[float]]:
+    """The same of a compiled function's ``backward``."""
+    for leaf in leaves:
+        leaf.grad = 0.0
+    value = compiled.backward(*arguments)
+    return value, [leaf.grad for leaf in leaves]
+
+
+def same(a: float, b: float) -> bool:
+    """Whether two numbers are the same bits, up to the sign of zero, or both NaN."""
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def near(found: Sequence[float], expected: Sequence[float], bound: float) -> bool:
+    scale = max([1.0, *(abs(number) for number in expected if math.isfinite(number))])
+    return len(found) == len(expected) and all(
+        same(a, b) or abs(a - b) <= bound * scale for a, b in zip(found, expected, strict=True)
+    )
+
+
+def assert_near(
+    found: tuple[float, list[float]], expected: tuple[float, list[float]], bound: float, what: object
+) -> None:
+    assert near([found[0]], [expected[0]], bound), (what, "value", found[0], expected[0])
+    if not near(found[1], expected[1], bound):
+        wrong = [(i, a, b) for i, (a, b) in enumerate(zip(found[1], expected[1], strict=True)) if not same(a, b)]
+        worst = sorted(wrong, key=lambda entry: -abs(entry[1] - entry[2]))[:5]
+        raise AssertionError((what, f"{len(wrong)} of {len(expected[1])} gradients, the worst", worst))
+
+
+def assert_whole(compiled: Any, kind: str, eager: int = 0) -> None:
+    """No call fell back to the engine, every program is sound, and of the tier that was asked for."""
+    statistics = compiled.stats()
+    assert statistics.eager == eager, statistics.reasons
+    for program in statistics.programs:
+        assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "tape")
+        assert compiled._programs.verify(program.number) == ""
+    if statistics.programs:
+        assert compiled.program()
+
+
+Point = tuple[Sequence[float], Sequence[Any]]  #: numbers for the leaves, and the arguments
+
+
+def assert_equals_eager(
+    function: Callable[..., Any],
+    leaves: Sequence[Value],
+    points: Sequence[Point],
+    kinds: Sequence[str] = tuple(KINDS),
+    bound: float | None = None,
+) -> dict[str, Any]:
+    """At every point, in each kind: ``backward`` (twice: gradients accumulate) and the plain call. By kind, what was compiled."""
+    made = {}
+    for kind in kinds:
+        compiled = made[kind] = rg.compile(function, pure=True, **KINDS[kind])
+        allowed = BOUNDS[kind] if bound is None or kind in ("tape", "exact") else max(bound, BOUNDS[kind])
+        for numbers, arguments in points:
+            for leaf, number in zip(leaves, numbers, strict=True):
+                leaf.data = number
+            expected = eagerly(function, leaves, arguments)
+            # The first call traces; the second one finds the program.
+            for _ in range(2):
+                found = backward(compiled, leaves, arguments)
+                assert_near(found, expected, allowed, (kind, numbers, arguments))
+            function_again = function(*arguments)
+            if isinstance(function_again, Value):
+                function_again.backward()
+            twice = [leaf.grad for leaf in leaves]
+            for leaf, number in zip(leaves, expected[1], strict=True):
+                leaf.grad = number
+            compiled.backward(*arguments)
+            assert near([leaf.grad for leaf in leaves], twice, allowed), (kind, "accumulated")
+            assert near([compiled(*arguments)], [expected[0]], allowed), (kind, "call")
+        assert_whole(compiled, kind)
+    return made

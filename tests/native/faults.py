@@ -1,0 +1,236 @@
+"""Run with faults.so preloaded: each allocation of each work fails in turn, and nothing may break.
+
+Prints one line a work: how many allocations failed, how often the work raised MemoryError and how often it did
+without. (A thread's first operation is left out: the C library ends the process when it has no memory to
+register the thread's end, and Python's own threads wait for ever.) Ends with a sentence and status 1 when a
+work ends in anything else, gives another result afterwards, or has changed a gradient that it should not have.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import gc
+import itertools
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+import retrograd as rg
+from retrograd import engine, errors
+from retrograd.engine import Value
+
+_arm = ctypes.CDLL(None).faults_arm
+_arm.argtypes = [ctypes.c_long]
+_arm.restype = ctypes.c_long
+MOST = 4000
+
+x, w, b = Value(0.5, label="x"), Value(-1.5, label="w"), Value(2.0)
+LEAVES = [x, w, b]
+
+
+def arm(n: int) -> int:
+    """Let allocation ``n`` from now on fail; whether the last one did."""
+    while True:
+        try:
+            return int(_arm(n))
+        except (MemoryError, ctypes.ArgumentError):  # it was this call's own
+            continue
+
+
+def graph() -> Any:
+    return (
+        ((x * w + b).tanh() * x + 3.0).exp() + rg.softmax([x, w, b])[1] + rg.dot([x, w], [b, 2.0]) + rg.where(x, w, b)
+    )
+
+
+def with_users_nodes() -> Any:
+    inner = x * w
+    given = Value(inner.data * 2, (inner, b), (2.0, 1.0))
+    mine = Value(given.data, (given,), "mine")
+
+    def push() -> None:
+        given.grad += mine.grad
+
+    mine._backward = push
+    return mine * x
+
+
+def backward(make: Callable[[], Any]) -> Callable[[], Any]:
+    def work() -> list[float]:
+        y = make()
+        try:
+            y.backward()
+        except MemoryError:
+            if any(leaf.grad != 0.0 for leaf in LEAVES):
+                fail("a pass that failed has left a gradient")
+            raise
+        return [leaf.grad for leaf in LEAVES]
+
+    return work
+
+
+def changed() -> list[float]:
+    y = graph()
+    w.data = 0.25
+    try:
+        y.backward()
+    except errors.ChangedValueError:
+        w.data = -1.5
+    y.backward()
+    return [leaf.grad for leaf in LEAVES]
+
+
+def observed() -> int:
+    seen: list[Any] = []
+    before = engine.set_observer(seen.append)
+    try:
+        graph()
+    finally:
+        engine.set_observer(before)
+    return len(seen)
+
+
+def refused() -> list[str]:
+    found = []
+    for attempt in (lambda: x / 0.0, lambda: w.log(), lambda: float(x), lambda: x + "a", lambda: Value(None)):  # type: ignore[arg-type]
+        try:
+            attempt()
+        except MemoryError:
+            raise
+        except (ArithmeticError, TypeError, ValueError) as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def pickled() -> float:
+    try:
+        return float(pickle.loads(pickle.dumps(graph())).data)
+    except pickle.PicklingError as error:  # what pickle makes of a MemoryError
+        raise MemoryError from error
+
+
+def steps() -> list[float]:
+    parameters = [Value(float(i)) for i in range(20)]
+    for parameter in parameters:
+        parameter.grad = 1.0
+    moments = np.zeros(20), np.zeros(20)
+    engine.sgd_step(parameters, None, 0.1, 0.0, 0.0, False)
+    engine.adam_step(parameters, *moments, 1.0, 0.1, 0.9, 0.999, 1e-8, 0.0, False)
+    engine.zero_gradients(parameters)
+    return [p.data for p in parameters]
+
+
+def looked_at() -> list[object]:
+    y = (x * 2.0 + w) ** 2.0
+    return [y._op, len(y._prev), [c.data for c in y._children], y._local_grads, repr(y), f"{y:.3f}", hash(y) == hash(y),
+            y < 3, y == x, [len(engine.operands(node)) for node in engine.interior(y)], engine.row_name(y),
+            x.atan2(w).data, y.detach().data, (x * 1.5)._local_grads]  # fmt: skip
+
+
+def long_chain() -> float:
+    y = x
+    for _ in itertools.repeat(None, 1_500_000):  # more than the engine keeps for the next graph
+        y = y + 0.0
+    return y.data
+
+
+def labelled() -> list[str]:
+    values = [x * float(i) for i in range(40)]
+    for i, value in enumerate(values):
+        value.label = f"v{i}"
+    return [value.label for value in values]
+
+
+WORKS: dict[str, Callable[[], Any]] = {
+    "recording": lambda: graph().data,
+    "by name": lambda: [
+        engine.apply("hypot", x, 2.0).data, engine.evaluate("exp", 1.0), engine.apply("where", x, w, 1.0).data
+    ],
+    "sequences": lambda: [rg.sum([x, 1.0]).data, *(f([x, 1.0, w]).data for f in (rg.mean, rg.max, rg.min, rg.logsumexp,
+                                                                                rg.prod))],
+    "numbers": lambda: [rg.softmax([1.0, 2.0]), rg.dot([1.0], [2.0]), rg.math.maximum(1.0, 2.0)],
+    "a neuron": lambda: engine.weighted_sum([x, w], [b, 3.0], x).data,
+    "a pass": backward(graph),
+    "a pass through users' nodes": backward(with_users_nodes),
+    "gradients": lambda: rg.gradient(graph(), LEAVES),
+    "gradients through users' nodes": lambda: rg.gradient(with_users_nodes(), LEAVES),
+    "second derivatives": lambda: rg.hessian(lambda p: (p[0] * p[1]).tanh() * p[0])([0.5, 2.0]),
+    "changed values": changed,
+    "an observer": observed,
+    "refusals": refused,
+    "looking": looked_at,
+    "labels": labelled,
+    "copies": lambda: [copy.copy(x * w).data, copy.deepcopy(graph()).data, pickled()],
+    "optimizers": steps,
+    "a long chain": long_chain,
+}  # fmt: skip
+
+
+def fail(says: str) -> NoReturn:
+    arm(0)
+    print(says)
+    sys.exit(1)
+
+
+#: Works that raise on purpose. CPython 3.11 itself loses an error when there is no memory for the frame of its
+#: traceback, and says "error return without exception set", also of a method in Python that does nothing but raise.
+LOSING = ("refusals", "changed values")
+
+
+def afresh() -> None:
+    """Undo what a work did, or half did."""
+    engine.set_observer(None)
+    for leaf, number in zip(LEAVES, (0.5, -1.5, 2.0), strict=True):
+        leaf.data, leaf.grad = number, 0.0
+
+
+def attempt(name: str, work: Callable[[], Any], n: int, expected: str) -> str:
+    """What came of it when allocation ``n`` failed: "raised", "did without", or "over" when there were fewer."""
+    arm(n)
+    try:
+        result = work()
+    except MemoryError:
+        arm(0)
+        return "raised"
+    except BaseException as error:
+        if isinstance(error, SystemError) and name in LOSING and arm(0):
+            return "raised"
+        fired = arm(0)
+        fail(f"{name}: {f'when allocation {n} failed' if fired else 'without a failed allocation'}, {error!r}")
+    fired = arm(0)
+    if repr(result) != expected:
+        fail(f"{name}: when allocation {n} failed, {result!r} instead of {expected}")
+    return "did without" if fired else "over"
+
+
+def torture(name: str, work: Callable[[], Any]) -> None:
+    for _ in range(3):
+        afresh()
+        expected = repr(work())
+    counts = {"raised": 0, "did without": 0}
+    for n in range(1, MOST):
+        afresh()
+        came = attempt(name, work, n, expected)
+        afresh()
+        if repr(work()) != expected:
+            fail(f"{name}: after allocation {n} failed, it is no longer {expected}")
+        if came == "over":
+            break
+        counts[came] += 1
+    else:
+        fail(f"{name}: more than {MOST} allocations")
+    total, (raised, survived) = sum(counts.values()), counts.values()
+    print(
+        f"{name}: {total} allocations failed in turn, {raised} raised MemoryError, {survived} did without", flush=True
+    )
+
+
+if __name__ == "__main__":
+    sys.unraisablehook = lambda _: None  # a destructor that fails says so; it is not what is looked for
+    gc.disable()
+    for chosen in sys.argv[1:] or WORKS:
+        torture(chosen, WORKS[chosen])

@@ -1,0 +1,175 @@
+"""What comes from outside: read with limits, refused with a sentence, never run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import require
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrograd.checkpoint import load_checkpoint
+from retrograd.errors import CheckpointError, DataError, ExpressionError
+from retrograd.trace.codec import decode
+from retrograd.trace.expression import parse
+from retrograd.trace.grammar import MAX_LENGTH
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "retrograd"
+
+
+def evaluated(text: str) -> float:
+    return parse(text).evaluate({"a": 0.5}).root.data
+
+
+# --- expressions --------------------------------------------------------------------------------------------
+
+
+def test_an_exponent_tower_is_refused_at_once() -> None:
+    for text in ("9**9**9**9*a", "a" + "**9" * 1000, "a*" + "2**" * 2000 + "2"):
+        start = time.perf_counter()
+        with pytest.raises(ExpressionError, match="too large"):
+            evaluated(text)
+        assert time.perf_counter() - start < 5.0
+
+
+def test_ten_megabytes_are_refused_before_they_are_read() -> None:
+    start = time.perf_counter()
+    with pytest.raises(ExpressionError, match="at most 100,000 are read"):
+        parse("a+" * 5_000_000 + "a")
+    assert time.perf_counter() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 40_000 + "a" + ")" * 40_000, "-" * 90_000 + "a", "tanh(" * 15_000 + "a" + ")" * 15_000, "a+" * 40_000 + "a"],
+    ids=["parentheses", "signs", "calls", "terms"],
+)
+def test_depth_meets_no_recursion_limit(text: str) -> None:
+    assert len(text) <= MAX_LENGTH
+    evaluation = parse(text).evaluate({"a": 0.5})
+    evaluation.root.backward()
+    assert evaluation.leaves["a"].grad != 0.0
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0430*b", "a\u200b*b", "\uff41+1", "a \u2217 b", "\u00b2*a", "\u0661*a", "a\u202e*b", "\U0001d44e*b"]
+)
+def test_look_alikes_are_refused_and_named(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"U\+[0-9A-F]{4,}"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__import__('os')", "a.__class__", "(lambda: a)()", "[a for a in b]", "a if b else c", "open(a)", "a := 1", "f'{a}'",
+     "a; b", "eval(a)", "exec('a')", "print(a)", "a.data", "globals()[a]"],
+)  # fmt: skip
+def test_python_is_not_run(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        evaluated(text)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.text("ab(),+-*/%.0123456789[]<>= e", max_size=80)))
+def test_any_text_is_an_expression_or_an_error(text: str) -> None:
+    try:
+        parsed = parse(text)
+        parsed.evaluate({name: 0.75 for name in parsed.names})
+    except ExpressionError as error:
+        assert error.args[0].strip()  # noqa: PT017
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(st.binary(max_size=200), st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
+                 lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)).map(lambda x: json.dumps(x).encode())))  # fmt: skip
+def test_any_bytes_are_a_trace_or_an_error(data: bytes) -> None:
+    with pytest.raises(DataError):
+        decode(data)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_checkpoint_or_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "checkpoint.json").write_bytes(data)
+    with pytest.raises(CheckpointError):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a/b.safetensors", "..", ""])
+def test_a_checkpoint_names_no_file_elsewhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret").write_bytes(b"x")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    index = {"format": "retrograd-checkpoint", "version": 1, "step": 0, "config": {}, "optimizer": {},
+             "parameters": {"file": name, "bytes": 1, "sha256": "0"}, "random_state": [3, [0] * 625, None]}  # fmt: skip
+    (folder / "checkpoint.json").write_text(json.dumps(index))
+    with pytest.raises(CheckpointError):
+        load_checkpoint(folder)
+
+
+def test_a_pickle_is_not_a_checkpoint_nor_a_trace(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.abort, ()  # type: ignore[return-value]
+
+    data = pickle.dumps(Bomb)[:0] + b"\x80\x04cposix\nabort\n)R."
+    (tmp_path / "checkpoint.json").write_bytes(data)
+    with pytest.raises(CheckpointError):
+        load_checkpoint(tmp_path)
+    with pytest.raises(DataError):
+        decode(data)
+
+
+#: Calls that run what they are given. One stands in the house: formulas of the op table, and nothing else, are compiled.
+DANGEROUS = {"eval", "exec", "compile", "__import__", "load_source", "system", "popen"}
+MODULES = {"pickle", "marshal", "shelve", "dill", "yaml", "joblib", "cPickle"}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_that_is_read_is_run_or_unpickled(path: Path) -> None:
+    calls, modules = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in DANGEROUS:
+                calls.add(name)
+            case ast.Import(names=names):
+                modules.update(alias.name.split(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module)):
+                modules.add(module.split(".")[0])
+    allowed = {"eval"} if path == PACKAGE / "formula.py" else set()
+    assert calls <= allowed
+    assert not modules & MODULES
+
+
+def test_shells_are_not_used() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        assert "shell=True" not in path.read_text(encoding="utf-8"), path
+
+
+def test_dependencies_are_few_and_known() -> None:
+    """A new dependency is a decision: it is written here, too. ``make audit`` looks for known holes in them."""
+    tomllib = require("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {name.split(">")[0] for name in project["dependencies"]} == {"numpy", "rich", "typer", "safetensors"}
+
+
+def test_fuzzers_run_where_atheris_is_installed() -> None:
+    require("atheris")
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "fuzz.py", "--seconds", "3"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("executions, nothing found") == 3

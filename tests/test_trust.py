@@ -1,0 +1,107 @@
+"""The accuracy table: a slice of it in every run, all of it in ``make trust``; and that it would notice mistakes."""
+
+from __future__ import annotations
+
+import os
+import random
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from conftest import require
+from typer.testing import CliRunner
+
+from retrograd.cli.app import app
+from retrograd.engine import ENGINE
+from retrograd.trust.arguments import rows
+
+pytest.importorskip("sympy", reason="the exact derivatives are SymPy's: pip install 'retrograd[trust]'")
+
+from retrograd.ops import BY_NAME
+from retrograd.trust import conventions, mutants, report
+from retrograd.trust.judge import Verdict
+from retrograd.trust.table import Table, measure
+
+ALL = bool(os.environ.get("RETROGRAD_TRUST"))  #: make trust sets it
+STEP = 1 if ALL else 7
+NAMES = [row.name for row in rows()]
+#: Cells that fall short by what the table calls their cause, in all of it; none of orders 0 and 1 beyond these rows.
+KNOWN_SHORT = {"pow", "div", "exp2", "sqrt", "logsumexp", "digamma"}
+MOST_SHORT = 199
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return measure(step=STEP, processes=1 if os.environ.get("PYTEST_XDIST_WORKER") else None)
+
+
+def listed(verdicts: list[Verdict]) -> str:
+    return "\n".join(f"{v.cell} order {v.cell.order}: {v.got}, exactly {v.wanted}" for v in verdicts)
+
+
+def test_no_value_falls_short(table: Table) -> None:
+    short = [v for v in table.short if v.cell.order == 0]
+    assert not short, listed(short)
+    assert sum(v.kind == "raises" for v in table.verdicts) > 50
+
+
+def test_first_derivatives_fall_short_where_it_is_known_only(table: Table) -> None:
+    short = [v for v in table.short if v.cell.order == 1 and v.cell.row.name not in KNOWN_SHORT]
+    assert not short, listed(short)
+
+
+def test_no_more_cells_fall_short_than_the_page_lists(table: Table) -> None:
+    assert len(table.short) <= MOST_SHORT, listed(table.short)
+    ordinary = [v for v in table.short if set(v.cell.point.classes) <= {"ordinary", "tiny", "numpy float"}]
+    assert not ordinary, listed(ordinary)
+
+
+def test_every_path_has_the_same_bits(table: Table) -> None:
+    for path in table.paths:
+        assert not path.differ, path.differ[:20]
+    other = table.paths[0]
+    if ENGINE == "native":
+        assert other.cells == len(table.verdicts), other.absent
+
+
+def test_the_page_lists_every_cell_that_falls_short(table: Table) -> None:
+    page = report.page(table, None, [])
+    for verdict in table.short:
+        assert f"`{verdict.cell}` | {verdict.cell.order} | {verdict.got}" in page
+    assert len(table.short) == sum(report.cause(v) in {key for _, key in report.CAUSES} for v in table.short)
+
+
+def test_wrong_formulas_are_caught() -> None:
+    chosen = None if ALL else random.Random(5).sample(NAMES, 6)
+    count, missed = mutants.hunt(chosen)
+    assert count >= (380 if ALL else 20)
+    assert not missed, [str(mutant) for mutant in missed]
+
+
+@pytest.mark.parametrize("library", conventions.LIBRARIES)
+def test_the_conventions_page_says_what_the_libraries_answer(library: str) -> None:
+    require(library)
+    text = (Path(__file__).parents[1] / "docs" / "conventions.md").read_text(encoding="utf-8")
+    if library != "retrograd" and f"{library} {metadata.version(library)}" not in text:
+        pytest.skip(f"the page was written with another {library} than {metadata.version(library)}")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:2] == "| "]
+    column = lines[0].index(library)
+    written = {line[0]: line[column] for line in lines[1:]}
+    asked = {edge.text: conventions.shown(conventions.answers(edge)[library]) for edge in conventions.EDGES}
+    assert written == asked
+
+
+def test_stated_edges_hold() -> None:
+    for name in NAMES:
+        for edge in getattr(BY_NAME[name], "edges", ()):
+            for known in conventions.EDGES:
+                if known.name == name and known.at == edge.at:
+                    assert conventions.answers(known)["retrograd"] == (edge.y, *edge.partials)
+
+
+def test_the_command() -> None:
+    done = CliRunner().invoke(app, ["trust", "tanh", "relu"])
+    assert done.exit_code == 0
+    assert "0 of the" in done.output
+    assert "mutants of the op table caught" in done.output
+    assert CliRunner().invoke(app, ["trust", "nothing"]).exit_code == 1

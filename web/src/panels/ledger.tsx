@@ -1,0 +1,94 @@
+/** The contribution ledger: for each node one row a use, with the running `+=`, and the switch to a wrong `=`. */
+
+import type { JSX } from "preact";
+import { repr, signed } from "../numbers";
+import { edgeFormula } from "../sentences";
+import type { State, Store } from "../store";
+import { tone } from "../tone";
+
+interface Props {
+  readonly store: Store;
+  readonly state: State;
+}
+
+/** At most so many nodes are listed; the one that is selected always is. */
+const MOST = 40;
+
+export function Ledger({ store, state }: Props): JSX.Element {
+  const { shown, step, selection, run } = state;
+  const { graph } = shown;
+  const chosen = selection?.kind === "node" && graph.isVariable(selection.id) ? selection.id : null;
+  const used = Array.from({ length: graph.count }, (_, node) => node).filter((node) => graph.isVariable(node) && node !== graph.root);
+  const order = used.length > MOST ? (chosen === null ? used.slice(0, MOST) : [chosen]) : used;
+  const wrong = state.assign ? graph.leaves.filter((leaf) => shown.final(leaf) !== run.final(leaf)) : [];
+  return (
+    <div class="panel ledger">
+      <p class="hint">
+        A gradient is a sum: every use of a value adds one contribution, <i>local × upstream</i>.
+      </p>
+      <fieldset class="switch">
+        <legend>Each contribution is</legend>
+        <label class={state.assign ? "" : "on"}>
+          <input type="radio" name="assign" checked={!state.assign} onChange={() => store.setAssign(false)} /> added <code>+=</code>
+        </label>
+        <label class={state.assign ? "on bad" : ""}>
+          <input type="radio" name="assign" checked={state.assign} onChange={() => store.setAssign(true)} /> put in its place <code>=</code>
+        </label>
+      </fieldset>
+      {state.assign && (
+        <p class="warning" role="status">
+          {wrong.length
+            ? `Wrong now: ${wrong.slice(0, 4).map((leaf) => `${graph.names[leaf]}.grad is ${repr(shown.final(leaf))} and should be ${repr(run.final(leaf))}`).join("; ")}. With = the last contribution overwrites the others.`
+            : "Here = happens to give the same: every value is used once."}
+        </p>
+      )}
+      {order.map((node) => (
+        <Account key={node} node={node} store={store} state={state} chosen={node === chosen} step={step} />
+      ))}
+      {used.length > MOST && chosen === null && <p class="hint">Select a node to see its own ledger.</p>}
+    </div>
+  );
+}
+
+function Account({ node, store, state, chosen, step }: Props & { node: number; chosen: boolean; step: number }): JSX.Element {
+  const { shown } = state;
+  const { graph, additions } = shown;
+  const items = shown.ledger(node);
+  const grad = shown.gradient(node, step);
+  const sign = state.assign ? "=" : "+=";
+  return (
+    <section class={`account${chosen ? " chosen" : ""}`} data-account={node}>
+      <h3>
+        <button type="button" class="link" onClick={() => store.show(node)}>
+          {graph.names[node]}.grad
+        </button>
+        <output class={`number ${grad === null ? "" : tone(grad)}`}>{grad === null || state.hidden ? "·" : repr(grad)}</output>
+      </h3>
+      <table>
+        <tbody>
+          {items.map((item) => {
+            const edge = additions.edge[item];
+            const at = shown.additionStep(item);
+            const done = at <= step && !(state.hidden && at === step);
+            const contribution = additions.contribution[item];
+            return (
+              <tr key={item} class={`${done ? "" : "later"}${at === step ? " now" : ""}`} onClick={() => store.goTo(at)}>
+                <td class="from">via {graph.names[graph.to[edge]]}</td>
+                <td class="rule">
+                  {sign} {edgeFormula(shown, edge)} × {graph.names[graph.to[edge]]}.grad
+                </td>
+                <td class={`number ${done ? tone(contribution) : ""}`}>{done ? signed(contribution) : "·"}</td>
+                <td class="number total">{done ? repr(additions.after[item]) : ""}</td>
+              </tr>
+            );
+          })}
+          {items.length === 0 && (
+            <tr class="later">
+              <td colSpan={4}>nothing flows here</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </section>
+  );
+}

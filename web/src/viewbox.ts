@@ -1,0 +1,117 @@
+/** Pan and zoom of the graph, by wheel, drag, pinch and keys; nothing here knows what is drawn. */
+
+import type { Layout } from "./layout";
+
+const MARGIN = 28;
+const CLOSEST = 2.4;
+/** A graph that fits is not blown up beyond this. */
+const FITTED = 1.25;
+
+export class ViewBox {
+  private x = 0;
+  private y = 0;
+  private scale = 1;
+  private frame: HTMLElement | SVGElement | null = null;
+  private readonly pointers = new Map<number, { x: number; y: number }>();
+  private resize: ResizeObserver | null = null;
+  private layout: Layout | null = null;
+  /** Until the user moves the view, it follows the size of its frame. */
+  private fitted = true;
+  private show: (x: number, y: number, scale: number) => void = () => undefined;
+
+  /** Listen on a frame; `show` is called whenever the view changes. */
+  attach(svg: HTMLElement | SVGElement, show: (x: number, y: number, scale: number) => void): void {
+    this.frame = svg;
+    this.show = show;
+    for (const [name, listener] of this.listeners()) svg.addEventListener(name, listener, { passive: false });
+    this.resize = new ResizeObserver(() => (this.fitted && this.layout ? this.fit(this.layout) : this.apply()));
+    this.resize.observe(svg);
+  }
+
+  detach(): void {
+    this.resize?.disconnect();
+    for (const [name, listener] of this.listeners()) this.frame?.removeEventListener(name, listener);
+  }
+
+  private listeners(): readonly (readonly [string, EventListener])[] {
+    const all = { wheel: this.wheel, pointerdown: this.down, pointermove: this.move, pointerup: this.up, pointercancel: this.up };
+    return Object.entries(all).map(([name, listener]) => [name, listener as EventListener] as const);
+  }
+
+  fit(layout: Layout): void {
+    this.layout = layout;
+    this.fitted = true;
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame || frame.width === 0) return;
+    const [width, height] = [frame.width - 2 * MARGIN, frame.height - 2 * MARGIN];
+    this.scale = Math.max(0.002, Math.min(FITTED, width / Math.max(1, layout.width), height / Math.max(1, layout.height)));
+    this.x = frame.width / 2 - (layout.width / 2) * this.scale;
+    this.y = frame.height / 2 - (layout.height / 2) * this.scale;
+    this.apply();
+  }
+
+    /** Bring a point of the layout into the middle, near enough to read. */
+  centre(x: number, y: number): void {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame) return;
+    this.fitted = false;
+    this.scale = Math.max(this.scale, 0.8);
+    this.x = frame.width / 2 - x * this.scale;
+    this.y = frame.height / 2 - y * this.scale;
+    this.apply();
+  }
+
+  zoom(factor: number): void {
+    const frame = this.frame?.getBoundingClientRect();
+    if (frame) this.zoomAt(frame.width / 2, frame.height / 2, factor);
+  }
+
+  private zoomAt(x: number, y: number, factor: number): void {
+    const scale = Math.max(0.002, Math.min(CLOSEST, this.scale * factor));
+    this.x = x - ((x - this.x) * scale) / this.scale;
+    this.y = y - ((y - this.y) * scale) / this.scale;
+    this.scale = scale;
+    this.fitted = false;
+    this.apply();
+  }
+
+  private readonly wheel = (event: WheelEvent): void => {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame) return;
+    event.preventDefault();
+    this.zoomAt(event.clientX - frame.left, event.clientY - frame.top, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)));
+  };
+
+  private readonly down = (event: PointerEvent): void => {
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+  };
+
+  private readonly move = (event: PointerEvent): void => {
+    const before = this.pointers.get(event.pointerId);
+    if (before === undefined) return;
+    const [dx, dy] = [event.clientX - before.x, event.clientY - before.y];
+    if (this.pointers.size === 1 && Math.abs(dx) + Math.abs(dy) < 4 && this.frame?.hasPointerCapture(event.pointerId) === false) return;
+    this.frame?.setPointerCapture(event.pointerId);
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1];
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    if (other !== undefined) {
+      const apart = (point: { x: number; y: number }): number => Math.hypot(point.x - other.x, point.y - other.y);
+      const frame = this.frame?.getBoundingClientRect();
+      const factor = apart({ x: event.clientX, y: event.clientY }) / Math.max(1, apart(before));
+      this.zoomAt((event.clientX + other.x) / 2 - (frame?.left ?? 0), (event.clientY + other.y) / 2 - (frame?.top ?? 0), factor);
+      return;
+    }
+    this.fitted = false;
+    this.x += dx;
+    this.y += dy;
+    this.apply();
+  };
+
+  private readonly up = (event: PointerEvent): void => {
+    this.pointers.delete(event.pointerId);
+  };
+
+  private apply(): void {
+    this.show(this.x, this.y, this.scale);
+  }
+}
