@@ -67,7 +67,7 @@ def test_gpt_at_every_length(length: int) -> None:
 
 
 def test_gpt_of_another_width() -> None:
-    model = rg.nn.GPT(27, 32)
+    model = rg.nn.GPT(27, n_embd=32)
     three_ways(lambda t: model.loss(t), list(model.parameters()), tokens(5))
 
 

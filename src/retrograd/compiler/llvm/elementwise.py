@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from . import powers
 from .calls import DOUBLE, At, Call, Loop
-from .lanes import across, collect, gather, nest, put, scatter_add, total
+from .lanes import across, blocks, collect, gather, nest, put, scatter_add, total
 from .rows import FORMS
 from .text import Text, Vector
 
@@ -303,13 +303,24 @@ def indexed_back(t: Text, call: Call, targets: set[int] | None = None) -> bool:
     for i in range(0, n, t.width):
         count = min(t.width, n - i)
         g, y = (t.load(At(call.pointers[p]).by(i), count) for p in (4, 3))
+        a, *b = (gather(t, list_[i : i + count]) for list_ in values)
+        owing = _quotient(b[0], y, g) if call.row == "div" else _each_operand(call.row, a, b[0] if b else a, y, g)
         for which in range(form.arity):
             places = owed[which][i : i + count]
             if not call.which >> which & 1 or (targets is not None and targets.isdisjoint(places)):
                 continue
-            a, *b = (gather(t, places_[i : i + count]) for places_ in values)
-            scatter_add(t, places, contribution(call.row, which, a, b[0] if b else a, y, g))
+            scatter_add(t, places, owing(which))
     return True
+
+
+def _each_operand(row: str, a: Vector, b: Vector, y: Vector, g: Vector) -> Callable[[int], Vector]:
+    return lambda which: contribution(row, which, a, b, y, g)
+
+
+def _quotient(b: Vector, y: Vector, g: Vector) -> Callable[[int], Vector]:
+    """What both operands of a quotient are owed, with one division."""
+    quotient = g.compare("oeq", 0.0).select(0.0, g / b)
+    return lambda which: -(quotient * y) if which else quotient
 
 
 def select(t: Text, call: Call) -> bool:
@@ -337,10 +348,11 @@ def select(t: Text, call: Call) -> bool:
 
 def _move(t: Text, call: Call, d: At, a: At, n: int, sd: int, sa: int) -> None:
     """``n`` numbers of a to d; or of d added to those of a, in a backward pass."""
-    back = call.kernel == "select_back"
-    for i in range(0, n, t.width):
-        count = min(t.width, n - i)
-        if back:
-            put(t, a.by(i * sa), sa, collect(t, d.by(i * sd), sd, count), count, True)
-        else:
-            put(t, d.by(i * sd), sd, collect(t, a.by(i * sa), sa, count), count, False)
+    if call.kernel == "select_back":
+        d, a, sd, sa = a, d, sa, sd
+    accumulate = call.kernel == "select_back"
+
+    def move(places: list[At], count: int) -> None:
+        put(t, places[0], sd, collect(t, places[1], sa, count), count, accumulate)
+
+    blocks(t, n, t.width, (sd, sa), (d, a), move)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from . import elementwise, products
 from .calls import Call
-from .text import Text
+from .text import SCRATCH, Text
 
 __all__ = ["function_of", "module_of"]
 
@@ -55,7 +55,8 @@ def module_of(functions: Sequence[tuple[Text, str]]) -> str:
 def _function(name: str, t: Text) -> str:
     # The bases are arguments, so that they stay in registers and addresses are displacements from them.
     arguments = ", ".join(f"ptr %base{i}" for i in range(len(t.bases)))
-    numbers = ", ".join(f"ptr inttoptr (i64 {base} to ptr)" for base in t.bases)
+    own = "ptr %scratch"
+    numbers = ", ".join(own if base == SCRATCH else f"ptr inttoptr (i64 {base} to ptr)" for base in t.bases)
     attributes = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
     return "\n".join(
         [
@@ -68,6 +69,7 @@ def _function(name: str, t: Text) -> str:
             "ret i32 %answer",
             "}",
             f"define i32 @{name}() {attributes} {{",
+            f"%scratch = alloca [{t.scratch} x i8], align 64",
             f"%answer = call i32 @{name}_body({numbers})",
             "ret i32 %answer",
             "}",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from .calls import DOUBLE, At, Call, Loop
 from .elementwise import plus, reduced
 from .lanes import across, blocks, collect, fma, nest, overlapping, put, repeat, transposed, unrolled
-from .text import Text, Vector
+from .text import SCRATCH, Text, Vector
 
 __all__ = ["columns", "contract", "dots", "group_dot", "spread"]
 
@@ -32,15 +32,15 @@ def contract(t: Text, call: Call) -> bool:
 class Columns:
     """One product of rows with columns: sizes, strides and what they begin at."""
 
-    def __init__(self, t: Text, call: Call) -> None:
+    def __init__(self, t: Text, sizes: tuple[int, ...], strides: tuple[int, ...], accumulate: bool) -> None:
         self.t = t
-        self.rows, self.length, self.depth = call.counts[2:]
-        self.dm, self.am, self.ak, self.bk = (call.strides[w][i] for w, i in ((0, 2), (1, 2), (1, 4), (2, 4)))
-        self.accumulate = call.accumulate
+        self.rows, self.length, self.depth = sizes
+        self.dm, self.am, self.ak, self.bk = strides
+        self.accumulate = accumulate
 
     def emit(self, places: list[At]) -> None:
         vectors = -(-self.length // self.t.width)
-        if self.depth * 1 <= _KEPT and self.rows >= 4:
+        if self.depth <= _KEPT and self.rows >= 2 * self.depth:
             wide = max(1, min(vectors, _KEPT // self.depth))
             self._over_columns(places, wide, self._kept)
         else:
@@ -153,7 +153,8 @@ class Columns:
 
 
 def columns(t: Text, call: Call) -> bool:
-    product = Columns(t, call)
+    strides = tuple(call.strides[w][i] for w, i in ((0, 2), (1, 2), (1, 4), (2, 4)))
+    product = Columns(t, call.counts[2:], strides, call.accumulate)
     inner = max(1, product.rows * product.depth * -(-product.length // t.width))
     nest(t, call.outer(3), [At(call.pointers[p]) for p in range(3)], product.emit, inner)
     return True
@@ -195,6 +196,10 @@ class Dots:
         tiles = -(-self.rows // _TILE)
         size = -(-self.rows // tiles)
 
+        if tiles > 1 and self.dn == 1:
+            blocks(self.t, self.length, self.t.width, (1, 0, self.bn), places, self._panel)
+            return
+
         def tile(at: list[At], rows: int) -> None:
             steps = (self.dn, 0, self.bn)
             if self.length % self.t.width and self.length > self.t.width and not self.accumulate:
@@ -206,6 +211,21 @@ class Dots:
                 )  # fmt: skip
 
         blocks(self.t, self.rows, size, (self.dm, self.am, 0), places, tile)
+
+    def _panel(self, places: list[At], count: int) -> None:
+        """A vector of columns for many rows: what is turned is kept in memory."""
+        t, (d, a, b) = self.t, places
+        t.scratch = max(t.scratch, self.depth * t.width * DOUBLE)
+        lines = [b.by(min(i, count - 1) * self.bn) for i in range(t.width)]
+        panel = At(SCRATCH)
+
+        def turn(at: list[At], depth: int) -> None:
+            for k, column in enumerate(transposed(t, at[1:], depth)):
+                t.store(at[0].by(k * t.width), column, t.width)
+
+        blocks(t, self.depth, t.width, (t.width, *[1] * t.width), [panel, *lines], turn)
+        sizes, strides = (self.rows, count, self.depth), (self.dm, self.am, 1, t.width)
+        Columns(t, sizes, strides, self.accumulate).emit([d, a, panel])
 
     def _turned_block(self, places: list[At], rows: int, count: int) -> None:
         t, (d, a, b) = self.t, places

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 from .calls import DOUBLE, At
 
-__all__ = ["Mask", "Text", "Vector"]
+__all__ = ["SCRATCH", "Mask", "Text", "Vector"]
 
 #: How many vectors are remembered: more would be spilled, and a reload costs the same from anywhere.
 _REMEMBERED = 20
+
+#: Where a function's own memory is said to be.
+SCRATCH = 1 << 62
 
 #: Addresses are reached by 32-bit displacements from a few bases.
 _REACH = 1 << 30
@@ -170,6 +173,7 @@ class Text:
         self.width = width  #: doubles of a vector
         self.lines: list[str] = []
         self.bases: list[int] = []  #: the function's arguments, by their addresses
+        self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
         self.declarations: dict[str, None] = {}
         self._count = 0
         self._remembered: dict[tuple[int, int], Vector] = {}
