@@ -325,24 +325,33 @@ def _quotient(b: Vector, y: Vector, g: Vector) -> Callable[[int], Vector]:
 
 def select(t: Text, call: Call) -> bool:
     """SELECT and SELECT_BACK of candidates that are ``stride`` apart."""
-    n, (sd, sa, si, _) = call.counts[4], (s[4] for s in call.strides)
-    together = n if si == 0 else 1  # numbers that one index chooses
-    chosen = 1
-    for count in call.counts:
-        chosen *= count
-    if call.pooled or chosen // together > 64 or chosen > 256 * t.width:
+    loops = sorted(call.outer(0), key=lambda loop: loop.count)
+    chosen = [loop for loop in loops if loop.strides[2]]  # each iteration has an index of its own
+    alike = [loop for loop in loops if not loop.strides[2]]
+    if call.pooled or len(alike) > 1:
         return False
-    starts = [(call.pointers[0], call.pointers[1], call.pointers[5])]
-    for i in range(5 if si else 4):
-        d, a, index = (call.strides[w][i] for w in range(3))
+    along = alike[0] if alike else Loop(1, (0, 0, 0, 0))
+
+    def one(places: list[At]) -> None:
+        d, a, index = places
+        number = t.op(f"sext i32 {t.op(f'load i32, ptr {t.pointer(index)}, align 4')} to i64")
+        offset = t.op(f"mul i64 {number}, {call.stride * DOUBLE}")
+        offset = offset if a.moving is None else t.op(f"add i64 {offset}, {a.moving}")
+        _move(t, call, d, At(a.address, offset), along.count, *along.strides[:2])
+
+    def rows(places: list[At], loops: Sequence[Loop]) -> None:
+        if not loops:
+            return one(places)
         # Indices are half as wide as numbers.
-        starts = [
-            (s[0] + k * d * 8, s[1] + k * a * 8, s[2] + k * index * 4) for s in starts for k in range(call.counts[i])
-        ]
-    for d, a, index in starts:
-        number = t.op(f"sext i32 {t.op(f'load i32, ptr {t.pointer(At(index))}, align 4')} to i64")
-        source = At(a, t.op(f"mul i64 {number}, {call.stride * DOUBLE}"))
-        _move(t, call, At(d), source, together, sd, sa)
+        steps = [loops[-1].strides[0] * DOUBLE, loops[-1].strides[1] * DOUBLE, loops[-1].strides[2] * DOUBLE // 2]
+
+        def again(offsets: list[str], _: list[Vector]) -> list[Vector]:
+            rows([At(at.address, offset) for at, offset in zip(places, offsets, strict=True)], loops[:-1])
+            return []
+
+        t.loop(loops[-1].count, [at.moving or "0" for at in places], steps, [], again)
+
+    rows([At(call.pointers[p]) for p in (0, 1, 5)], chosen)
     return True
 
 

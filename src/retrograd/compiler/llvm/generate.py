@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from . import elementwise, products
@@ -12,6 +13,9 @@ __all__ = ["function_of", "module_of"]
 
 #: Code of a pass beyond which calls stay with the prebuilt kernels: compiling takes some 10 µs a line.
 _LINES = 60_000
+
+#: Lists are written out number by number, once for each member of a batch: that is worth it for a few.
+_LISTS, _ALIKE = ("indexed", "indexed_back", "gather", "scatter"), 6
 
 _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
     "map": elementwise.mapped,
@@ -38,10 +42,12 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> tuple[Text, str]:
     """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
     t = Text(width)
+    kinds = Counter((call.kernel, call.row) for call in calls)
     for call in calls:
         if call.empty:
             continue
-        writer = None if plain or len(t.lines) > _LINES else _WRITERS.get(call.kernel)
+        long = len(t.lines) > _LINES or (call.kernel in _LISTS and kinds[call.kernel, call.row] > _ALIKE)
+        writer = None if plain or long else _WRITERS.get(call.kernel)
         if writer is None or not writer(t, call):
             t.call_kernel(call.run, call.address)
     return t, _function(name, t)

@@ -343,22 +343,29 @@ def spread(t: Text, call: Call) -> bool:
 def group_dot(t: Text, call: Call) -> bool:
     """d[h] (+)= sum over j of a[4h + j] * b[4h + j], of which eight are summed across at a time."""
     heads = call.counts[3]
-    loops = [*call.outer(2), Loop(heads, (call.strides[0][3], 4, 4))]
-    groups = [(call.pointers[0], call.pointers[1], call.pointers[2])]
-    for loop in loops:
-        d, a, b = (s * DOUBLE for s in loop.strides[:3])
-        if len(groups) * loop.count > 256:
-            return False
-        groups = [(g[0] + i * d, g[1] + i * a, g[2] + i * b) for g in groups for i in range(loop.count)]
-    if len({g[0] for g in groups}) < len(groups):
+    loops = sorted(call.outer(2), key=lambda loop: -loop.count)
+    inner = [Loop(heads, (call.strides[0][3], 4, 4))]
+    count = heads
+    while loops and count * loops[-1].count <= 64:
+        inner.append(loops.pop())
+        count *= inner[-1].count
+    offsets = [(0, 0, 0)]
+    for loop in inner:
+        d, a, b = loop.strides[:3]
+        offsets = [(o[0] + i * d, o[1] + i * a, o[2] + i * b) for o in offsets for i in range(loop.count)]
+    if len({d for d, _, _ in offsets}) < len(offsets):
         return False
-    groups.sort()
-    while groups:
-        run = next((i for i, g in enumerate(groups) if g[0] != groups[0][0] + i * DOUBLE), len(groups))
-        run = min(run, t.width)
-        some, groups = groups[:run], groups[run:]
-        products = [t.load(At(a), 4) * t.load(At(b), 4) for _, a, b in some]
-        put(t, At(some[0][0]), 1, _fours(products), run, call.accumulate)
+    offsets.sort()
+
+    def groups(places: list[At]) -> None:
+        left = offsets
+        while left:
+            run = next((i for i, o in enumerate(left) if o[0] != left[0][0] + i), len(left))
+            some, left = left[: min(run, t.width)], left[min(run, t.width) :]
+            products = [t.load(places[1].by(a), 4) * t.load(places[2].by(b), 4) for _, a, b in some]
+            put(t, places[0].by(some[0][0]), 1, _fours(products), len(some), call.accumulate)
+
+    nest(t, loops, [At(call.pointers[p]) for p in range(3)], groups, 4 * count)
     return True
 
 
