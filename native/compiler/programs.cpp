@@ -802,9 +802,9 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   };
   bool done = true;
   for (const Region& region : program.regions) {
-    done &= append(
-        regions, Py_BuildValue("(sOLII)", kMemories[static_cast<int>(region.memory)], region.active ? Py_True : Py_False,
-                               static_cast<long long>(region.base), region.length, region.store));
+    done &= append(regions, Py_BuildValue("(sOLII)", kMemories[static_cast<int>(region.memory)],
+                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
+                                          region.length, region.store));
   }
   for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
   for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
@@ -915,11 +915,11 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue("{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers",
-                       static_cast<unsigned long long>(machine->second->numbers()), "gradients",
-                       static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
-                       zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
-                       "root_region", root.region, "keep", keep.get());
+  return Py_BuildValue(
+      "{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers", static_cast<unsigned long long>(machine->second->numbers()),
+      "gradients", static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
+      zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
+      "root_region", root.region, "keep", keep.get());
 }
 
 // watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
