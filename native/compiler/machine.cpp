@@ -241,6 +241,7 @@ bool Machine::run(int pass) {
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
   const FlushToZero mode;
+  ++runs_;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   const bool outside = run(0);

@@ -72,6 +72,10 @@ class Machine {
   using MachineCode = int32_t (*)();
   void install(int pass, MachineCode code) { code_[pass] = code; }
   bool has_code() const { return code_[0] != nullptr; }
+  uint32_t runs() const { return runs_; }
+  // Where its numbers and its gradients are.
+  uintptr_t numbers() { return reinterpret_cast<uintptr_t>(values_.at()); }
+  uintptr_t gradients() { return reinterpret_cast<uintptr_t>(gradients_.at()); }
 
   const Lowered& lowered() const { return lowered_; }
   size_t bytes() const { return bytes_; }
@@ -104,6 +108,7 @@ class Machine {
   std::vector<int32_t> indices_;
   std::vector<Range> watched_;  // results which, were they not finite, the result of the program need not show
   std::vector<Call> forward_, backward_[2];
+  uint32_t runs_ = 0;
   MachineCode code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
 };
 

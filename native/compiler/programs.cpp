@@ -47,7 +47,7 @@ struct Entry {
   std::vector<uint32_t> wanted;
   std::vector<long>
       order;  // of the gradients that are asked for: an active input, or -1 minus the number of a wanted one
-  std::map<uint32_t, std::unique_ptr<Machine>> machines;
+  std::map<uint32_t, std::shared_ptr<Machine>> machines;
   std::unique_ptr<Replay> replay;
   Options options;
   size_t hits = 0, broken_guards = 0, exceptional = 0;
@@ -63,8 +63,8 @@ struct Entry {
   }
 
   Machine& machine(uint32_t batch) {
-    std::unique_ptr<Machine>& machine = machines[batch];
-    if (!machine) machine = std::make_unique<Machine>(program, stores, batch, options.float32, false);
+    std::shared_ptr<Machine>& machine = machines[batch];
+    if (!machine) machine = std::make_shared<Machine>(program, stores, batch, options.float32, false);
     return *machine;
   }
   void prepare(uint32_t batch) {
@@ -102,6 +102,9 @@ struct Programs {
     bool replayed;
   };
   std::vector<Pending>* pending;
+  // Who is told, as hot((token, number, batch)), when a machine has run `threshold` times.
+  PyObject *hot, *token;
+  uint32_t threshold;
 };
 
 Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
@@ -276,6 +279,14 @@ PyObject* add(PyObject* object, PyObject* args) try {
 
 // --- calls --------------------------------------------------------------------------------------------------------
 
+// Tells who watches that a machine has run often. The callable must not enter these programs: a queue's `put` is meant.
+void count_run(Programs* self, const Entry& entry, const Machine& machine, uint32_t batch) {
+  if (!self->hot || machine.runs() != self->threshold || machine.has_code()) return;
+  Ref event(Py_BuildValue("(OKI)", self->token, static_cast<unsigned long long>(entry.number), batch));
+  Ref told(event ? PyObject_CallFunctionObjArgs(self->hot, event.get(), nullptr) : nullptr);
+  if (!told) PyErr_Clear();  // it stays on the virtual machine
+}
+
 // What one call found: an entry whose forward pass is done.
 struct Found {
   Entry* entry = nullptr;
@@ -369,6 +380,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     }
     ++entry.hits;
     found.entry = &entry;
+    if (!found.replayed) count_run(self, entry, *entry.machines.find(1)->second, 1);
     if (i > 0)
       std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i),
                   entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
@@ -599,6 +611,8 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
   }
   if (fitting.empty()) return true;
   entry.hits += fitting.size();
+  const auto together = static_cast<uint32_t>(fitting.size());
+  count_run(self, entry, *entry.machines.find(together)->second, together);
   Programs::Pending pending{entry.number, {}, false};
   for (size_t m = fitting.size(); m-- > 0;)
     members.erase(members.begin() + static_cast<std::ptrdiff_t>(fitting[m].first));
@@ -683,6 +697,8 @@ PyObject* batch_backward(PyObject* object, PyObject* seed) try {
 }
 
 // --- looking inside -----------------------------------------------------------------------------------------------
+
+constexpr const char* kMemories[] = {"parameter", "input", "literal", "value"};
 
 const char* tier_of(const Entry& entry) {
   if (entry.replays()) return "tape";
@@ -776,7 +792,6 @@ Entry* entry_numbered(PyObject* object, PyObject* argument) {
 PyObject* listing(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
   if (!entry) return nullptr;
-  static constexpr const char* memories[] = {"parameter", "input", "literal", "value"};
   const Program& program = entry->program;
   Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
       roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0));
@@ -787,9 +802,9 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   };
   bool done = true;
   for (const Region& region : program.regions) {
-    done &= append(
-        regions, Py_BuildValue("(sOLII)", memories[static_cast<int>(region.memory)], region.active ? Py_True : Py_False,
-                               static_cast<long long>(region.base), region.length, region.store));
+    done &= append(regions, Py_BuildValue("(sOLII)", kMemories[static_cast<int>(region.memory)],
+                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
+                                          region.length, region.store));
   }
   for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
   for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
@@ -803,7 +818,7 @@ PyObject* listing(PyObject* object, PyObject* argument) {
     const LeafPlace& place = entry->leaves.places[i];
     Value* value = place.memory == Memory::PARAMETER ? entry->stores[place.store]->value(place.offset) : nullptr;
     PyObject* leaf = value ? as_object(value) : Py_None;
-    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, memories[static_cast<int>(place.memory)],
+    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kMemories[static_cast<int>(place.memory)],
                                          place.active ? Py_True : Py_False, place.store, place.offset));
   }
   for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
@@ -865,13 +880,69 @@ PyObject* profile(PyObject* object, PyObject* args) {
   return result.release();
 }
 
-// install(entry, batch, pass, address, keep): machine code that does what those calls do.
+// memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
+// address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
+// ranges that are zero before a backward pass; and something that keeps the memory alive.
+PyObject* memory(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const auto machine = entry->machines.find(batch);
+  if (machine == entry->machines.end()) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  const Lowered& lowered = machine->second->lowered();
+  Ref regions(PyList_New(0)), zeroed(PyList_New(0));
+  for (size_t i = 0; i < lowered.base.size(); ++i) {
+    const Region& region = entry->program.regions[i];
+    Ref one(Py_BuildValue("(sLLI)", kMemories[static_cast<int>(region.memory)], static_cast<long long>(lowered.base[i]),
+                          static_cast<long long>(lowered.stride[i]), region.length));
+    if (!regions || !one || PyList_Append(regions.get(), one.get()) < 0) return nullptr;
+  }
+  for (const Range& range : lowered.zeroed) {
+    Ref one(Py_BuildValue("(LL)", static_cast<long long>(range.begin), static_cast<long long>(range.end)));
+    if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
+  }
+  auto* shared = new std::shared_ptr<Machine>(machine->second);
+  Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
+    delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
+  }));
+  if (!keep) {
+    delete shared;
+    return nullptr;
+  }
+  const Place& root = entry->program.roots[0];
+  return Py_BuildValue(
+      "{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers", static_cast<unsigned long long>(machine->second->numbers()),
+      "gradients", static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
+      zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
+      "root_region", root.region, "keep", keep.get());
+}
+
+// watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
+PyObject* watch(PyObject* object, PyObject* args) {
+  PyObject *hot, *token;
+  unsigned int threshold;
+  if (!PyArg_ParseTuple(args, "IOO:watch", &threshold, &hot, &token)) return nullptr;
+  Programs* self = self_of(object);
+  Ref old_hot(self->hot), old_token(self->token);
+  self->hot = Py_NewRef(hot);
+  self->token = Py_NewRef(token);
+  self->threshold = threshold;
+  Py_RETURN_NONE;
+}
+
+// install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
 PyObject* install(PyObject* object, PyObject* args) {
   PyObject *number, *keep;
   unsigned int batch;
   int pass;
   unsigned long long address;
-  if (!PyArg_ParseTuple(args, "OIiKO:install", &number, &batch, &pass, &address, &keep)) return nullptr;
+  double milliseconds;
+  if (!PyArg_ParseTuple(args, "OIiKOd:install", &number, &batch, &pass, &address, &keep, &milliseconds)) return nullptr;
   Entry* entry = entry_numbered(object, number);
   if (!entry) return nullptr;
   auto machine = entry->machines.find(batch);
@@ -882,6 +953,9 @@ PyObject* install(PyObject* object, PyObject* args) {
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
   machine->second->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
+  auto& passes = entry->milliseconds;
+  if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
+  passes.back().second += milliseconds;
   Py_RETURN_NONE;
 }
 
@@ -945,6 +1019,8 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->miss);
+  Py_VISIT(self_of(object)->hot);
+  Py_VISIT(self_of(object)->token);
   for (const auto& entry : *self_of(object)->entries) {
     Py_VISIT(entry->keeps.get());
     if (const int stopped = entry->spec->traverse(visit, arg)) return stopped;
@@ -954,6 +1030,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 int clear(PyObject* object) {
   Programs* self = self_of(object);
   Py_CLEAR(self->miss);
+  Py_CLEAR(self->hot);
+  Py_CLEAR(self->token);
   self->pending->clear();
   // Taken out first: what they let go of may come back here.
   const auto entries = std::exchange(*self->entries, {});
@@ -988,6 +1066,8 @@ PyMethodDef methods[] = {
     {"facts", facts, METH_NOARGS, "What each program is and has done."},
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
+    {"memory", memory, METH_VARARGS, "Where a machine's numbers are."},
+    {"watch", watch, METH_VARARGS, "Whom to tell when a machine has run often."},
     {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
     {"profile", profile, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", verified, METH_O, "What is wrong with a program, or nothing."},

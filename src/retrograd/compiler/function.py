@@ -7,7 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
@@ -16,6 +16,7 @@ from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
 from .listing import Inspection
 from .statistics import Statistics, gathered
+from .tiers import Tier, Tiers
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiled", "Tier", "compile"]
 
-Tier = Literal["auto", "vm", "llvm", "tape"]
 P = ParamSpec("P")
 
 #: Programs that one function keeps; beyond them, the one that was not used for longest goes.
@@ -57,6 +57,7 @@ class Compiled(Generic[P]):
         self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
+            self._tiers = Tiers(self._programs, tier, dtype == "float32")
             if pure:
                 # The native method itself, so that a call costs no Python frame.
                 self.backward = self._programs.backward  # type: ignore[method-assign, assignment]
@@ -120,6 +121,7 @@ class Compiled(Generic[P]):
             left = self._programs.batch_forward(batch) or []
         roots = [self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in left]
         total = self._programs.batch_backward(seed)
+        self._tiers.catch_up()
         for root in roots:
             if isinstance(root, Value):
                 root.backward(seed)
@@ -276,6 +278,7 @@ class Compiled(Generic[P]):
             self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
             return False
         self._examples[number] = mode, arguments
+        self._tiers.added(number)
         self._forget_the_oldest()
         return True
 

@@ -1,0 +1,84 @@
+"""From the bound calls of a program to the text of one LLVM module."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from . import elementwise, products
+from .calls import Call
+from .text import SCRATCH, Text
+
+__all__ = ["function_of", "module_of"]
+
+#: Code of a pass beyond which calls stay with the prebuilt kernels: compiling takes some 10 µs a line.
+_LINES = 60_000
+
+#: Lists are written out number by number, once for each member of a batch: that is worth it for a few.
+_LISTS, _ALIKE = ("indexed", "indexed_back", "gather", "scatter"), 6
+
+_WRITERS: dict[str, Callable[[Text, Call], bool]] = {
+    "map": elementwise.mapped,
+    "map_back": elementwise.map_back,
+    "add": elementwise.add,
+    "product": elementwise.product,
+    "contract": products.contract,
+    "contract_nn": products.columns,
+    "contract_nt": products.dots,
+    "spread": products.spread,
+    "group_dot": products.group_dot,
+    "sum": elementwise.sums,
+    "extreme": elementwise.extreme,
+    "gather": elementwise.indexed,
+    "indexed": elementwise.indexed,
+    "indexed_back": elementwise.indexed_back,
+    "scatter": elementwise.scatter,
+    "select": elementwise.select,
+    "select_back": elementwise.select,
+    "fill": elementwise.fill,
+}
+
+
+def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> tuple[Text, str]:
+    """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
+    t = Text(width)
+    kinds = Counter((call.kernel, call.row) for call in calls)
+    for call in calls:
+        if call.empty:
+            continue
+        long = len(t.lines) > _LINES or (call.kernel in _LISTS and kinds[call.kernel, call.row] > _ALIKE)
+        writer = None if plain or long else _WRITERS.get(call.kernel)
+        if writer is None or not writer(t, call):
+            t.call_kernel(call.run, call.address)
+    return t, _function(name, t)
+
+
+def module_of(functions: Sequence[tuple[Text, str]]) -> str:
+    declarations = dict.fromkeys(line for text, _ in functions for line in text.declarations)
+    return "\n".join([*declarations, *(body for _, body in functions)])
+
+
+def _function(name: str, t: Text) -> str:
+    # The bases are arguments, so that they stay in registers and addresses are displacements from them.
+    arguments = ", ".join(f"ptr %base{i}" for i in range(len(t.bases)))
+    own = "ptr %scratch"
+    numbers = ", ".join(own if base == SCRATCH else f"ptr inttoptr (i64 {base} to ptr)" for base in t.bases)
+    attributes = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
+    return "\n".join(
+        [
+            f"define internal i32 @{name}_body({arguments}) noinline {attributes} {{",
+            "entry:",
+            "%outside = alloca i32",
+            "store i32 0, ptr %outside",
+            *t.lines,
+            "%answer = load i32, ptr %outside",
+            "ret i32 %answer",
+            "}",
+            f"define i32 @{name}() {attributes} {{",
+            f"%scratch = alloca [{t.scratch} x i8], align 64",
+            f"%answer = call i32 @{name}_body({numbers})",
+            "ret i32 %answer",
+            "}",
+            "",
+        ]
+    )

@@ -1,0 +1,34 @@
+"""A program's passes as machine code: read, written, compiled and installed."""
+
+from __future__ import annotations
+
+import ctypes
+from time import perf_counter
+
+from ...engine import Programs
+from .calls import decoded
+from .generate import function_of, module_of
+from .machine_code import compiled, vector_width
+from .memory import Memory
+
+__all__ = ["compile_program"]
+
+
+def compile_program(programs: Programs, number: int, batch: int, passes: tuple[int, int], plain: bool) -> None:
+    """Raises IndexError when the program is gone."""
+    start = perf_counter()
+    memory = Memory.of(programs.memory(number, batch), batch)
+    buffers, texts, names = [], [], []
+    for which in passes:
+        calls = programs.calls(number, batch, which)
+        buffer = ctypes.create_string_buffer(calls, len(calls))
+        buffers.append(buffer)
+        names.append(f"pass{which}")
+        decoded_calls = list(decoded(calls, ctypes.addressof(buffer)))
+        if which > 0:
+            decoded_calls = memory.needed(decoded_calls)
+        texts.append(function_of(names[-1], decoded_calls, vector_width(), plain))
+    code = compiled(module_of(texts), names)
+    milliseconds = (perf_counter() - start) * 1e3 / len(passes)
+    for which, name in zip(passes, names, strict=True):
+        programs.install(number, batch, which, code.addresses[name], (code, buffers), milliseconds)
