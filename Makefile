@@ -5,7 +5,9 @@
 # make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
 # make pictures  the pictures of the README, from the pages that the tests see
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
-# make sanitize  the native tests under AddressSanitizer and UBSan
+# make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
+# make trust     all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
+#                all tests under the sanitizers, clang-tidy, coverage (half an hour on two cores)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,7 +16,7 @@ RUN ?= runs/demo
 CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc src/retrograd/bench/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: web pictures demo test lint types unit reference bench generate examples format sanitize clean
+.PHONY: web pictures demo test lint types unit reference bench generate examples format sanitize trust tidy audit clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -78,6 +80,23 @@ format: $(VENV)/tested
 # A build of its own, beside the sources, with the sanitizers' runtime loaded before Python.
 sanitize: $(VENV)/tested
 	tools/sanitize.sh $(BIN)/python
+
+trust: $(VENV)/tested tidy
+	$(BIN)/python -m pip install --quiet ".[trust,fuzz]"
+	$(BIN)/retrograd trust
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/test_trust.py tests/test_programs.py tests/test_scale.py \
+	  tests/test_faults.py tests/test_security.py
+	$(BIN)/python tools/fuzz.py --seconds 120
+	tools/sanitize.sh $(BIN)/python all
+	tools/coverage.sh $(BIN)/python tests
+
+tidy: $(VENV)/tested
+	tools/tidy.sh $(BIN)/python
+
+# Known holes in what is installed, as the package index knows them.
+audit: $(VENV)/tested
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip_audit --local --skip-editable
 
 clean:
 	rm -rf $(VENV) build dist runs

@@ -100,8 +100,8 @@ struct Tape {
   Ref observer;
   bool observing = false;  // the observer is at work: what it records itself is not observed
   Ref backward_hook;
-  Ref tracer;            // hears of every number that would leave a pure trace
-  bool tracing = false;  // there is a tracer, and it is not at work itself
+  Ref tracer;                       // hears of every number that would leave a pure trace
+  bool tracing = false;             // there is a tracer, and it is not at work itself
   std::vector<double> rest, after;  // where the derivatives of sequences are computed, see differentiate.hpp
 
   void refresh_limit();

@@ -8,7 +8,8 @@
 
 // The same arithmetic, compiled for wider vectors too and chosen when the module is loaded. None of the
 // variants contracts or reorders, so that all give the same bits.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(RETROGRAD_SANITIZE)
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(__clang__) && \
+    !defined(RETROGRAD_SANITIZE)
 #define RETROGRAD_VECTOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define RETROGRAD_VECTOR

@@ -186,7 +186,7 @@ PyObject* call_binary(PyObject* x, PyObject* y, const char* name) {
 
 template <class R>
 PyObject* call_ternary(PyObject* const* arguments, const char* name) {
-  double numbers[3];
+  double numbers[3] = {};
   bool any = false;
   if (PyObject* result; traced_call("call", name, arguments, 3, &result)) return result;
   for (int i = 0; i < 3; ++i) {

@@ -145,11 +145,12 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
   return R::sequence == SOFTMAX ? list_of_floats(results) : PyFloat_FromDouble(results[0]);
 }
 
-PyObject* reduce_row(std::string_view name, PyObject* xs, PyObject* ys) {
+PyObject* reduce_row(const char* name, PyObject* xs, PyObject* ys) {
+  const std::string_view wanted = name;
 #define RG_NARY(row, ...) \
-  if (name == #row) return reduce_with<Rule_##row>(xs, ys, #row);
+  if (wanted == #row) return reduce_with<Rule_##row>(xs, ys, #row);
 #include "ops.inc"
-  PyErr_Format(PyExc_ValueError, "The op table has no row %s over a sequence.", name.data());
+  PyErr_Format(PyExc_ValueError, "The op table has no row %s over a sequence.", name);
   return nullptr;
 }
 

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,7 +18,7 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
     ARGUMENTS.append("--no-sandbox")
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Skip, or fail where RETROGRAD_REQUIRE lists the browser."""
     from conftest import REQUIRED
 
@@ -29,11 +29,12 @@ def missing(what: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    from conftest import require
-
     from retrograd.explorer.page import bundle
 
-    playwright = require("playwright.sync_api")
+    try:
+        from playwright import sync_api as playwright
+    except ImportError:
+        missing("playwright is not installed")
     if not CHROMIUM:
         missing("no Chromium is installed (Debian: apt-get install chromium)")
     try:

@@ -90,7 +90,7 @@ def assert_equals_eager(
     kinds: Sequence[str] = tuple(KINDS),
     bound: float | None = None,
 ) -> dict[str, Any]:
-    """At every point, in each kind: ``backward`` (twice: gradients accumulate) and the plain call. By kind, what was compiled."""
+    """At every point, in each kind: ``backward``, which accumulates, and the plain call. What was compiled, by kind."""
     made = {}
     for kind in kinds:
         compiled = made[kind] = rg.compile(function, pure=True, **KINDS[kind])

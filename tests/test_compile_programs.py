@@ -25,6 +25,10 @@ def values(count: int, seed: int = 0, spread: float = 1.0) -> list[Value]:
     return [Value(generator.uniform(-spread, spread)) for _ in range(count)]
 
 
+def flat(rows: Sequence[Vector]) -> Vector:
+    return [item for row in rows for item in row]
+
+
 def settings(leaves: Sequence[Value], *seeds: int, spread: float = 1.0) -> list[list[float]]:
     return [[random.Random(f"{seed} {i}").uniform(-spread, spread) for i in range(len(leaves))] for seed in seeds]
 
@@ -83,7 +87,7 @@ def test_a_recurrent_network() -> None:
     w = [values(size, seed) for seed in range(size)]
     u = [values(3, 10 + seed) for seed in range(size)]
     bias, start = values(size, 20), values(size, 21)
-    leaves = [*sum(w, []), *sum(u, []), *bias, *start]
+    leaves = [*flat(w), *flat(u), *bias, *start]
 
     def loss(inputs: list[list[float]]) -> Any:
         state: Vector = list(start)
@@ -114,7 +118,7 @@ def test_a_convolution_written_as_loops(rows: int, columns: int, size: int, stri
     """Its windows overlap: every pixel is owed by up to size * size outputs."""
     image = [values(columns, r) for r in range(rows)]
     kernels = [[values(size, 100 + 10 * k + r) for r in range(size)] for k in range(3)]
-    leaves = [*sum(image, []), *(leaf for kernel in kernels for row in kernel for leaf in row)]
+    leaves = [*flat(image), *(leaf for kernel in kernels for row in kernel for leaf in row)]
 
     def loss() -> Any:
         total: Any = 0.0
@@ -149,8 +153,8 @@ def test_max_pooling_and_softmax_over_windows() -> None:
     pixels = values(24)
 
     def loss() -> Any:
-        pooled = [rg.math.max([pixels[i + j] for j in range(4)]) for i in range(0, 21)]
-        soft = [rg.math.softmax([pooled[i + 2 * j] for j in range(3)]) for i in range(0, 16)]
+        pooled = [rg.math.max([pixels[i + j] for j in range(4)]) for i in range(21)]
+        soft = [rg.math.softmax([pooled[i + 2 * j] for j in range(3)]) for i in range(16)]
         return sum(a[0] * a[2] + pooled[i] for i, a in enumerate(soft))
 
     points = [(n, ()) for n in settings(pixels, 0, 1)]
@@ -174,7 +178,7 @@ def test_a_tree() -> None:
 def test_a_bundle_adjustment_residual() -> None:
     cameras = [values(9, seed, 0.3) for seed in range(3)]
     points = [values(3, 50 + seed, 1.0) for seed in range(7)]
-    leaves = [*sum(cameras, []), *sum(points, [])]
+    leaves = [*flat(cameras), *flat(points)]
     seen = [(c, p) for c in range(3) for p in range(7) if (c + p) % 3]
 
     def project(camera: Vector, point: Vector) -> Vector:
@@ -296,7 +300,7 @@ def test_chains_in_both_nestings(length: int, left: bool) -> None:
 def test_products_of_matrices_and_their_transposes(m: int, n: int, k: int) -> None:
     """A B, A B', A' B, with softmax over rows, means over columns and both added back."""
     a, b = [values(k, i) for i in range(m)], [values(n, 100 + i) for i in range(k)]
-    leaves = [*sum(a, []), *sum(b, [])]
+    leaves = [*flat(a), *flat(b)]
 
     def loss() -> Any:
         c = [[sum(a[i][p] * b[p][j] for p in range(k)) for j in range(n)] for i in range(m)]
@@ -313,7 +317,7 @@ def test_products_of_matrices_and_their_transposes(m: int, n: int, k: int) -> No
 def test_groups_of_four_as_the_heads_of_attention() -> None:
     for heads in (1, 2, 3):
         query, keys = values(4 * heads), [values(4 * heads, 1 + t) for t in range(5)]
-        leaves = [*query, *sum(keys, [])]
+        leaves = [*query, *flat(keys)]
 
         def loss(heads: int = heads, query: Vector = query, keys: list[Vector] = keys) -> Any:
             total: Any = 0.0
@@ -330,7 +334,7 @@ def test_groups_of_four_as_the_heads_of_attention() -> None:
 
 def test_selections_of_leaves_literals_nodes_and_rows() -> None:
     rows = [values(5, seed) for seed in range(4)]
-    leaves = sum(rows, [])
+    leaves = flat(rows)
 
     def loss(i: Index, j: Index, tokens: list[Index]) -> Any:
         computed = [row[0] * row[1] for row in rows]
@@ -356,7 +360,7 @@ def test_selections_of_leaves_literals_nodes_and_rows() -> None:
 
 
 def test_an_irregular_graph() -> None:
-    """Two thousand random operations on random earlier results: the fallback, and the vectors when they are asked for."""
+    """Two thousand random operations on random earlier results: the fallback, and the vectors."""
     generator = random.Random(3)
     leaves = values(12)
     plan = [(generator.randrange(5), generator.random(), generator.random()) for _ in range(2000)]

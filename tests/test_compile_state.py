@@ -1,4 +1,4 @@
-"""Numbers that live in a compiled program's stores: whoever looks at a Value, and whoever changes one, finds the truth."""
+"""Numbers that live in a compiled program's stores: who looks at a Value, and who changes one, finds the truth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def model_and_loss() -> tuple[list[Value], Callable[..., Any]]:
     w = [Value(0.3 * i - 0.7) for i in range(6)]
 
     def loss(x: float) -> Any:
-        hidden = [(w[i] * x + w[i + 1]).tanh() for i in range(0, 4)]
+        hidden = [(w[i] * x + w[i + 1]).tanh() for i in range(4)]
         return sum(h * h for h in hidden) + w[5] * hidden[0]
 
     return w, loss
@@ -213,7 +213,7 @@ def looks() -> dict[str, Callable[[Value], Any]]:
         "sum": lambda w: sum([w, w]).data,
         "max": lambda w: max([w, Value(1.5)]).data,
         "sorted": lambda w: [v.data for v in sorted([w, Value(1.5), Value(0.5)])],
-        "compare": lambda w: [w < 1.5, w > 1.5, w == 1.0, w != 1.0, 1.5 > w, w <= Value(1.0)],
+        "compare": lambda w: [w < 1.5, w > 1.5, w == 1.0, w != 1.0, w <= Value(1.0)],
         "operands": lambda w: [v.data for v in engine.operands(w * 2.0) if isinstance(v, Value)],
         "array": lambda w: np.array([w]).sum().data,
         "ufunc": lambda w: np.exp(np.array([w]))[0].data,

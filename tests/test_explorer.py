@@ -440,3 +440,53 @@ def test_a_link_leads_to_a_step(show: Show) -> None:
     page.press("ArrowRight")
     page.wait("location.hash.includes('step=6')")
     assert "set=a" in page.page.evaluate("location.hash")
+
+
+# --- graphs out of the ordinary -------------------------------------------------------------------
+
+
+def test_a_node_of_the_users_own_is_shown_and_not_computed_again(show: Show) -> None:
+    a = Value(3.0, label="a")
+    own = Value(a.data**2, (a,), "mine", label="own")
+
+    def back() -> None:
+        a.grad += 2 * a.data * own.grad
+
+    own._backward = back
+    page = show(explore(own * 2.0))
+    assert "gradient 12.0" in boxes(page)["a"]
+    page.page.click("[data-node='0']")
+    page.press("Shift+ArrowLeft")
+    assert page.page.locator("[data-leaf]").count() == 0
+    for key in ("w", "l", "t", "m", "y", "b", "g"):
+        page.press(key)
+
+
+def test_infinities_and_nan_are_shown(show: Show) -> None:
+    with rg.errstate(divide="ignore", invalid="ignore"):
+        a = Value(0.0, label="a")
+        root = 1 / a - 1 / a
+        page = show(explore(root))
+    assert "data nan" in boxes(page)["L"]
+    for key in ("s", "w", "l", "t", "m", "y", "b", "g"):
+        page.press(key)
+
+
+def test_a_leaf_alone_is_a_graph_too(show: Show) -> None:
+    page = show(explore(Value(3.0, label="a")))
+    assert "gradient 1.0" in boxes(page)["a"]
+    for key in ("Home", "End", "s", "w", "l", "t", "m", "y", "p", "b", "g"):
+        page.press(key)
+
+
+def test_a_long_chain_is_folded_and_stepped(show: Show) -> None:
+    value = root = Value(1.0, label="a")
+    for _ in range(3000):
+        root = root * 1.0001
+    page = show(explore(root))
+    assert page.page.locator(".box").count() < 120
+    page.press("Home", "ArrowRight", "End")
+    assert page.step == page.steps - 1 == 6001
+    page.run("explorer.edit(0, 2)")
+    assert page.run("return explorer.state.shown.final(0)") > 1.3
+    assert value.data == 1.0

@@ -14,6 +14,7 @@ from test_trace import EXAMPLES
 
 from retrograd import engine, explore, nn
 from retrograd.check.ulp import ulp_distance
+from retrograd.explorer.timeline import Timeline
 from retrograd.ops import NARY, OPS
 from retrograd.trace import Trace
 from retrograd.trace.expression import parse
@@ -72,6 +73,29 @@ def test_an_unedited_graph_shows_pythons_own_numbers(show: Show, text: str, valu
     assert_steps_agree(ours, theirs, 0)
     assert ours.edges == theirs.edges
     assert [node.expression for node in ours.nodes] == [node.expression for node in theirs.nodes]
+
+
+@pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
+def test_step_k_is_the_same_in_the_browser_and_in_the_terminal(show: Show, text: str, values: dict[str, float]) -> None:
+    """In a notebook too: its frame holds this very page."""
+    page = show(text, values=values)
+    timeline = Timeline(python_trace(text, **values))
+    assert page.steps == len(timeline.steps)
+    page.press("Home")
+    for step, expected in enumerate(timeline.steps):
+        assert page.step == step
+        assert page.page.inner_text(".said") == expected.text
+        shown = page.run(
+            """const { shown, step } = explorer.state;
+               return shown.graph.names.map((_, node) => [
+                   shown.hasData(node, step) ? shown.data[node] : null, shown.gradient(node, step)]);"""
+        )
+        for node, (data, grad) in enumerate(shown):
+            assert data == timeline.data(node, step)
+            assert not page.run("return explorer.state.run.graph.isVariable(x)", node) or grad == timeline.grad(
+                node, step
+            )
+        page.press("ArrowRight")
 
 
 def ulps_for(trace: Trace) -> int:

@@ -20,6 +20,14 @@ LENGTH = 3_000_000 if ENGINE == "native" else 60_000
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where the shell that started the tests had it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted_while(work: Callable[[], object]) -> None:
     """Run ``work`` again and again until SIGINT, sent from outside while it runs, has been handled."""
     after = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
@@ -91,7 +99,7 @@ def test_ctrl_c_among_users_nodes_undoes_the_pass(chain: tuple[Any, Any, Any]) -
 
 
 @pytest.fixture
-def handler() -> Iterator[list[float]]:
+def handler(_ctrl_c: None) -> Iterator[list[float]]:
     """A handler of SIGINT that does not raise, and itself runs a pass."""
     seen: list[float] = []
 

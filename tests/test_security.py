@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import pickle
 import subprocess
 import sys
 import time
@@ -60,9 +58,10 @@ def test_depth_meets_no_recursion_limit(text: str) -> None:
     assert evaluation.leaves["a"].grad != 0.0
 
 
-@pytest.mark.parametrize(
-    "text", ["\u0430*b", "a\u200b*b", "\uff41+1", "a \u2217 b", "\u00b2*a", "\u0661*a", "a\u202e*b", "\U0001d44e*b"]
-)
+LOOK_ALIKES = ["\u0430*b", "a\u200b*b", "\uff41+1", "a \u2217 b", "\u00b2*a", "\u0661*a", "a\u202e*b", "\U0001d44e*b"]
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
 def test_look_alikes_are_refused_and_named(text: str) -> None:
     with pytest.raises(ExpressionError, match=r"U\+[0-9A-F]{4,}"):
         parse(text)
@@ -70,8 +69,8 @@ def test_look_alikes_are_refused_and_named(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["__import__('os')", "a.__class__", "(lambda: a)()", "[a for a in b]", "a if b else c", "open(a)", "a := 1", "f'{a}'",
-     "a; b", "eval(a)", "exec('a')", "print(a)", "a.data", "globals()[a]"],
+    ["__import__('os')", "a.__class__", "(lambda: a)()", "[a for a in b]", "a if b else c", "open(a)", "a := 1",
+     "f'{a}'", "a; b", "eval(a)", "exec('a')", "print(a)", "a.data", "globals()[a]"],
 )  # fmt: skip
 def test_python_is_not_run(text: str) -> None:
     with pytest.raises(ExpressionError):
@@ -83,7 +82,7 @@ def test_python_is_not_run(text: str) -> None:
 def test_any_text_is_an_expression_or_an_error(text: str) -> None:
     try:
         parsed = parse(text)
-        parsed.evaluate({name: 0.75 for name in parsed.names})
+        parsed.evaluate(dict.fromkeys(parsed.names, 0.75))
     except ExpressionError as error:
         assert error.args[0].strip()  # noqa: PT017
 
@@ -91,9 +90,14 @@ def test_any_text_is_an_expression_or_an_error(text: str) -> None:
 # --- files -------------------------------------------------------------------------------------------------------
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(st.binary(max_size=200), st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
-                 lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)).map(lambda x: json.dumps(x).encode())))  # fmt: skip
+@given(st.one_of(st.binary(max_size=200), JSON.map(lambda thing: json.dumps(thing).encode())))
 def test_any_bytes_are_a_trace_or_an_error(data: bytes) -> None:
     with pytest.raises(DataError):
         decode(data)
@@ -121,11 +125,7 @@ def test_a_checkpoint_names_no_file_elsewhere(tmp_path: Path, name: str) -> None
 
 
 def test_a_pickle_is_not_a_checkpoint_nor_a_trace(tmp_path: Path) -> None:
-    class Bomb:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return os.abort, ()  # type: ignore[return-value]
-
-    data = pickle.dumps(Bomb)[:0] + b"\x80\x04cposix\nabort\n)R."
+    data = b"\x80\x04cposix\nabort\n)R."  # unpickling this ends the process
     (tmp_path / "checkpoint.json").write_bytes(data)
     with pytest.raises(CheckpointError):
         load_checkpoint(tmp_path)
@@ -133,7 +133,7 @@ def test_a_pickle_is_not_a_checkpoint_nor_a_trace(tmp_path: Path) -> None:
         decode(data)
 
 
-#: Calls that run what they are given. One stands in the house: formulas of the op table, and nothing else, are compiled.
+#: Calls that run what they are given. One stands in the house: formulas of the op table are compiled, nothing else.
 DANGEROUS = {"eval", "exec", "compile", "__import__", "load_source", "system", "popen"}
 MODULES = {"pickle", "marshal", "shelve", "dill", "yaml", "joblib", "cPickle"}
 
@@ -166,6 +166,7 @@ def test_dependencies_are_few_and_known() -> None:
     assert {name.split(">")[0] for name in project["dependencies"]} == {"numpy", "rich", "typer", "safetensors"}
 
 
+@pytest.mark.native
 def test_fuzzers_run_where_atheris_is_installed() -> None:
     require("atheris")
     done = subprocess.run(

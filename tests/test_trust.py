@@ -22,6 +22,8 @@ from retrograd.trust import conventions, mutants, report
 from retrograd.trust.judge import Verdict
 from retrograd.trust.table import Table, measure
 
+pytestmark = pytest.mark.native  # the table asks the reference engine, too, and compares
+
 ALL = bool(os.environ.get("RETROGRAD_TRUST"))  #: make trust sets it
 STEP = 1 if ALL else 7
 NAMES = [row.name for row in rows()]

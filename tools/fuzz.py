@@ -19,7 +19,8 @@ from pathlib import Path
 SEEDS: dict[str, list[bytes]] = {"expression": [], "checkpoint": [], "trace": []}
 SEEDS["expression"] = [
     b"(a*b + c) * (a + b)", b"-a**-2**b % 3 // c", b"where(a > b, tanh(a), b)", b"softmax(a, b, 1e-3)[0]",
-    b"dot([a, b], [c, 2]) + logsumexp([a, b])", "a \u2212 b \u00b7 c \u00f7 2".encode(), b"9**9**9**9", b"((((((a))))))",
+    b"dot([a, b], [c, 2]) + logsumexp([a, b])", "a \u2212 b \u00b7 c \u00f7 2".encode(),
+    b"9**9**9**9", b"((((((a))))))",
 ]  # fmt: skip
 
 

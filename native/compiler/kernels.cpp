@@ -61,41 +61,41 @@ struct Row3 {
   static constexpr int arity = 1;
 };
 
-#define RG_ROW_BODY(ar, forward_, domain_)                                                          \
-  static constexpr int arity = ar;                                                                  \
-  static double call([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) { \
-    return forward_;                                                                                \
-  }                                                                                                 \
+#define RG_ROW_BODY(ar, forward_, domain_)                                                               \
+  static constexpr int arity = ar;                                                                       \
+  static double call([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) {  \
+    return forward_;                                                                                     \
+  }                                                                                                      \
   static bool outside([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double y) { \
-    return (domain_) != 0;                                                                          \
+    return (domain_) != 0;                                                                               \
   }
-#define RG_PARTIAL(which, guard, partial)                                                              \
-  if (i == which) {                                                                                    \
-    if (!(guard)) return false;                                                                        \
-    *result = partial;                                                                                 \
-    return true;                                                                                       \
+#define RG_PARTIAL(which, guard, partial) \
+  if (i == which) {                       \
+    if (!(guard)) return false;           \
+    *result = partial;                    \
+    return true;                          \
   }
-#define RG_PARTIALS(list_)                                                                             \
+#define RG_PARTIALS(list_)                                                                                    \
   static bool partial(int i, [[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c, \
-                      [[maybe_unused]] double y, double* result) {                                     \
-    list_ return false;                                                                                \
+                      [[maybe_unused]] double y, double* result) {                                            \
+    list_ return false;                                                                                       \
   }
-#define RG_OP1(name, label, forward, g1, d1, rule)                   \
-  template <>                                                        \
-  struct Row3<Rule_##name> {                                         \
-    RG_ROW_BODY(1, f_##name(a), Rule_##name::domain(a, y))           \
-    RG_PARTIALS(RG_PARTIAL(0, g1, d1))                               \
+#define RG_OP1(name, label, forward, g1, d1, rule)         \
+  template <>                                              \
+  struct Row3<Rule_##name> {                               \
+    RG_ROW_BODY(1, f_##name(a), Rule_##name::domain(a, y)) \
+    RG_PARTIALS(RG_PARTIAL(0, g1, d1))                     \
   };
-#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)           \
-  template <>                                                        \
-  struct Row3<Rule_##name> {                                         \
-    RG_ROW_BODY(2, f_##name(a, b), Rule_##name::domain(a, b, y))     \
-    RG_PARTIALS(RG_PARTIAL(0, g1, d1) RG_PARTIAL(1, g2, d2))         \
+#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)       \
+  template <>                                                    \
+  struct Row3<Rule_##name> {                                     \
+    RG_ROW_BODY(2, f_##name(a, b), Rule_##name::domain(a, b, y)) \
+    RG_PARTIALS(RG_PARTIAL(0, g1, d1) RG_PARTIAL(1, g2, d2))     \
   };
-#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)   \
-  template <>                                                        \
-  struct Row3<Rule_##name> {                                         \
-    RG_ROW_BODY(3, f_##name(a, b, c), 0)                             \
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                 \
+  template <>                                                                      \
+  struct Row3<Rule_##name> {                                                       \
+    RG_ROW_BODY(3, f_##name(a, b, c), 0)                                           \
     RG_PARTIALS(RG_PARTIAL(0, g1, d1) RG_PARTIAL(1, g2, d2) RG_PARTIAL(2, g3, d3)) \
   };
 #include "../ops.inc"
@@ -137,7 +137,8 @@ bool indexed(const Call& call) {
   const T* base = in<T>(call, 1);
   const int32_t *la = list(call, 5), *lb = list(call, 6), *lc = list(call, 7);
   for (int i = 0; i < call.n[4]; ++i) {
-    const double a = base[la[i]], b = Row3<R>::arity > 1 ? base[lb[i]] : 0.0, c = Row3<R>::arity > 2 ? base[lc[i]] : 0.0;
+    const double a = base[la[i]], b = Row3<R>::arity > 1 ? base[lb[i]] : 0.0,
+                 c = Row3<R>::arity > 2 ? base[lc[i]] : 0.0;
     const double y = Row3<R>::call(a, b, c);
     outside |= Row3<R>::outside(a, b, y);
     d[i] = static_cast<T>(y);
@@ -249,11 +250,11 @@ bool fill(const Call& call) {
 template <class T>
 Run of_row(Kernel kernel, uint16_t row) {
   switch (row) {
-#define RG_CASE(name)                                                    \
-  case ROW_##name:                                                       \
-    if (kernel == Kernel::MAP) return map<T, Rule_##name>;               \
-    if (kernel == Kernel::MAP_BACK) return map_back<T, Rule_##name>;     \
-    if (kernel == Kernel::INDEXED) return indexed<T, Rule_##name>;       \
+#define RG_CASE(name)                                                \
+  case ROW_##name:                                                   \
+    if (kernel == Kernel::MAP) return map<T, Rule_##name>;           \
+    if (kernel == Kernel::MAP_BACK) return map_back<T, Rule_##name>; \
+    if (kernel == Kernel::INDEXED) return indexed<T, Rule_##name>;   \
     return indexed_back<T, Rule_##name>;
 #define RG_OP1(name, ...) RG_CASE(name)
 #define RG_OP2(name, ...) RG_CASE(name)

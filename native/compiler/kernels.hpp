@@ -12,25 +12,25 @@ constexpr int kLoops = 5;
 constexpr int kPointers = 8;
 
 enum class Kernel : uint8_t {
-  MAP,            // d = row(a, b, c)
-  MAP_BACK,       // d += g * partial(a, b, y), d being the gradient of operand `which`
-  ADD,            // d (+)= k * a
-  PRODUCT,        // d (+)= a * b; no loop is summed over
-  CONTRACT,       // d (+)= sum a * b over any loops where d stands still
-  CONTRACT_NN,    // loops (o, o, M, N, K): a stands still in N, b in M; d and b have stride 1 in N
-  CONTRACT_NT,    // loops (o, o, M, N, K): a and b have stride 1 in K
+  MAP,                     // d = row(a, b, c)
+  MAP_BACK,                // d += g * partial(a, b, y), d being the gradient of operand `which`
+  ADD,                     // d (+)= k * a
+  PRODUCT,                 // d (+)= a * b; no loop is summed over
+  CONTRACT,                // d (+)= sum a * b over any loops where d stands still
+  CONTRACT_NN,             // loops (o, o, M, N, K): a stands still in N, b in M; d and b have stride 1 in N
+  CONTRACT_NT,             // loops (o, o, M, N, K): a and b have stride 1 in K
   CONTRACT_GROUPS_SPREAD,  // loops (o, o, M, H, K): d[4h + j] (+)= sum_k a[h, k] * b[4h + j, k] for j in 0..3
   CONTRACT_GROUPS_DOT,     // loops (o, o, M, H, 1): d[h] (+)= sum_j a[4h + j] * b[4h + j]
-  SUM,            // d (+)= k * sum of a over the last loop
-  EXTREME,        // d = max or min of a over the last loop
-  EXTREME_BACK,   // d += g / ties where a == y, over the last loop; of a FIRST row, g where a == y first
-  GATHER,         // d[i] = base[list[i]]
-  SCATTER,        // base[list[i]] += d[i]
-  SELECT,         // d = a[stride * index]
-  SELECT_BACK,    // d += g, d being the gradient of the chosen number
-  INDEXED,        // d[i] = row(base[list_a[i]], …)
-  INDEXED_BACK,   // gradients at the lists += g[i] * partial
-  FILL,           // d = k
+  SUM,                     // d (+)= k * sum of a over the last loop
+  EXTREME,                 // d = max or min of a over the last loop
+  EXTREME_BACK,            // d += g / ties where a == y, over the last loop; of a FIRST row, g where a == y first
+  GATHER,                  // d[i] = base[list[i]]
+  SCATTER,                 // base[list[i]] += d[i]
+  SELECT,                  // d = a[stride * index]
+  SELECT_BACK,             // d += g, d being the gradient of the chosen number
+  INDEXED,                 // d[i] = row(base[list_a[i]], …)
+  INDEXED_BACK,            // gradients at the lists += g[i] * partial
+  FILL,                    // d = k
 };
 
 // One call. What the pointers are, by kernel:

@@ -140,8 +140,8 @@ class Lowering {
       const size_t region = region_of(program_.pool[i]);
       result_.addresses_parameters |= program_.regions[region].memory == Memory::PARAMETER;
       for (uint32_t member = 0; member < result_.batch; ++member) {
-        const Address address = result_.base[region] + (program_.pool[i] - program_.regions[region].base) +
-                                result_.stride[region] * member;
+        const Address address =
+            result_.base[region] + (program_.pool[i] - program_.regions[region].base) + result_.stride[region] * member;
         if (address > INT32_MAX) throw Unsupported("the function needs more memory than can be addressed");
         result_.pool[member * program_.pool.size() + i] = static_cast<int32_t>(address);
       }
@@ -198,7 +198,8 @@ class Lowering {
   }
 
   static int32_t to_int(int64_t stride) {
-    if (stride > INT32_MAX || stride < INT32_MIN) throw Unsupported("the function needs more memory than can be addressed");
+    if (stride > INT32_MAX || stride < INT32_MIN)
+      throw Unsupported("the function needs more memory than can be addressed");
     return static_cast<int32_t>(stride);
   }
 
@@ -263,9 +264,8 @@ class Lowering {
   void add(Operand d, Operand a, Loops loops, double k, bool accumulate) {
     loops = joined(loops);
     const bool reduces = std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.s[0] == 0; });
-    const bool rows = std::any_of(loops.begin(), loops.end(), [](const Loop& loop) {
-      return loop.s[0] == 1 && loop.s[1] == 1 && loop.n >= 4;
-    });
+    const bool rows = std::any_of(loops.begin(), loops.end(),
+                                  [](const Loop& loop) { return loop.s[0] == 1 && loop.s[1] == 1 && loop.n >= 4; });
     if (reduces && rows && !accumulate) {
       fill(d, loops);
       accumulate = true;
@@ -311,8 +311,7 @@ class Lowering {
       fill(d, loops);
       accumulate = true;
     }
-    if (groups(d, a, b, loops, accumulate) || columns(d, a, b, loops, accumulate) ||
-        dots(d, a, b, loops, accumulate)) {
+    if (groups(d, a, b, loops, accumulate) || columns(d, a, b, loops, accumulate) || dots(d, a, b, loops, accumulate)) {
       return;
     }
     LoweredCall call = blank(reduced ? Kernel::CONTRACT : Kernel::PRODUCT, {d, a, b});
@@ -355,8 +354,7 @@ class Lowering {
           if (spread) k = take_best(rest, longest([](const Loop& loop) { return loop.s[0] == 0; }));
           const bool more = std::any_of(rest.begin(), rest.end(), [](const Loop& loop) { return loop.s[0] == 0; });
           if (more && !accumulate) continue;
-          LoweredCall call =
-              blank(spread ? Kernel::CONTRACT_GROUPS_SPREAD : Kernel::CONTRACT_GROUPS_DOT, {d, a, b});
+          LoweredCall call = blank(spread ? Kernel::CONTRACT_GROUPS_SPREAD : Kernel::CONTRACT_GROUPS_DOT, {d, a, b});
           call.call.accumulate = accumulate;
           const Loop m = take_best(rest, longest([](const Loop&) { return true; }));
           issue(call, rest, {m, loops[h], k});
@@ -398,7 +396,8 @@ class Lowering {
   // Products along a row: d[m, n] += sum over k of a[m, n, k] * b[m, n, k], both with stride 1 in k.
   bool dots(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
     Loops loops = all;
-    Loop k = take_best(loops, longest([](const Loop& loop) { return loop.s[0] == 0 && loop.s[1] == 1 && loop.s[2] == 1; }));
+    Loop k =
+        take_best(loops, longest([](const Loop& loop) { return loop.s[0] == 0 && loop.s[1] == 1 && loop.s[2] == 1; }));
     if (k.n == 1) return false;
     // Columns share one row, if they can.
     auto score = [](const Loop& loop, int a_index) -> int64_t {
@@ -419,9 +418,8 @@ class Lowering {
     Loop m;
     if (n.s[1] == 0) {
       // A tile is two rows of columns: they must not overlap.
-      m = take_best(loops, longest([&](const Loop& loop) {
-                      return loop.s[0] != 0 && loop.s[2] == 0 && distinct(loop, n);
-                    }));
+      m = take_best(loops,
+                    longest([&](const Loop& loop) { return loop.s[0] != 0 && loop.s[2] == 0 && distinct(loop, n); }));
     }
     LoweredCall call = blank(Kernel::CONTRACT_NT, {d, a, b});
     call.call.accumulate = accumulate;
@@ -514,7 +512,8 @@ class Lowering {
       case Code::DOT:
         for (int i = 0; i < 2; ++i) {
           if (!active(v[i])) continue;
-          contract(gradients(v[i]), gradients(*r), values(v[1 - i]), loops_of(instruction, {&v[i], r, &v[1 - i]}), true);
+          contract(gradients(v[i]), gradients(*r), values(v[1 - i]), loops_of(instruction, {&v[i], r, &v[1 - i]}),
+                   true);
         }
         if (instruction.has_init && active(v[2])) {
           Instruction members = instruction;
@@ -527,8 +526,8 @@ class Lowering {
         return;
       case Code::EXTREME: {
         if (!active(v[0])) return;
-        LoweredCall call = blank(Kernel::EXTREME_BACK,
-                                 {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
+        LoweredCall call =
+            blank(Kernel::EXTREME_BACK, {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
         call.call.accumulate = true;
         call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {&v[0], &v[0], nullptr, r});
@@ -566,8 +565,7 @@ class Lowering {
       }
       // The partials of a row of three look at its condition alone.
       const bool two = instruction.operands == 2;
-      LoweredCall call =
-          blank(Kernel::MAP_BACK, {target, values(v[0]), two ? values(v[1]) : Operand{}, values(*r), g});
+      LoweredCall call = blank(Kernel::MAP_BACK, {target, values(v[0]), two ? values(v[1]) : Operand{}, values(*r), g});
       call.call.row = instruction.row;
       call.call.which = static_cast<uint8_t>(i);
       call.call.accumulate = true;

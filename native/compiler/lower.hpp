@@ -30,7 +30,7 @@ struct Lowered {
   Address size = 0;
   std::vector<int32_t> pool;
   std::vector<LoweredCall> forward, backward;
-  std::vector<Range> zeroed;    // gradients that the first contribution does not store
+  std::vector<Range> zeroed;          // gradients that the first contribution does not store
   bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
 
   // The region that an address is in.

@@ -100,7 +100,7 @@ class Machine {
   std::vector<std::shared_ptr<Store>> stores_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;  // the stores' arrays are the program's parameter memory
+  bool direct_;               // the stores' arrays are the program's parameter memory
   bool looks_at_parameters_;  // rows that can turn what is not finite into what is, read parameters
   uint32_t index_count_;
   size_t bytes_;

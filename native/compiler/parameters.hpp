@@ -8,7 +8,7 @@ namespace retrograd::compiler {
 // Consecutive parameters that stand side by side in one store.
 struct Segment {
   Store* store;
-  uint32_t index;  // in the store
+  uint32_t index;        // in the store
   size_t start, length;  // in the list
 };
 

@@ -51,15 +51,15 @@ struct View {
 struct Instruction {
   Code code;
   uint16_t row = 0;
-  uint8_t rank = 0;        // loops
-  uint8_t reduced = 0;     // how many of them, the innermost, are summed over
-  uint8_t operands = 0;    // of views: x, y, z
-  bool has_init = false;   // of a DOT: its init is views[2]
+  uint8_t rank = 0;           // loops
+  uint8_t reduced = 0;        // how many of them, the innermost, are summed over
+  uint8_t operands = 0;       // of views: x, y, z
+  bool has_init = false;      // of a DOT: its init is views[2]
   bool through_pool = false;  // of a SELECT: x is a list in the pool
-  int32_t stride = 0;      // of a SELECT
-  uint32_t limit = 0;      // of a SELECT: indices are below it
-  uint32_t source = 0;     // the user's line
-  uint32_t terms = 0;      // how many scalar results it computes
+  int32_t stride = 0;         // of a SELECT
+  uint32_t limit = 0;         // of a SELECT: indices are below it
+  uint32_t source = 0;        // the user's line
+  uint32_t terms = 0;         // how many scalar results it computes
   std::array<uint32_t, kRank> sizes{};
   View result;
   std::array<View, 3> views{};
@@ -74,10 +74,10 @@ struct Program {
   std::vector<Region> regions;
   std::vector<Instruction> instructions;
   std::vector<int32_t> pool;
-  Address size = 0;                 // of memory
-  std::vector<Place> literals;      // where each literal's number goes; address -1 when nothing reads it
+  Address size = 0;             // of memory
+  std::vector<Place> literals;  // where each literal's number goes; address -1 when nothing reads it
   std::vector<Place> roots;
-  std::vector<Address> nodes;       // where each node of the graph is, -1 when it has no place of its own
+  std::vector<Address> nodes;          // where each node of the graph is, -1 when it has no place of its own
   std::vector<uint32_t> index_limits;  // for each index argument, how many candidates it has; 0 when unused
   size_t groups = 0;
   size_t terms = 0;
@@ -91,8 +91,8 @@ struct LeafPlace {
   uint32_t offset;  // its place in the store, or among the active or inactive inputs
 };
 struct Leaves {
-  std::vector<LeafPlace> places;        // of each leaf of the graph
-  std::vector<uint32_t> store_sizes;    // of each store
+  std::vector<LeafPlace> places;      // of each leaf of the graph
+  std::vector<uint32_t> store_sizes;  // of each store
   uint32_t active_inputs = 0, inactive_inputs = 0;
 };
 
@@ -100,5 +100,8 @@ Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves);
 
 // Checks everything that the comment above promises; the first violation in words, or nothing.
 std::string verify(const Program& program, bool every_address);
+
+// The instruction that writes an address; the number of instructions when none does.
+size_t producer_of(const Program& program, Address address);
 
 }  // namespace retrograd::compiler

@@ -147,7 +147,8 @@ class Rerolling {
       Key& key = keys[term];
       key.level = terms_.levels[term];
       key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms_.rows[term]) << 8 |
-                 static_cast<uint32_t>(terms_.has_init[term]) << 1 | static_cast<uint32_t>(active_[terms_.results[term]]);
+                 static_cast<uint32_t>(terms_.has_init[term]) << 1 |
+                 static_cast<uint32_t>(active_[terms_.results[term]]);
       key.arity = static_cast<uint32_t>(operands.size());
       key.term = static_cast<uint32_t>(term);
       key.operands = 0;
@@ -249,7 +250,8 @@ class Rerolling {
     for (size_t i = 0; i < fresh.size(); i += width) {
       const bool repeated = share && i > 0 && equal_numbers(fresh, i, i - width, width);
       if (!repeated) length += static_cast<Address>(width);
-      for (size_t k = 0; k < width; ++k) offsets[i + k] = length - static_cast<Address>(width) + static_cast<Address>(k);
+      for (size_t k = 0; k < width; ++k)
+        offsets[i + k] = length - static_cast<Address>(width) + static_cast<Address>(k);
     }
     if (length == 0) return;
     const uint32_t region = add_region(Memory::LITERAL, false, static_cast<size_t>(length));
@@ -320,7 +322,8 @@ class Rerolling {
         instruction.sizes[l] = nest.loops[l].length;
         instruction.terms *= nest.loops[l].length;
         instruction.result.strides[l] = stride_of(nest.loops[l].step[0]);
-        for (size_t i = 0; i < sides.size(); ++i) instruction.views[i].strides[l] = stride_of(nest.loops[l].step[i + 1]);
+        for (size_t i = 0; i < sides.size(); ++i)
+          instruction.views[i].strides[l] = stride_of(nest.loops[l].step[i + 1]);
       }
       for (size_t l = 0; l < inner.size(); ++l) {
         instruction.sizes[nest.loops.size() + l] = inner[l].length;

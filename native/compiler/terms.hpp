@@ -18,14 +18,14 @@ enum class Kind : uint8_t {
 
 struct Terms {
   std::vector<Kind> kinds;
-  std::vector<uint16_t> rows;      // of a MAP or EXTREME
-  std::vector<uint8_t> has_init;   // of a DOT: its first operand is added to the products
-  std::vector<uint32_t> slots;     // of a SELECT
-  std::vector<uint32_t> results;   // the node of the graph whose value this is
-  std::vector<uint32_t> first;     // where operands begin; one more than there are terms
-  std::vector<Id> operands;        // of a DOT, after the init, x0, y0, x1, y1, …
-  std::vector<uint32_t> levels;    // 1 + the highest level among the operands; leaves and literals have level 0
-  std::vector<uint32_t> pinned;    // literals whose number shaped the terms: zeros that were left out
+  std::vector<uint16_t> rows;     // of a MAP or EXTREME
+  std::vector<uint8_t> has_init;  // of a DOT: its first operand is added to the products
+  std::vector<uint32_t> slots;    // of a SELECT
+  std::vector<uint32_t> results;  // the node of the graph whose value this is
+  std::vector<uint32_t> first;    // where operands begin; one more than there are terms
+  std::vector<Id> operands;       // of a DOT, after the init, x0, y0, x1, y1, …
+  std::vector<uint32_t> levels;   // 1 + the highest level among the operands; leaves and literals have level 0
+  std::vector<uint32_t> pinned;   // literals whose number shaped the terms: zeros that were left out
 
   size_t size() const { return kinds.size(); }
   std::span<const Id> operands_of(size_t term) const {

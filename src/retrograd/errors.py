@@ -27,6 +27,7 @@ __all__ = [
     "MissingDerivativeError",
     "MissingExtraError",
     "NativeMismatchError",
+    "NotTraceableError",
     "NumberTooLargeError",
     "RetrogradError",
     "TerminalError",
@@ -95,6 +96,10 @@ class TracedIndexError(RetrogradError, TypeError):
 
 class LeakedTraceError(RetrogradError, RuntimeError):
     """A number or index of a compiled function's trace was kept and used after the trace, or in another thread."""
+
+
+class NotTraceableError(RetrogradError, TypeError):
+    """A function that cannot become a JAX function, because no trace of it stands for other calls."""
 
 
 class AnomalyError(RetrogradError, ArithmeticError):
@@ -347,6 +352,17 @@ def leaked_trace(thing: str) -> LeakedTraceError:
         f"{thing} of a compiled function's trace was kept and is used after the trace, or in another thread, where it "
         "means nothing: return what you need from the function instead of storing it."
     )
+
+
+def not_traceable(function: object, reason: str) -> NotTraceableError:
+    """``function`` was to become a JAX function, and ``reason`` (part of a sentence) speaks against it."""
+    name = getattr(function, "__qualname__", None) or describe(function)
+    return NotTraceableError(f"{name} cannot become a JAX function: {reason.rstrip('.')}.")
+
+
+def other_arguments(what: str) -> TypeError:
+    """A JAX function got arguments of another structure than it was made for."""
+    return TypeError(f"this JAX function was made for arguments of another structure: {what}. Make one with to_jax.")
 
 
 def unknown_engine(name: str) -> EngineChoiceError:

@@ -1,4 +1,4 @@
-"""The formula language of the op table: checked once, printed as Python, C++, TypeScript and LaTeX.
+"""The formula language of the op table: checked once, printed as Python, C++, TypeScript, JAX and LaTeX.
 
 A formula is an expression of numbers, named constants, operands, ``+ - * /``, unary minus, comparisons,
 ``and``/``or``/``not``, calls of other rows of the table, and ``select(condition, x, y)``, which is
@@ -22,6 +22,7 @@ __all__ = [
     "guarded",
     "parse",
     "to_cpp",
+    "to_jax",
     "to_latex",
     "to_python",
     "to_typescript",
@@ -163,6 +164,25 @@ def to_cpp(node: ast.expr) -> str:
     raise FormulaError(f"no C++ for {ast.dump(node)}")
 
 
+def to_jax(node: ast.expr) -> str:
+    """Python source for JAX's arrays: conditions are arrays too, and both sides of a ``select`` are computed."""
+    match node:
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_jax(left)} {_BINARY[type(operator)]} {to_jax(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"logical_not({to_jax(operand)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_jax(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            sign = " & " if isinstance(operator, ast.And) else " | "
+            return f"({sign.join(map(to_jax, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"({to_jax(left)} {_COMPARE[type(operator)]} {to_jax(right)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"{name}({', '.join(map(to_jax, arguments))})"
+    return to_python(node)
+
+
 _TS_CONSTANT = {"inf": "Infinity", "nan": "NaN"}
 
 
@@ -278,14 +298,19 @@ def _latex(node: ast.expr, names: Mapping[str, str]) -> tuple[str, int]:
 # --- evaluation -----------------------------------------------------------------------------------
 
 
-def compile_python(node: ast.expr, parameters: str, namespace: Mapping[str, object]) -> Callable[..., Any]:
-    """A Python function of ``parameters`` ("a, b, y") that evaluates a formula.
+def compile_python(
+    node: ast.expr,
+    parameters: str,
+    namespace: Mapping[str, object],
+    printer: Callable[[ast.expr], str] = to_python,
+) -> Callable[..., Any]:
+    """A Python function of ``parameters`` ("a, b, y") that evaluates a formula, as ``printer`` writes it.
 
     ``namespace`` supplies ``div`` and every row the formula calls; what those do with their operands
     (floats in the reference engine, Values in the higher-order transforms) is what the formula means.
     The source comes from the op table and nowhere else.
     """
-    source = f"lambda {parameters}: {to_python(node)}"
+    source = f"lambda {parameters}: {printer(node)}"
     return eval(source, {**CONSTANTS, **namespace, "__builtins__": {}})  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
 from .compiler import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
@@ -27,6 +27,9 @@ from .index import Index
 from .math import mean, where
 from .nn import GPT, MLP, Module, hinge
 from .optim import SGD, Adam, LinearSchedule, Optimizer, Schedule
+
+if TYPE_CHECKING:
+    from .data_parallel import DataParallel
 
 __all__ = [
     "LOG",
@@ -63,6 +66,8 @@ MOST_POINTS = 100_000
 _TIER: Tier = "vm"
 
 PathLike = str | os.PathLike[str]
+#: Who computes: this library, or JAX on its devices.
+Backend = Literal["native", "jax"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class Progress:
     lr: float
     rate: float
     accuracy: float | None = None  #: of the moons: the share of points on the right side
-    tier: str = "eager"  #: what ran the step: "eager", or a tier of :func:`retrograd.compile`
+    tier: str = "eager"  #: what ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,7 @@ class GPTSettings:
     block_size: int = 16
     seed: int = 42
     lr: float = 0.01
+    batch: int = 1  #: documents in each step, whose losses are averaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,10 @@ _KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 @dataclass(slots=True)
 class Task:
-    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy."""
+    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy.
+
+    With a ``mesh``, JAX's devices hold the numbers, and take the arguments of the loss from ``members(step)``.
+    """
 
     settings: Settings
     config: dict[str, Any]
@@ -125,6 +134,8 @@ class Task:
     #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
     compiled: Callable[[int], tuple[float, float | None]] | None = None
     loss: Compiled[Any] | None = None  #: what ``compiled`` runs
+    members: Callable[[int], list[tuple[Any, ...]]] | None = None
+    mesh: DataParallel | None = None
 
 
 def train_gpt(
@@ -135,19 +146,25 @@ def train_gpt(
     force: bool = False,
     save_every: float = SAVE_EVERY,
     eager: bool = False,
+    backend: Backend = "native",
+    devices: int | None = None,
 ) -> Generator[Progress, None, None]:
-    """Train a GPT on the documents of ``settings.data``, one a step, with Adam and a linearly falling rate.
+    """Train a GPT on the documents of ``settings.data``, ``batch`` a step, with Adam and a linearly falling rate.
 
     The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
     differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
+    ``backend="jax"`` divides each step's documents among ``devices`` devices of JAX (all without it), with the
+    same losses but for rounding; a run may be resumed with another backend.
     Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
     Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
     the two differ in their last digits.
 
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
-    and AnomalyError when the loss stops being a finite number.
+    AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
     """
-    return _start(gpt_task(settings), Path(out), resume, force, save_every, eager)
+    if eager and backend != "native":
+        raise ValueError("eager is a way of this library's own engine: leave it out, or the backend.")
+    return _start(gpt_task(settings, backend, devices), Path(out), resume, force, save_every, eager)
 
 
 def train_moons(
@@ -166,8 +183,10 @@ def train_moons(
 # --- the two tasks --------------------------------------------------------------------------------
 
 
-def gpt_task(settings: GPTSettings) -> Task:
+def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | None = None) -> Task:
     """A fresh GPT and its documents. Seeds Python's ``random``."""
+    if settings.batch < 1:
+        raise ValueError(f"a step takes at least one document; batch is {settings.batch}.")
     random.seed(settings.seed)
     documents = load_documents(settings.data)
     digest = hashlib.sha256("\n".join(documents).encode()).hexdigest()
@@ -176,26 +195,37 @@ def gpt_task(settings: GPTSettings) -> Task:
     model = _gpt(settings, vocabulary)
     optimizer = Adam(model, lr=settings.lr, betas=(0.85, 0.99), eps=1e-8)
 
-    def tokens(step: int) -> list[int]:
-        return [vocabulary.bos, *vocabulary.encode(documents[step % len(documents)]), vocabulary.bos]
+    def chosen(step: int) -> list[str]:
+        """The documents of a step, which begin anew at the end."""
+        first = step * settings.batch
+        return [documents[i % len(documents)] for i in range(first, first + settings.batch)]
+
+    def tokens(step: int) -> list[list[int]]:
+        return [[vocabulary.bos, *vocabulary.encode(document), vocabulary.bos] for document in chosen(step)]
 
     def evaluate(step: int) -> tuple[Value, None]:
-        return model.loss(tokens(step)), None
+        losses: list[Any] = [model.loss(document) for document in tokens(step)]
+        return losses[0] if len(losses) == 1 else sum(losses) / len(losses), None
+
+    def members(step: int) -> list[tuple[list[Index]]]:
+        # What the model cannot see is left out, so that all long documents are alike.
+        return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
     loss = compile(model.loss, pure=True, tier=_TIER)
 
     def compiled(step: int) -> tuple[float, None]:
-        return loss.backward([Index(token) for token in tokens(step)]), None
+        batch = members(step)
+        return loss.backward(*batch[0]) if len(batch) == 1 else loss.backward_batch(batch), None
 
     config = {"characters": vocabulary.characters, "documents_sha256": digest}
     schedule = LinearSchedule(optimizer, settings.steps)
     hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
 
     def examples(step: int) -> int:
-        return min(settings.block_size, len(documents[step % len(documents)]) + 1)
+        return sum(min(settings.block_size, len(document) + 1) for document in chosen(step))
 
     def about(step: int) -> str:
-        return repr(documents[step % len(documents)])
+        return ", ".join(map(repr, chosen(step)))
 
     return Task(
         settings,
@@ -209,7 +239,20 @@ def gpt_task(settings: GPTSettings) -> Task:
         about,
         compiled=compiled,
         loss=loss,
+        members=members,
+        mesh=_mesh(model.loss, optimizer, backend, devices),
     )
+
+
+def _mesh(loss: Callable[..., Value], optimizer: Adam, backend: Backend, devices: int | None) -> DataParallel | None:
+    """Where the JAX backend trains; None for the native one."""
+    if backend == "jax":
+        from .data_parallel import DataParallel
+
+        return DataParallel(loss, optimizer, devices)
+    if devices is not None:
+        raise ValueError("devices are chosen for the JAX backend alone: leave them out, or ask for backend 'jax'.")
+    return None
 
 
 def _gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
@@ -296,8 +339,20 @@ def _start(
 ) -> Generator[Progress, None, None]:
     """Open the run, so that whatever is wrong is raised here and not at the first step."""
     done = open_run(task, out, resume, force)
-    run_step = one_step if eager or ENGINE == "reference" else compiled_step
+    run_step: StepFunction = one_step if eager or ENGINE == "reference" else compiled_step
+    if task.mesh is not None:
+        run_step = mesh_step
     return _steps(task, out, done, _open_log(out / LOG, done), save_every, run_step)
+
+
+StepFunction = Callable[[Task, int, int], tuple[float, float | None]]
+
+
+def _tier(task: Task, run_step: StepFunction) -> str:
+    """What ran the last step."""
+    if task.mesh is not None:
+        return "jax"
+    return "eager" if run_step is one_step or task.loss is None else task.loss.tier
 
 
 def _steps(
@@ -306,7 +361,7 @@ def _steps(
     done: int,
     log: IO[str],
     save_every: float,
-    run_step: Callable[[Task, int, int], tuple[float, float | None]],
+    run_step: StepFunction,
 ) -> Generator[Progress, None, None]:
     first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
     with log:
@@ -315,7 +370,7 @@ def _steps(
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
                 loss, accuracy = run_step(task, done, saved)
-                tier = "eager" if run_step is one_step or task.loss is None else task.loss.tier
+                tier = _tier(task, run_step)
                 done += 1
                 now = time.monotonic()
                 rate = (done - first) / max(now - began, 1e-9)
@@ -359,6 +414,15 @@ def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | Non
     return loss, accuracy
 
 
+def mesh_step(task: Task, step: int, saved: int) -> tuple[float, None]:
+    """The same as :func:`one_step`, on the devices of a JAX mesh."""
+    assert task.mesh is not None
+    assert task.members is not None
+    loss = task.mesh.step(task.members(step))
+    _insist_on_finite(task, step, saved, loss)
+    return loss, None
+
+
 def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:
     if not math.isfinite(loss):
         raise AnomalyError(
@@ -375,6 +439,8 @@ def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
 
 def save_run(task: Task, out: Path, done: int) -> None:
     """Write the checkpoint of a run of which ``done`` steps are finished."""
+    if task.mesh is not None:
+        task.mesh.settle()
     settings = dataclasses.asdict(task.settings)
     config = {"kind": _KINDS[type(task.settings)], "settings": settings, **task.config}
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))

@@ -16,6 +16,7 @@ import { Predict } from "./panels/predict";
 import { StepPanel } from "./panels/step";
 import { Waterfall } from "./panels/waterfall";
 import { Why } from "./panels/why";
+import { SVG_MOST } from "./scene";
 import type { State, Store, Tab } from "./store";
 import { Transport } from "./transport";
 
@@ -34,9 +35,6 @@ const PANELS: readonly { readonly tab: Tab; readonly name: string; readonly view
 
 /** Narrower pages, in pixels, have the graph from top to bottom. */
 export const NARROW = 620;
-/** More boxes than this are drawn on a canvas. */
-const SVG_MOST = 900;
-
 export class App extends Component<{ readonly store: Store }, { readonly state: State }> {
   private readonly graph = createRef<GraphView | CanvasView>();
   private readonly frame = createRef<HTMLDivElement>();

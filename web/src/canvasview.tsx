@@ -2,7 +2,7 @@
 
 import { Component, createRef, type JSX } from "preact";
 import { LEAF } from "./graph";
-import { short } from "./numbers";
+import { short, thousands } from "./numbers";
 import type { State, Store } from "./store";
 import { strength, tone } from "./tone";
 import { ViewBox } from "./viewbox";
@@ -66,7 +66,7 @@ export class CanvasView extends Component<Props> {
 
   override render(): JSX.Element {
     const { state } = this.props;
-    const count = state.scene.items.length.toLocaleString("en");
+    const count = thousands(state.scene.items.length);
     return (
       <canvas
         ref={this.canvas}

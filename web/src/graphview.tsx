@@ -1,15 +1,15 @@
 /** The graph: boxes with their numbers, a wire for every operand occurrence, values going right and gradients left. */
 
 import { Component, createRef, type JSX } from "preact";
+import type { Group } from "./fold";
 import { LEAF } from "./graph";
-import { pathOf } from "./layout";
-import { signed, short } from "./numbers";
+import { signed, short, thousands } from "./numbers";
 import type { Item, Wire } from "./scene";
 import type { State, Store } from "./store";
 import { strength, tone } from "./tone";
 import { moveTokens } from "./tokens";
 import { ViewBox } from "./viewbox";
-import { groupLabel, nodeLabel, wireLabel } from "./labels";
+import { groupRange, nodeLabel, wireLabel } from "./labels";
 import { askedAbout, pathTo } from "./panels/why";
 
 /** Below these scales a box shows its name and its gradient alone, larger; and then nothing but its colour. */
@@ -93,13 +93,13 @@ export class GraphView extends Component<Props> {
         <g ref={this.world}>
           <g class="wires">
             {scene.wires.map((wire, index) => (
-              <WireView key={wire.edges[0]} wire={wire} index={index} store={store} state={state} followed={followed} />
+              <WireView key={wire.edges[0]} wire={wire} index={index} store={store} state={state} mark={wireMark(state, wire, followed)} />
             ))}
           </g>
           {/* Operands come before results, so that Tab goes along the program. */}
           <g class="boxes">
             {scene.items.map((item, index) => (
-              <BoxView key={item.key} item={item} index={index} store={store} state={state} />
+              <BoxView key={item.key} item={item} index={index} store={store} state={state} mark={boxMark(state, item, index)} />
             ))}
           </g>
           <g ref={this.tokens} class="tokens" aria-hidden="true" />
@@ -109,13 +109,39 @@ export class GraphView extends Component<Props> {
   }
 }
 
+/** Drawn again only when its mark, what it looks like in few words, or the whole picture has changed. */
+abstract class Marked<P extends Props & { readonly mark: string }> extends Component<P> {
+  override shouldComponentUpdate(next: Readonly<P>): boolean {
+    const { mark, state } = this.props;
+    return next.mark !== mark || next.state.scene !== state.scene || next.state.shown !== state.shown;
+  }
+}
+
 // --- wires ------------------------------------------------------------------------------------------
 
 interface WireProps extends Props {
-  /** The edges of the path that is followed. */
-  readonly followed: ReadonlySet<number | null> | null;
   readonly wire: Wire;
   readonly index: number;
+  readonly mark: string;
+}
+
+/** What a wire looks like now: its classes, and what it has carried back. */
+function wireMark(state: State, wire: Wire, followed: ReadonlySet<number | null> | null): string {
+  const { shown, step, selection } = state;
+  const { graph } = shown;
+  const result = graph.to[wire.edges[0]];
+  const back = state.hidden && step === shown.visitStep(result) ? null : carriedBack(state, wire);
+  const here = step > shown.forwardCount ? shown.nodeOf(step) : null;
+  const now = here !== null && wire.edges.some((edge) => graph.to[edge] === here && graph.isVariable(graph.from[edge]));
+  const forward = !shown.isBackward(step) && wire.edges.some((edge) => shown.dataStep(graph.to[edge]) === step && step > 0);
+  const classes = ["wire", back === null ? "plain" : tone(back)];
+  if (now || forward) classes.push("now");
+  if (selection?.kind === "edge" && wire.edges.includes(selection.id)) classes.push("chosen");
+  if (back !== null) classes.push("back");
+  if (wire.edges.length > 1) classes.push("bundle");
+  if (back === null && !shown.hasData(result, step)) classes.push("ahead");
+  if (wire.edges.some((edge) => followed?.has(edge))) classes.push("follow");
+  return `${classes.join(" ")}|${back ?? ""}`;
 }
 
 /** What a wire has carried backward until now: its contributions in all, or null when none came yet. */
@@ -134,37 +160,31 @@ function carriedBack(state: State, wire: Wire): number | null {
   return total;
 }
 
-function WireView({ wire, index, store, state, followed }: WireProps): JSX.Element {
-  const { shown, scene, step, selection } = state;
-  const path = pathOf(scene.layout.routes[index], scene.vertical);
-  const result = shown.graph.to[wire.edges[0]];
-  const single = wire.edges.length === 1;
-  const back = state.hidden && step === shown.visitStep(result) ? null : carriedBack(state, wire);
-  const here = step > shown.forwardCount ? shown.nodeOf(step) : null;
-  const now = here !== null && wire.edges.some((edge) => shown.graph.to[edge] === here && shown.graph.isVariable(shown.graph.from[edge]));
-  const forward = !shown.isBackward(step) && wire.edges.some((edge) => shown.dataStep(shown.graph.to[edge]) === step && step > 0);
-  const chosen = selection?.kind === "edge" && wire.edges.includes(selection.id);
-  const kind = back === null ? "plain" : tone(back);
-  const classes = ["wire", kind, now || forward ? "now" : "", chosen ? "chosen" : "", back === null ? "" : "back", single ? "" : "bundle"];
-  if (back === null && !shown.hasData(result, step)) classes.push("ahead");
-  if (wire.edges.some((edge) => followed?.has(edge))) classes.push("follow");
-  const pick = (): void => store.select(single ? { kind: "edge", id: wire.edges[0] } : null);
-  const label = wireLabel(state, wire);
-  return (
-    <g class={classes.filter(Boolean).join(" ")} onClick={pick} role={single ? "button" : undefined} aria-label={single ? label : undefined} data-edge={single ? wire.edges[0] : undefined}>
-      <title>{label}</title>
-      <path class="hit" d={path} />
-      <path
-        class="line"
-        id={`wire-${wire.edges[0]}`}
-        d={path}
-        style={back === null ? undefined : { strokeWidth: `${1.4 + 2.2 * strength(back)}px` }}
-        marker-end={back === null ? "url(#arrow-plain)" : undefined}
-        marker-start={back === null ? undefined : `url(#arrow-${kind})`}
-      />
-      {back !== null && single && scene.wires.length <= LABELLED && <WireChip state={state} index={index} edge={wire.edges[0]} value={back} />}
-    </g>
-  );
+class WireView extends Marked<WireProps> {
+  override render(): JSX.Element {
+    const { wire, index, store, state, mark } = this.props;
+    const [classes, carried] = mark.split("|");
+    const back = carried === "" ? null : Number(carried);
+    const path = state.scene.paths[index];
+    const single = wire.edges.length === 1;
+    const pick = (): void => store.select(single ? { kind: "edge", id: wire.edges[0] } : null);
+    const label = wireLabel(state, wire);
+    return (
+      <g class={classes} onClick={pick} role={single ? "button" : undefined} aria-label={single ? label : undefined} data-edge={single ? wire.edges[0] : undefined}>
+        <title>{label}</title>
+        <path class="hit" d={path} />
+        <path
+          class="line"
+          id={`wire-${wire.edges[0]}`}
+          d={path}
+          style={back === null ? undefined : { strokeWidth: `${1.4 + 2.2 * strength(back)}px` }}
+          marker-end={back === null ? "url(#arrow-plain)" : undefined}
+          marker-start={back === null ? undefined : `url(#arrow-${tone(back)})`}
+        />
+        {back !== null && single && state.scene.wires.length <= LABELLED && <WireChip state={state} index={index} edge={wire.edges[0]} value={back} />}
+      </g>
+    );
+  }
 }
 
 /** The contribution, printed where the wire leaves its operand's neighbourhood. */
@@ -189,45 +209,63 @@ function WireChip({ state, index, edge, value }: { state: State; index: number; 
 interface BoxProps extends Props {
   readonly item: Item;
   readonly index: number;
+  readonly mark: string;
 }
 
-function BoxView({ item, index, store, state }: BoxProps): JSX.Element {
-  if (item.group !== null) return <GroupView item={item} index={index} store={store} state={state} />;
-  const node = item.node ?? 0;
+/** What a box looks like now: its classes, and its numbers as far as they are known. */
+function boxMark(state: State, item: Item, index: number): string {
   const { shown, step, selection } = state;
   const { graph } = shown;
-  const at = state.scene.layout.centres[index];
-  const constant = !graph.isVariable(node);
-  const current = shown.nodeOf(step) === node || (step === 0 && graph.kinds[node] === LEAF);
-  const chosen = selection?.kind === "node" && selection.id === node;
-  const classes = ["box", constant ? "constant" : graph.kinds[node] === LEAF ? "leaf" : "operation"];
-  if (current) classes.push("now");
-  if (chosen) classes.push("chosen");
+  const here = shown.nodeOf(step);
+  if (item.group !== null) {
+    const now = here !== null && state.scene.seenIn[here] === index ? " now" : "";
+    const chosen = selection?.kind === "group" && selection.id === item.group.id ? " chosen" : "";
+    return `box group${now}${chosen}|${groupRange(state, item.group)}`;
+  }
+  const node = item.node ?? 0;
+  const classes = ["box", graph.kinds[node] === LEAF ? "leaf" : graph.isVariable(node) ? "operation" : "constant"];
+  if (here === node || (step === 0 && graph.kinds[node] === LEAF)) classes.push("now");
+  if (selection?.kind === "node" && selection.id === node) classes.push("chosen");
   if (node === graph.root) classes.push("root");
   if (state.edits.has(node)) classes.push("edited");
-  const { width, height } = item.box;
-  return (
-    <g
-      class={classes.join(" ")}
-      transform={`translate(${at.x - width / 2},${at.y - height / 2})`}
-      tabIndex={0}
-      role="button"
-      aria-pressed={chosen}
-      aria-label={nodeLabel(state, node)}
-      data-node={node}
-      onClick={() => store.select({ kind: "node", id: node })}
-      onFocus={() => !chosen && store.select({ kind: "node", id: node })}
-    >
-      <rect class="frame" width={width} height={height} rx={constant ? height / 2 : 10} />
-      {constant ? (
-        <text class="name" x={width / 2} y={height / 2 + 4.5} text-anchor="middle">
-          {short(shown.data[node])}
-        </text>
-      ) : (
-        <NodeText state={state} node={node} width={width} />
-      )}
-    </g>
-  );
+  const covered = state.hidden && coveredNow(state, node);
+  return `${classes.join(" ")}|${shown.hasData(node, step)} ${covered ? "?" : shown.gradient(node, step)}`;
+}
+
+class BoxView extends Marked<BoxProps> {
+  override render(): JSX.Element {
+    const { item, index, store, state, mark } = this.props;
+    const [classes, range] = mark.split("|");
+    if (item.group !== null) return <GroupView group={item.group} item={item} index={index} store={store} state={state} classes={classes} range={range} />;
+    const node = item.node ?? 0;
+    const { shown } = state;
+    const at = state.scene.layout.centres[index];
+    const constant = !shown.graph.isVariable(node);
+    const chosen = state.selection?.kind === "node" && state.selection.id === node;
+    const { width, height } = item.box;
+    return (
+      <g
+        class={classes}
+        transform={`translate(${at.x - width / 2},${at.y - height / 2})`}
+        tabIndex={0}
+        role="button"
+        aria-pressed={chosen}
+        aria-label={nodeLabel(state, node)}
+        data-node={node}
+        onClick={() => store.select({ kind: "node", id: node })}
+        onFocus={() => !chosen && store.select({ kind: "node", id: node })}
+      >
+        <rect class="frame" width={width} height={height} rx={constant ? height / 2 : 10} />
+        {constant ? (
+          <text class="name" x={width / 2} y={height / 2 + 4.5} text-anchor="middle">
+            {short(shown.data[node])}
+          </text>
+        ) : (
+          <NodeText state={state} node={node} width={width} />
+        )}
+      </g>
+    );
+  }
 }
 
 /** Text that fits a width, for boxes whose letters are about `size` wide. */
@@ -298,19 +336,23 @@ export function prettyFormula(text: string): string {
   return text.replace(/(\d)\.0\b/g, "$1").replace(/ \* /g, " × ").replace(/ \/ /g, " ÷ ").replace(/ - /g, " − ").replace(/^-/, "−");
 }
 
-function GroupView({ item, index, store, state }: BoxProps): JSX.Element {
-  const group = item.group;
-  if (group === null) return <g />;
+interface GroupProps extends Props {
+  readonly group: Group;
+  readonly item: Item;
+  readonly index: number;
+  readonly classes: string;
+  readonly range: string;
+}
+
+function GroupView({ group, item, index, store, state, classes, range }: GroupProps): JSX.Element {
   const at = state.scene.layout.centres[index];
   const { width, height } = item.box;
-  const { label, range } = groupLabel(state, group);
+  const label = `${group.name}, ${group.size} operations`;
   const count = group.size || group.count;
-  const size = `${count.toLocaleString("en")} ${group.size ? "operation" : "input"}${count === 1 ? "" : "s"}`;
-  const here = state.shown.nodeOf(state.step);
-  const now = here !== null && state.scene.seenIn[here] === index;
+  const size = `${thousands(count)} ${group.size ? "operation" : "input"}${count === 1 ? "" : "s"}`;
   return (
     <g
-      class={`box group${now ? " now" : ""}${state.selection?.kind === "group" && state.selection.id === group.id ? " chosen" : ""}`}
+      class={classes}
       transform={`translate(${at.x - width / 2},${at.y - height / 2})`}
       tabIndex={0}
       role="button"

@@ -13,7 +13,8 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "inspect a node, unfold a group"],
   ["Backspace", "fold the group around the selected node"],
   ["E", "edit the selected input"],
-  ["T  L  W", "thermometer, ledger, waterfall"],
+  ["S  W  L", "step, waterfall, ledger"],
+  ["T  M  Y", "thermometer, formula, why this gradient"],
   ["G  P  B", "visit-order game, predict, bug lab"],
   ["/", "find a node"],
   ["F", "fit the graph"],
@@ -78,7 +79,7 @@ function actionOf(event: KeyboardEvent, target: HTMLElement, store: Store, fit: 
 }
 
 function letter(key: string, target: HTMLElement, store: Store, fit: () => void): (() => void) | null {
-  const tabs = { t: "influence", l: "ledger", w: "waterfall", g: "game", p: "predict", b: "bugs", s: "step" } as const;
+  const tabs = { t: "influence", l: "ledger", w: "waterfall", g: "game", p: "predict", b: "bugs", s: "step", m: "formula", y: "why" } as const;
   if (key in tabs) return () => store.setTab(tabs[key as keyof typeof tabs]);
   switch (key) {
     case "f":

@@ -4,7 +4,6 @@ import type { Group } from "./fold";
 import { LEAF, OPERATION } from "./graph";
 import { repr, short } from "./numbers";
 import type { Wire } from "./scene";
-import { edgeFormula } from "./sentences";
 import type { State } from "./store";
 
 export function nodeLabel(state: State, node: number): string {
@@ -26,11 +25,11 @@ export function wireLabel(state: State, wire: Wire): string {
   if (wire.edges.length > 1) return `${wire.edges.length} uses`;
   if (!graph.isVariable(graph.from[edge])) return `${from}, operand ${graph.slots[edge] + 1} of ${to}: a constant, which has no gradient`;
   if (shown.graph.rows[graph.to[edge]] === "") return `${from} to ${to}`;
-  return `${from}, operand ${graph.slots[edge] + 1} of ${to}: ∂${to}/∂${from} = ${edgeFormula(shown, edge)} = ${short(shown.local[edge])}`;
+  return `${from}, operand ${graph.slots[edge] + 1} of ${to}: local derivative ${short(shown.local[edge])}`;
 }
 
-/** A closed group in words, and the range of its gradients as far as they are known. */
-export function groupLabel(state: State, group: Group): { label: string; range: string } {
+/** The range of the gradients in a closed group, as far as they are known. */
+export function groupRange(state: State, group: Group): string {
   const { shown, step } = state;
   let [least, most] = [Infinity, 0];
   const visit = (inner: Group): void => {
@@ -42,6 +41,5 @@ export function groupLabel(state: State, group: Group): { label: string; range: 
     for (const child of inner.groups) visit(child);
   };
   if (shown.isBackward(step) && group.size <= 5000) visit(group);
-  const range = most > 0 ? `|grad| ${short(least, 2)} … ${short(most, 2)}` : "click to unfold";
-  return { label: `${group.name}, ${group.size} operations`, range };
+  return most > 0 ? `grads ${short(least, 2)} … ${short(most, 2)}` : "click to unfold";
 }

@@ -55,6 +55,11 @@ export function signed(x: number, significant = 4): string {
   return x > 0 ? `+${short(x, significant)}` : short(x, significant);
 }
 
+/** A whole number with commas; the browser's own way to write them takes longer to wake up than the page to draw. */
+export function thousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** What a JSON number of the trace stands for: NaN and infinities are strings there. */
 export function fromJson(value: number | string): number {
   return typeof value === "number" ? value : Number(value);

@@ -2,8 +2,10 @@
 
 import type { FoldTree, Group } from "./fold";
 import { CONSTANT, type Graph, OPERATION } from "./graph";
-import { type Box, type Layout, layOut, type Link, turned } from "./layout";
+import { type Box, type Layout, layOut, type Link, pathOf, turned } from "./layout";
 
+/** More boxes than this are drawn on a canvas. */
+export const SVG_MOST = 900;
 export const NODE: Box = { width: 136, height: 66 };
 export const SMALL: Box = { width: 68, height: 34 };
 export const GROUP: Box = { width: 168, height: 66 };
@@ -28,6 +30,8 @@ export interface Scene {
   readonly items: readonly Item[];
   readonly wires: readonly Wire[];
   readonly layout: Layout;
+  /** The SVG path of each wire. */
+  readonly paths: readonly string[];
   /** The item in which each node is seen. */
   readonly seenIn: Int32Array;
   /** From top to bottom, for narrow pages, instead of from left to right. */
@@ -53,7 +57,10 @@ export function buildScene(tree: FoldTree, open: ReadonlySet<number>, vertical: 
   const wires = wiresBetween(graph, items, seenIn, vertical);
   const boxes = items.map(({ box }) => (vertical ? { width: box.height, height: box.width } : box));
   const layout = layOut(boxes, wires, vertical ? VERTICAL_SPACING : SPACING);
-  return { items, wires, layout: vertical ? turned(layout) : layout, seenIn, vertical };
+  const placed = vertical ? turned(layout) : layout;
+  // A canvas draws its wires from the routes.
+  const paths = items.length > SVG_MOST ? [] : placed.routes.map((route) => pathOf(route, vertical));
+  return { items, wires, layout: placed, paths, seenIn, vertical };
 }
 
 /** For each group the outermost closed group around it, itself included; null when it is open all the way up. */

@@ -7,9 +7,7 @@ of the op table, written with its own functions. The derivatives that come back 
 from __future__ import annotations
 
 import builtins
-import importlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -17,6 +15,7 @@ from .. import engine
 from ..engine import Value
 from ..errors import MissingDerivativeError, name_of
 from ..formula import compile_python, operand_names, parse
+from ..jax_library import double_precision, primitives
 from ..ops import CONSTANTS, NARY, OPS, NaryOp
 
 __all__ = ["PEERS", "NotReplayableError", "Tape", "double_precision", "jax_backend", "torch_backend"]
@@ -239,25 +238,8 @@ def _by_torch(tape: Tape) -> tuple[float, list[float]]:
 def jax_backend() -> Backend:
     """JAX in double precision; use it inside ``double_precision()``."""
     import jax.numpy as jnp
-    from jax.lax import stop_gradient
-    from jax.scipy import special
 
-    primitives: dict[str, Callable[..., Any]] = {"detach": stop_gradient}
-    primitives |= {name: getattr(jnp, name) for name in (*_SAME_NAME, "cbrt", "rint")}
-    primitives |= {name: getattr(jnp, name.replace("a", "arc", 1)) for name in _ARC}
-    primitives |= {"erf": special.erf, "erfc": special.erfc, "lgamma": special.gammaln, "digamma": special.digamma}
-    primitives |= {"polygamma": lambda order, a: special.polygamma(int(order), a)}
-    primitives |= {"pow": jnp.power, "mod": jnp.remainder, "floordiv": lambda a, b: jnp.floor(a / b)}
-    return _Library(primitives, lambda x: jnp.asarray(x, dtype=jnp.float64))
-
-
-def double_precision() -> AbstractContextManager[Any]:
-    """JAX with 64-bit numbers, whatever it was set to."""
-    import jax
-
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)  # type: ignore[no-any-return]
-    return importlib.import_module("jax.experimental").enable_x64(True)  # type: ignore[no-any-return]
+    return _Library(primitives(), lambda x: jnp.asarray(x, dtype=jnp.float64))
 
 
 def _by_jax(tape: Tape) -> tuple[float, list[float]]:

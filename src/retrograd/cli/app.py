@@ -24,8 +24,8 @@ from rich.console import Console
 
 from .. import __version__
 from ..errors import ExpressionError, RetrogradError
-from ..explorer.explore import explore as explore_anything
-from ..explorer.explore import explore_function
+from ..explorer.explorer import explore as explore_anything
+from ..explorer.explorer import explore_function
 from ..explorer.terminal import explore_in_terminal
 from ..trace.explain import Explanation, ascii_text, explain_function
 from ..trace.explain import explain as explain_anything

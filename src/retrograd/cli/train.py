@@ -8,6 +8,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -54,6 +55,13 @@ LiveView = Annotated[bool, typer.Option("--live", help="Watch and steer it on a 
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="With --live: print the page's address only.")]
 
 
+class BackendName(StrEnum):
+    """Who computes a training step."""
+
+    native = "native"
+    jax = "jax"
+
+
 def _option(text: str, least: float | None = None) -> Any:
     return typer.Option(help=text, min=least)
 
@@ -65,13 +73,19 @@ def gpt(
         Path | None,
         typer.Option(help="A text file, one document a line.", show_default="4,018 given names", metavar="FILE"),
     ] = None,
-    steps: Annotated[int, _option("Training steps; each takes one document.", 1)] = _GPT.steps,
+    steps: Annotated[int, _option("Training steps.", 1)] = _GPT.steps,
     n_embd: Annotated[int, _option("Numbers in each embedding.", 1)] = _GPT.n_embd,
     n_layer: Annotated[int, _option("Transformer layers.", 1)] = _GPT.n_layer,
     n_head: Annotated[int, _option("Attention heads; they divide --n-embd.", 1)] = _GPT.n_head,
     block_size: Annotated[int, _option("Longest document, in characters.", 1)] = _GPT.block_size,
     seed: Annotated[int, _option("Fixes every random choice.")] = _GPT.seed,
     lr: Annotated[float, _option("Learning rate at the start; it falls to 0.", 0)] = _GPT.lr,
+    batch: Annotated[int, _option("Documents in each step.", 1)] = _GPT.batch,
+    backend: Annotated[BackendName, _option("Who computes: this library, or JAX on its devices.")] = BackendName.native,
+    devices: Annotated[
+        int | None,
+        typer.Option(help="With --backend jax: among how many devices to divide each step.", show_default="all", min=1),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
     resume: Resume = False,
     force: Force = False,
@@ -89,10 +103,14 @@ def gpt(
         sampling_tokens(vocabulary, settings.block_size, temperature, prompt)
         command = f"gpt --out {_quoted(out)}"
         if live:
+            if backend is not BackendName.native:
+                fail("the live page shows steps of this library's own engine: leave --backend or --live out.")
             _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
         else:
             with _saying_what_to_do():
-                run = train_gpt(settings, out, resume=resume, force=force, eager=eager)
+                run = train_gpt(
+                    settings, out, resume=resume, force=force, eager=eager, backend=backend.value, devices=devices
+                )
             _follow(run, settings.steps, command)
         _show_losses(out)
         model, vocabulary = load_gpt(out)

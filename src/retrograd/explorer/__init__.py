@@ -1,5 +1,5 @@
 """The explorer: one offline page that shows a forward and a backward pass, in the browser and in notebooks."""
 
-from .explore import Explorer, explore
+from .explorer import Explorer, explore
 
 __all__ = ["Explorer", "explore"]

@@ -36,7 +36,7 @@ from typing import Any
 from ..errors import AnomalyError
 from ..trace.codec import number_to_json
 from ..training import SAVE_EVERY
-from .explore import VERSION, Explorer
+from .explorer import VERSION, Explorer
 from .page import document
 from .server import Answer, Pages, Server
 from .session import Entry, Session

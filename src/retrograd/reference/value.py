@@ -570,8 +570,7 @@ def _partials(record: Record, slots: Sequence[int]) -> Sequence[float | None]:
     """Local derivatives with respect to the operands in ``slots``; None where structurally zero."""
     if record.rule is not None:
         return record.rule.derivatives(record.used, record.data, slots, record.output)
-    partials = record.local_grads or ()
-    return [partials[slot] for slot in slots]
+    return [(record.local_grads or ())[slot] for slot in slots]
 
 
 def _check_unchanged(value: Value, record: Record) -> None:

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { LEAF } from "../graph";
 import { inManner, lateIn, type Late, players, readAtVisit } from "../lab";
-import { repr, short } from "../numbers";
+import { repr, short, thousands } from "../numbers";
 import { PRESETS } from "../presets";
 import { splitInputs } from "../program";
 import type { Run } from "../run";
@@ -24,7 +24,7 @@ export function Game({ store, state }: Props): JSX.Element {
   const all = players(run);
   const left = all.filter((node) => !order.includes(node));
   const { names } = run.graph;
-  if (all.length > MOST) return <p class="hint">This graph has {all.length.toLocaleString("en")} nodes to place. Choose one of the levels.</p>;
+  if (all.length > MOST) return <p class="hint">This graph has {thousands(all.length)} nodes to place. Choose one of the levels.</p>;
   return (
     <div class="panel game">
       <p class="hint">

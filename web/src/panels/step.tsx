@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { nudged, nudgedRoot } from "../evaluate";
 import { LEAF, OPERATION } from "../graph";
-import { readNumber, repr, short } from "../numbers";
+import { readNumber, repr, short, thousands } from "../numbers";
 import { additionText, edgeFormula, operationText } from "../sentences";
 import type { State, Store } from "../store";
 import { RuleCard } from "./rule";
@@ -125,7 +125,7 @@ function GroupCard({ store, state, id }: Props & { id: number }): JSX.Element {
         </h2>
         <dl>
           <dt>{group.size ? "operations" : "inputs"}</dt>
-          <dd class="number">{(group.size || group.count).toLocaleString("en")}</dd>
+          <dd class="number">{thousands(group.size || group.count)}</dd>
           <dt>groups inside</dt>
           <dd class="number">{group.groups.length}</dd>
         </dl>
