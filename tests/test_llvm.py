@@ -13,13 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
+from conftest import require
 
 import retrograd as rg
 from retrograd import engine
 from retrograd.compiler import tiers
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(engine.ENGINE != "native", reason="about the native engine")]
-pytest.importorskip("llvmlite", reason='pip install "retrograd[llvm]"')
+
+
+@pytest.fixture(autouse=True)
+def _llvmlite() -> None:
+    require("llvmlite")
+
 
 Numbers = tuple[float, list[float]]
 

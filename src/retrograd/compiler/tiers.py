@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import weakref
 from contextlib import suppress
@@ -85,8 +86,11 @@ def _work() -> None:
         tiers = reference()
         if tiers is None:
             continue
-        with suppress(IndexError):  # the program was dropped meanwhile
-            tiers.compile(number, batch)
+        try:
+            with suppress(IndexError):  # the program was dropped meanwhile
+                tiers.compile(number, batch)
+        except Exception:  # told as of any thread; the program stays on the virtual machine, and others have their turn
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
         del tiers, event
 
 
