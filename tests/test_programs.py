@@ -91,7 +91,7 @@ class Tensors:
 
     @staticmethod
     def data(x: Any) -> float:
-        return float(x.detach())
+        return float(x.detach() if hasattr(x, "detach") else x)
 
     def sequence(self, name: str, xs: Sequence[Any]) -> Any:
         stacked = self.torch.stack(list(xs))
@@ -138,6 +138,10 @@ class Machine:
     def operate(self, target: int, sign: str, left: Any, right: Any) -> None:
         if left[0] == right[0] == "number":
             right = ("variable", target)
+        if sign == "**" and self.kind.data(self.value(right)) == 0.0:
+            # PyTorch's backward of pow has zero there instead of b * a**(b - 1), and so loses the mixed second
+            # derivative: of a**b by a and b at b = 0 it is 1/a, which we give (docs/trust.md has the exact cells).
+            raise Unsuitable
         self.variables[target] = OPERATORS[sign](self.value(left), self.value(right))
 
     def in_place(self, target: int, sign: str, right: Any) -> None:

@@ -171,6 +171,8 @@ class Lifting {
       id = graph_.add(row, ids, source);
     }
     scratch.set(node, id.bits() + 1);
+    graph_.values.resize(graph_.size());
+    graph_.values.back() = node;
   }
 
   // The operands that the outputs of one softmax share.
@@ -213,6 +215,8 @@ class Expansion {
     to_.operands.reserve(graph.operands.size());
     new_ids_.resize(graph.size());
   }
+
+  const std::vector<Id>& new_ids() const { return new_ids_; }
 
   Graph run() {
     for (size_t i = 0; i < from_.size(); ++i) new_ids_[i] = node(i);
@@ -280,7 +284,12 @@ class Expansion {
 
 }  // namespace
 
-Graph expand(const Graph& graph) { return Expansion(graph).run(); }
+Graph expand(const Graph& graph, std::vector<Id>* renamed) {
+  Expansion expansion(graph);
+  Graph result = expansion.run();
+  if (renamed) *renamed = expansion.new_ids();
+  return result;
+}
 
 // --- hashing ---------------------------------------------------------------------------------------------------
 

@@ -65,6 +65,7 @@ struct Graph {
   std::vector<uint32_t> extra;   // of a softmax, which output; of a SELECT, its slot
   std::vector<uint32_t> source;  // the user's line, as src/retrograd/sources.py numbers it; 0 unknown
   std::vector<Id> roots;         // the result, then what the guards compare
+  std::vector<const Value*> values;  // of each node of the tape, for those who look inside; to be compared only
 
   size_t size() const { return rows.size(); }
   std::span<const Id> operands_of(size_t node) const {
@@ -93,7 +94,8 @@ Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::s
 
 // The same graph in fewer rows: mean, prod, logsumexp and softmax become what they are computed from, by formulas that
 // neither overflow nor divide by zero where the originals do not.
-Graph expand(const Graph& graph);
+// `renamed`, if given, gets what each node is called in the new graph.
+Graph expand(const Graph& graph, std::vector<Id>* renamed = nullptr);
 
 // Two numbers that differ when the operations, their operands or the use of leaves differ; literals do not count.
 struct Hash {

@@ -890,6 +890,32 @@ PyObject* verified(PyObject* object, PyObject* argument) {
   return entry ? PyUnicode_FromString(verify(entry->program, true).c_str()) : nullptr;
 }
 
+// locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for
+// what is no node of it.
+PyObject* locate(PyObject* object, PyObject* args) try {
+  PyObject *number, *node;
+  if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
+  const Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const auto& values = entry->graph.values;
+  const auto found = std::find(values.begin(), values.end(), as_value(node));
+  if (found == values.end()) Py_RETURN_NONE;
+  std::vector<Id> renamed;
+  const Graph expanded = expand(entry->graph, &renamed);
+  Id id = renamed[static_cast<size_t>(found - values.begin())];
+  // A partial sum or a product without a place of its own belongs to the one node that uses it.
+  for (size_t user = id.index(); id.is_node() && entry->program.nodes[id.index()] < 0 && user < expanded.size(); ++user) {
+    auto operands = expanded.operands_of(user);
+    if (std::find(operands.begin(), operands.end(), id) != operands.end()) id = {Id::NODE, user};
+  }
+  if (!id.is_node() || entry->program.nodes[id.index()] < 0) Py_RETURN_NONE;
+  const size_t producer = producer_of(entry->program, entry->program.nodes[id.index()]);
+  if (producer == entry->program.instructions.size()) Py_RETURN_NONE;
+  return PyLong_FromSize_t(producer);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
 PyObject* drop(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
   if (!entry) return nullptr;
@@ -965,6 +991,7 @@ PyMethodDef methods[] = {
     {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
     {"profile", profile, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", verified, METH_O, "What is wrong with a program, or nothing."},
+    {"locate", locate, METH_VARARGS, "The instruction that computes a node of the trace."},
     {"drop", drop, METH_O, "Forget a program."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -6,6 +6,20 @@
 namespace retrograd::compiler {
 namespace {
 
+// Calls visit(address) for each iteration of the first `rank` loops.
+template <class Visit>
+void each(const Instruction& instruction, const View& view, int rank, Visit visit) {
+  std::array<uint32_t, kRank> index{};
+  while (true) {
+    Address at = view.base;
+    for (int i = 0; i < rank; ++i) at += Address{view.strides[i]} * index[i];
+    visit(at);
+    int loop = rank - 1;
+    while (loop >= 0 && ++index[loop] == instruction.sizes[loop]) index[loop--] = 0;
+    if (loop < 0) return;
+  }
+}
+
 class Verification {
  public:
   explicit Verification(const Program& program) : program_(program) {}
@@ -54,19 +68,6 @@ class Verification {
     }
   }
 
-  template <class Visit>
-  static void each(const Instruction& instruction, const View& view, int rank, Visit visit) {
-    std::array<uint32_t, kRank> index{};
-    while (true) {
-      Address at = view.base;
-      for (int i = 0; i < rank; ++i) at += Address{view.strides[i]} * index[i];
-      visit(at);
-      int loop = rank - 1;
-      while (loop >= 0 && ++index[loop] == instruction.sizes[loop]) index[loop--] = 0;
-      if (loop < 0) return;
-    }
-  }
-
   void check(const Instruction& instruction, bool every_address) {
     if (instruction.rank > kRank || instruction.reduced > instruction.rank) return fail("its loops are not a nest");
     const int members = instruction.rank - instruction.reduced;
@@ -100,6 +101,17 @@ class Verification {
 };
 
 }  // namespace
+
+size_t producer_of(const Program& program, Address address) {
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& instruction = program.instructions[i];
+    bool found = false;
+    each(instruction, instruction.result, instruction.rank - instruction.reduced,
+         [&](Address at) { found |= at == address; });
+    if (found) return i;
+  }
+  return program.instructions.size();
+}
 
 std::string verify(const Program& program, bool every_address) { return Verification(program).run(every_address); }
 

@@ -1,4 +1,4 @@
-"""The formula language of the op table: checked once, printed as Python, C++, TypeScript, JAX, LaTeX and plain words.
+"""The formula language of the op table: checked once, printed as Python, C++, TypeScript, JAX and LaTeX.
 
 A formula is an expression of numbers, named constants, operands, ``+ - * /``, unary minus, comparisons,
 ``and``/``or``/``not``, calls of other rows of the table, and ``select(condition, x, y)``, which is
@@ -164,6 +164,25 @@ def to_cpp(node: ast.expr) -> str:
     raise FormulaError(f"no C++ for {ast.dump(node)}")
 
 
+def to_jax(node: ast.expr) -> str:
+    """Python source for JAX's arrays: conditions are arrays too, and both sides of a ``select`` are computed."""
+    match node:
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_jax(left)} {_BINARY[type(operator)]} {to_jax(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"logical_not({to_jax(operand)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_jax(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            sign = " & " if isinstance(operator, ast.And) else " | "
+            return f"({sign.join(map(to_jax, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"({to_jax(left)} {_COMPARE[type(operator)]} {to_jax(right)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"{name}({', '.join(map(to_jax, arguments))})"
+    return to_python(node)
+
+
 _TS_CONSTANT = {"inf": "Infinity", "nan": "NaN"}
 
 
@@ -193,25 +212,6 @@ def to_typescript(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return f"f_{name}({', '.join(map(to_typescript, arguments))})"
     raise FormulaError(f"no TypeScript for {ast.dump(node)}")
-
-
-def to_jax(node: ast.expr) -> str:
-    """Python source for JAX's arrays: conditions are arrays too, and both sides of a ``select`` are computed."""
-    match node:
-        case ast.BinOp(left=left, op=operator, right=right):
-            return f"({to_jax(left)} {_BINARY[type(operator)]} {to_jax(right)})"
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"logical_not({to_jax(operand)})"
-        case ast.UnaryOp(operand=operand):
-            return f"(-{to_jax(operand)})"
-        case ast.BoolOp(op=operator, values=values):
-            sign = " & " if isinstance(operator, ast.And) else " | "
-            return f"({sign.join(map(to_jax, values))})"
-        case ast.Compare(left=left, ops=[operator], comparators=[right]):
-            return f"({to_jax(left)} {_COMPARE[type(operator)]} {to_jax(right)})"
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return f"{name}({', '.join(map(to_jax, arguments))})"
-    return to_python(node)
 
 
 _LATEX_COMPARE = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}

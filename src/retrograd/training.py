@@ -14,7 +14,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -80,7 +80,7 @@ class Progress:
     lr: float
     rate: float
     accuracy: float | None = None  #: of the moons: the share of points on the right side
-    tier: str = "eager"  #: what ran the step: "eager", or a tier of :func:`retrograd.compile`
+    tier: str = "eager"  #: what ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,8 @@ class Task:
     #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
     compiled: Callable[[int], tuple[float, float | None]] | None = None
     loss: Compiled[Any] | None = None  #: what ``compiled`` runs
-    members: Callable[[int], list[tuple[Any, ...]]] = field(default=lambda step: [])
+    members: Callable[[int], list[tuple[Any, ...]]] | None = None
     mesh: DataParallel | None = None
-
-
-#: Runs a step, whose number and whose run's last saved step it is told; the loss and the accuracy.
-StepFunction = Callable[[Task, int, int], tuple[float, float | None]]
 
 
 def train_gpt(
@@ -166,6 +162,8 @@ def train_gpt(
     Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
     AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
     """
+    if eager and backend != "native":
+        raise ValueError("eager is a way of this library's own engine: leave it out, or the backend.")
     return _start(gpt_task(settings, backend, devices), Path(out), resume, force, save_every, eager)
 
 
@@ -216,7 +214,12 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
     loss = compile(model.loss, pure=True, tier=_TIER)
 
     def compiled(step: int) -> tuple[float, None]:
-        return loss.backward_batch(members(step)) if settings.batch > 1 else loss.backward(*members(step)[0]), None
+        batch = members(step)
+        return loss.backward(*batch[0]) if len(batch) == 1 else loss.backward_batch(batch), None
+
+    config = {"characters": vocabulary.characters, "documents_sha256": digest}
+    schedule = LinearSchedule(optimizer, settings.steps)
+    hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
 
     def examples(step: int) -> int:
         return sum(min(settings.block_size, len(document) + 1) for document in chosen(step))
@@ -224,10 +227,6 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
     def about(step: int) -> str:
         return ", ".join(map(repr, chosen(step)))
 
-    config = {"characters": vocabulary.characters, "documents_sha256": digest}
-    schedule = LinearSchedule(optimizer, settings.steps)
-    hidden = {f"layers.{layer}.mlp_fc1": 4 * settings.n_embd for layer in range(settings.n_layer)}
-    mesh = _mesh(model.loss, optimizer, backend, devices)
     return Task(
         settings,
         config,
@@ -241,7 +240,7 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
         compiled=compiled,
         loss=loss,
         members=members,
-        mesh=mesh,
+        mesh=_mesh(model.loss, optimizer, backend, devices),
     )
 
 
@@ -346,9 +345,12 @@ def _start(
     return _steps(task, out, done, _open_log(out / LOG, done), save_every, run_step)
 
 
-def _tier_of(task: Task, run_step: StepFunction) -> str:
-    """What ran the last step, in a word."""
-    if run_step is mesh_step:
+StepFunction = Callable[[Task, int, int], tuple[float, float | None]]
+
+
+def _tier(task: Task, run_step: StepFunction) -> str:
+    """What ran the last step."""
+    if task.mesh is not None:
         return "jax"
     return "eager" if run_step is one_step or task.loss is None else task.loss.tier
 
@@ -368,7 +370,7 @@ def _steps(
                 task.schedule.seek(done)
                 lr = task.optimizer.lr
                 loss, accuracy = run_step(task, done, saved)
-                tier = _tier_of(task, run_step)
+                tier = _tier(task, run_step)
                 done += 1
                 now = time.monotonic()
                 rate = (done - first) / max(now - began, 1e-9)
@@ -402,14 +404,6 @@ def one_step(
     return loss.data, accuracy
 
 
-def mesh_step(task: Task, step: int, saved: int) -> tuple[float, float | None]:
-    """The same as :func:`one_step`, by JAX's devices."""
-    assert task.mesh is not None
-    loss = task.mesh.step(task.members(step))
-    _insist_on_finite(task, step, saved, loss)
-    return loss, None
-
-
 def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | None]:
     """The same as :func:`one_step`, by the task's compiled function."""
     assert task.compiled is not None
@@ -418,6 +412,15 @@ def compiled_step(task: Task, step: int, saved: int) -> tuple[float, float | Non
     _insist_on_finite(task, step, saved, loss)
     task.optimizer.step()
     return loss, accuracy
+
+
+def mesh_step(task: Task, step: int, saved: int) -> tuple[float, None]:
+    """The same as :func:`one_step`, on the devices of a JAX mesh."""
+    assert task.mesh is not None
+    assert task.members is not None
+    loss = task.mesh.step(task.members(step))
+    _insist_on_finite(task, step, saved, loss)
+    return loss, None
 
 
 def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:

@@ -104,7 +104,7 @@ def gpt(
         command = f"gpt --out {_quoted(out)}"
         if live:
             if backend is not BackendName.native:
-                fail("--live follows the native backend alone: leave --backend out.")
+                fail("the live page shows steps of this library's own engine: leave --backend or --live out.")
             _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
         else:
             with _saying_what_to_do():

@@ -15,6 +15,7 @@ from ..engine import Value
 from ..index import Index
 from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
+from .listing import Inspection
 from .statistics import Statistics, gathered
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
@@ -52,6 +53,7 @@ class Compiled(Generic[P]):
         self._reasons: Counter[str] = Counter()
         self._native = engine.ENGINE == "native"
         #: For each program the call that it was traced from, for those who want to look inside.
+        self._shown: Any = None  # the result of the last trace that was made to be looked at
         self._examples: dict[int, tuple[int, tuple[Any, ...]]] = {}
         self._again = _Again()
         if self._native:
@@ -153,19 +155,34 @@ class Compiled(Generic[P]):
 
     def program(self) -> str:
         """The vector program that was used last, as text: one instruction a line, with the user's line beside it."""
-        from .listing import listing
-
         facts = self._programs.facts() if self._native else []
         if not facts:
             return "No program yet: one is made by the first call." if self._pure else "Safe mode runs the function."
-        # The same trace again, with the user's lines: calls do not wait for those.
-        mode, arguments = self._examples[facts[0]["number"]]
+        inspection = self._inspected(*self._examples[facts[0]["number"]])
+        return (
+            inspection.program if inspection else "The last program cannot be traced again: the function is not pure."
+        )
+
+    def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Inspection:
+        """The scalar graph of one call beside its vector program: which instruction computes which node.
+
+        The function is traced anew, with source lines; ``.value`` is its result as a Value, for ``rg.explain`` and
+        ``rg.explore``. Raises ValueError where no program can stand for the call (``stats()`` says why), and in safe
+        mode, which has none.
+        """
+        inspection = self._inspected(_BACKWARD, self._positional(args, kwargs)) if self._native and self._pure else None
+        if inspection is None:
+            raise ValueError(
+                "there is no program for this call: a compiled function has one with pure=True; see stats()."
+            )
+        return inspection
+
+    def _inspected(self, mode: int, arguments: tuple[Any, ...]) -> Inspection | None:
+        # Traced again, with the user's lines: calls do not wait for those.
         shown = engine.Programs(self._missed, Index)
         self._trace(mode, arguments, "new", shown)
         described = shown.facts()
-        if not described:
-            return "The last program cannot be traced again: the function is not pure."
-        return listing(described[0], shown.listing(described[0]["number"]))
+        return Inspection(self._shown, shown, described[0]) if described else None
 
     def clear(self) -> None:
         """Forget every program: the next call traces the function again."""
@@ -241,6 +258,7 @@ class Compiled(Generic[P]):
             self._reasons["the result does not depend on any Value: run eagerly"] += 1
             return trace.result, description
         if shown is not None:
+            self._shown = trace.result
             self._compile(shown, mode, trace, description, since)
             return None
         self._reasons[_TRACED[reason]] += 1

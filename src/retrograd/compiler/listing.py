@@ -6,11 +6,30 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
+from .. import engine
+from ..engine import Value
 from ..sources import location_numbered
 
-__all__ = ["listing"]
+__all__ = ["Inspection", "listing"]
 
 _NAMES = {"parameter": "p", "input": "in", "literal": "c", "value": "v"}
+
+
+class Inspection:
+    """One call of a compiled function, both ways: the scalar graph and the vector program made of it."""
+
+    def __init__(self, value: Value, programs: engine.Programs, fact: dict[str, Any]) -> None:
+        self.value = value  #: the function's result, with its graph
+        self._programs, self._fact = programs, fact
+        self.program = listing(fact, programs.listing(fact["number"]))  #: the vector program as text
+
+    def instruction(self, node: Value) -> str | None:
+        """The line of ``program`` that computes ``node``, or that took it into a sum; None for a leaf.
+
+        A node is a Value of the graph of :attr:`value`, as ``._children`` lead to it.
+        """
+        number = self._programs.locate(self._fact["number"], node)
+        return None if number is None else self.program.splitlines()[number + 1]
 
 
 def listing(fact: dict[str, Any], program: dict[str, Any]) -> str:

@@ -202,7 +202,22 @@ def _program(function: Callable[..., Any], trace: Trace, description: Descriptio
     spec, inputs, actives, offsets = description.spec, description.inputs, description.actives, description.offsets
     try:
         number = programs.add(
-            0, spec, roots, inputs, actives, offsets, selections, [], [], [], [], since, False, False, False, "vm"
+            0,
+            spec,
+            roots,
+            inputs,
+            actives,
+            offsets,
+            selections,
+            [],
+            [],
+            [],
+            [],
+            since,
+            False,
+            False,
+            trace.floats,
+            "vm",
         )
     except NotImplementedError as problem:
         raise errors.not_traceable(function, str(problem)) from None

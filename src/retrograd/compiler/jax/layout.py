@@ -103,11 +103,11 @@ class Layout:
 
 def _arranged(spec: Spec) -> Any:
     match spec:
-        case ("passive" | "active" | "index" as kind, place):
+        case ("passive" | "active" | "index" as kind, place, *_):
             return _Leaf(kind, np.asarray(place, dtype=np.int64))
         case ("value", place):
             return _Leaf("active", np.asarray(place, dtype=np.int64))
-        case ("array", shape, first, active):
+        case ("array", _, shape, first, active):
             places = first + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
             return _Leaf("active" if active else "passive", places)
         case ("dict", _, pairs):
@@ -156,7 +156,7 @@ def _read(spec: Spec, thing: Any, found: dict[tuple[str, int], Any]) -> bool:
         case ("index", slot):
             found["index", slot] = int(thing) if type(thing) is Index else 0
             return type(thing) is Index
-        case ("passive", place):
+        case ("passive", place, _):
             found["passive", place] = thing
             return isinstance(thing, float)
         case ("value", place):
@@ -176,7 +176,7 @@ def _read(spec: Spec, thing: Any, found: dict[tuple[str, int], Any]) -> bool:
             if type(thing) is not kind or list(thing) != [key for key, _ in pairs]:
                 return False
             return all(_read(part, thing[key], found) for key, part in pairs)
-        case ("array", shape, first, active):
+        case ("array", _, shape, first, active):
             if not isinstance(thing, np.ndarray) or thing.shape != shape or thing.dtype != np.float64:
                 return False
             kind = "active" if active else "passive"
