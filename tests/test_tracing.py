@@ -177,8 +177,9 @@ def test_what_a_comparison_decides_is_a_guard() -> None:
 
 def test_the_largest_of_values_is_a_choice_without_a_guard() -> None:
     values = [Value(2.0), Value(3.0), Value(3.0)]
-    for choose, slot, chosen in ((max, FIRST_LARGEST, 1), (min, FIRST_SMALLEST, 0)):
-        result = trace(lambda choose=choose: choose(values))
+    # The names are looked up while the trace is made.
+    for choose, slot, chosen in ((lambda: max(values), FIRST_LARGEST, 1), (lambda: min(values), FIRST_SMALLEST, 0)):
+        result = trace(choose)
         assert result.guards == []
         assert [(selection.slot, selection.candidates) for selection in result.selections] == [(slot, tuple(values))]
         result.result.backward()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -190,6 +191,13 @@ class Compiled(Generic[P]):
         for fact in self._programs.facts() if self._native else []:
             self._programs.drop(fact["number"])
         self._examples.clear()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A copy, or what a pickle gives back, has no programs yet; a module's function stays the one that it is."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(getattr(self, "__module__", "")), name, None) is self:
+            return name
+        return Compiled, (self._function, self._pure, self._exact, self._dtype, self._tier)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
