@@ -62,9 +62,9 @@ struct Graph {
   std::vector<uint16_t> rows;    // of each node
   std::vector<uint32_t> first;   // where a node's operands begin; one more than there are nodes
   std::vector<Id> operands;
-  std::vector<uint32_t> extra;   // of a softmax, which output; of a SELECT, its slot
-  std::vector<uint32_t> source;  // the user's line, as src/retrograd/sources.py numbers it; 0 unknown
-  std::vector<Id> roots;         // the result, then what the guards compare
+  std::vector<uint32_t> extra;       // of a softmax, which output; of a SELECT, its slot
+  std::vector<uint32_t> source;      // the user's line, as src/retrograd/sources.py numbers it; 0 unknown
+  std::vector<Id> roots;             // the result, then what the guards compare
   std::vector<const Value*> values;  // of each node of the tape, for those who look inside; to be compared only
 
   size_t size() const { return rows.size(); }

@@ -68,6 +68,7 @@ struct Instruction {
 struct Place {
   uint32_t region = kNoRegion;
   Address address = -1;
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 struct Program {

@@ -978,7 +978,8 @@ PyObject* locate(PyObject* object, PyObject* args) try {
   const Graph expanded = expand(entry->graph, &renamed);
   Id id = renamed[static_cast<size_t>(found - values.begin())];
   // A partial sum or a product without a place of its own belongs to the one node that uses it.
-  for (size_t user = id.index(); id.is_node() && entry->program.nodes[id.index()] < 0 && user < expanded.size(); ++user) {
+  for (size_t user = id.index(); id.is_node() && entry->program.nodes[id.index()] < 0 && user < expanded.size();
+       ++user) {
     auto operands = expanded.operands_of(user);
     if (std::find(operands.begin(), operands.end(), id) != operands.end()) id = {Id::NODE, user};
   }

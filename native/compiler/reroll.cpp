@@ -2,8 +2,9 @@
 // what they read and write become nests of loops.
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <map>
 #include <numeric>
+#include <unordered_set>
 
 #include "nest.hpp"
 #include "program.hpp"
@@ -39,6 +40,7 @@ struct Side {
   size_t width = 1;
   std::vector<Place> places;
   const Place& at(size_t member, size_t k = 0) const { return places[member * width + k]; }
+  friend bool operator==(const Side&, const Side&) = default;
 };
 
 class Rerolling {
@@ -169,8 +171,11 @@ class Rerolling {
     ++program_.groups;
     const uint32_t first = terms_.results[keys[0].term];
     const uint32_t region = add_region(Memory::VALUE, active_[first], keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      nodes_[terms_.results[keys[i].term]] = {region, base_of(region) + static_cast<Address>(i)};
+    for (size_t begin = 0; begin < keys.size();) {
+      size_t end = begin;
+      while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
+      place_members(keys.subspan(begin, end - begin), region, base_of(region) + static_cast<Address>(begin));
+      begin = end;
     }
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
@@ -179,6 +184,42 @@ class Rerolling {
       subgroup();
       begin = end;
     }
+  }
+
+  // The order of members in memory is that of their creation, unless they are a nest of loops with a long outermost
+  // one, such as the points of a data set: then that one goes innermost, where vectors run along it.
+  void place_members(std::span<const Key> keys, uint32_t region, Address base) {
+    const size_t outer = long_outer_loop(keys), inner = keys.size() / outer;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const size_t place = outer == 1 ? i : i % inner * outer + i / inner;
+      nodes_[terms_.results[keys[i].term]] = {region, base + static_cast<Address>(place)};
+    }
+  }
+
+  // How long the outermost loop is, if it is to go innermost; else 1.
+  size_t long_outer_loop(std::span<const Key> keys) const {
+    constexpr uint32_t kLong = 64;
+    if (keys.size() < 2 * kLong || terms_.kinds[keys[0].term] == Kind::SELECT) return 1;
+    Rows rows;
+    const auto first = terms_.operands_of(keys[0].term);
+    std::vector<size_t> looked_at;
+    for (size_t i = 0; i < first.size() && i < 3; ++i) {
+      if (!first[i].is_literal()) looked_at.push_back(i);
+    }
+    if (looked_at.empty()) return 1;
+    rows.width = rows.regions_width = static_cast<int>(looked_at.size());
+    for (const Key& key : keys) {
+      for (const size_t i : looked_at) {
+        const Id id = terms_.operands_of(key.term)[i];
+        if (id.is_literal()) return 1;
+        const Place place = place_of(id);
+        rows.numbers.push_back(place.address);
+        rows.regions.push_back(place.region);
+      }
+    }
+    const std::vector<Nest> nests = find_nests(rows, kRank);
+    if (nests.size() != 1 || nests[0].loops.size() < 2 || nests[0].loops[0].length < kLong) return 1;
+    return nests[0].loops[0].length;
   }
 
   std::span<const Id> operands_of(size_t member) const { return terms_.operands_of(members_[member].term); }
@@ -375,30 +416,84 @@ class Rerolling {
     return find_nests(rows, 3);
   }
 
-  // Copies what a side reads into a region of its own, side by side.
+  // Copies what a side reads into a region of its own, side by side, and once only for members that read the same.
   void collect(Side& side) {
+    std::map<std::vector<Address>, size_t> numbers;
+    std::vector<size_t> of_member;
+    std::vector<int32_t> addresses;
     bool any = false;
-    for (const Place& place : side.places) any |= program_.regions[place.region].active;
-    const uint32_t region = add_region(Memory::VALUE, any, side.places.size());
+    for (size_t m = 0; m * side.width < side.places.size(); ++m) {
+      std::vector<Address> row;
+      for (size_t k = 0; k < side.width; ++k) row.push_back(side.at(m, k).address);
+      const auto [found, fresh] = numbers.try_emplace(std::move(row), numbers.size());
+      of_member.push_back(found->second);
+      if (!fresh) continue;
+      for (size_t k = 0; k < side.width; ++k) {
+        addresses.push_back(stride_of(side.at(m, k).address));
+        any |= program_.regions[side.at(m, k).region].active;
+      }
+    }
+    const uint32_t region = add_region(Memory::VALUE, any, addresses.size());
     Instruction gather;
     gather.code = Code::GATHER;
     gather.rank = 1;
     gather.operands = 1;
-    gather.sizes[0] = static_cast<uint32_t>(side.places.size());
+    gather.sizes[0] = static_cast<uint32_t>(addresses.size());
     gather.source = graph_.source[terms_.results[members_[0].term]];
     gather.result = {region, base_of(region), {1}};
     gather.views[0] = {kNoRegion, static_cast<Address>(program_.pool.size()), {1}};
-    for (size_t i = 0; i < side.places.size(); ++i) {
-      program_.pool.push_back(stride_of(side.places[i].address));
-      side.places[i] = {region, base_of(region) + static_cast<Address>(i)};
+    program_.pool.insert(program_.pool.end(), addresses.begin(), addresses.end());
+    for (size_t m = 0; m < of_member.size(); ++m) {
+      for (size_t k = 0; k < side.width; ++k) {
+        side.places[m * side.width + k] = {region,
+                                           base_of(region) + static_cast<Address>(of_member[m] * side.width + k)};
+      }
     }
     program_.instructions.push_back(gather);
+  }
+
+  // How many different rows of numbers a side reads.
+  static size_t distinct(const Side& side) {
+    std::unordered_set<Address> bases;
+    for (size_t m = 0; m * side.width < side.places.size(); ++m) bases.insert(side.at(m).address);
+    return bases.size();
+  }
+
+  // A sum may be taken in any order: that of the addresses of the side which would be the dearest to collect, if that
+  // makes a nest of them.
+  void reorder_sum(std::span<Side> sides) const {
+    Side* dearest = nullptr;
+    size_t most = 0;
+    for (Side& side : sides) {
+      const size_t rows = distinct(side);
+      if (rows <= most) continue;
+      most = rows;
+      dearest = &side;
+    }
+    if (!one_pattern(*dearest, members_.size()) || pattern_of({dearest, 1}).size() == 1) return;
+    std::vector<size_t> order(dearest->width);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t i, size_t j) { return dearest->at(0, i).address < dearest->at(0, j).address; });
+    for (Side& side : sides) {
+      Side sorted{side.width, {}};
+      for (size_t m = 0; m < members_.size(); ++m) {
+        for (const size_t k : order) sorted.places.push_back(side.at(m, k));
+      }
+      side = std::move(sorted);
+    }
   }
 
   // A DOT, SUM or EXTREME; the first `summed` sides are summed over, another is the init.
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
+    if (blank.code != Code::EXTREME) reorder_sum(inner_sides);
+    const bool squares = summed == 2 && sides[0] == sides[1];
     for (Side& side : inner_sides) {
+      if (squares && &side == &sides[1]) {  // the same numbers are collected once
+        side = sides[0];
+        break;
+      }
       const bool regular = one_pattern(side, members_.size());
       const std::vector<Nest> nests = regular ? pattern_of({&side, 1}) : std::vector<Nest>();
       // The kernel of an EXTREME walks along one loop.
