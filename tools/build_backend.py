@@ -45,16 +45,19 @@ def build_wheel(
     wheel_directory: str, config_settings: dict[str, Any] | None = None, metadata_directory: str | None = None
 ) -> str:
     _page()
-    return core.build_wheel(wheel_directory, config_settings, metadata_directory)
+    built: str = core.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return built
 
 
 def build_editable(
     wheel_directory: str, config_settings: dict[str, Any] | None = None, metadata_directory: str | None = None
 ) -> str:
     _page()
-    return core.build_editable(wheel_directory, config_settings, metadata_directory)
+    built: str = core.build_editable(wheel_directory, config_settings, metadata_directory)
+    return built
 
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, Any] | None = None) -> str:
     _page()
-    return core.build_sdist(sdist_directory, config_settings)
+    built: str = core.build_sdist(sdist_directory, config_settings)
+    return built

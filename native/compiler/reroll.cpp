@@ -416,8 +416,9 @@ class Rerolling {
     return find_nests(rows, 3);
   }
 
-  // Copies what a side reads into a region of its own, side by side, and once only for members that read the same.
-  void collect(Side& side) {
+  // Copies what a side reads into a region of its own, side by side; if `shared`, once only for members that read the
+  // same, which may leave them in no order.
+  void collect(Side& side, bool shared = true) {
     std::map<std::vector<Address>, size_t> numbers;
     std::vector<size_t> of_member;
     std::vector<int32_t> addresses;
@@ -425,9 +426,13 @@ class Rerolling {
     for (size_t m = 0; m * side.width < side.places.size(); ++m) {
       std::vector<Address> row;
       for (size_t k = 0; k < side.width; ++k) row.push_back(side.at(m, k).address);
-      const auto [found, fresh] = numbers.try_emplace(std::move(row), numbers.size());
-      of_member.push_back(found->second);
-      if (!fresh) continue;
+      if (shared) {
+        const auto [found, fresh] = numbers.try_emplace(std::move(row), numbers.size());
+        of_member.push_back(found->second);
+        if (!fresh) continue;
+      } else {
+        of_member.push_back(m);
+      }
       for (size_t k = 0; k < side.width; ++k) {
         addresses.push_back(stride_of(side.at(m, k).address));
         any |= program_.regions[side.at(m, k).region].active;
@@ -516,7 +521,7 @@ class Rerolling {
       for (Side& side : sides) {
         const Side* one[] = {&side};
         if (nests_of(one, depth).size() <= few(sides[0].width)) continue;
-        collect(side);
+        collect(side, false);
         // Its numbers now stand side by side, whatever the pattern was.
         if (&side - sides.data() < static_cast<std::ptrdiff_t>(summed)) {
           return reduction(blank, sides, summed);
