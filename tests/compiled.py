@@ -69,10 +69,10 @@ def assert_near(
         raise AssertionError((what, f"{len(wrong)} of {len(expected[1])} gradients, the worst", worst))
 
 
-def assert_whole(compiled: Any, kind: str, eager: int = 0) -> None:
+def assert_whole(compiled: Any, kind: str) -> None:
     """No call fell back to the engine, every program is sound, and of the tier that was asked for."""
     statistics = compiled.stats()
-    assert statistics.eager == eager, statistics.reasons
+    assert statistics.eager == 0, statistics.reasons
     for program in statistics.programs:
         assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "tape")
         assert compiled._programs.verify(program.number) == ""

@@ -44,6 +44,8 @@ BINARY: dict[str, Any] = {
     "atan2": lambda a, b: rg.math.atan2(a, b * b + 1.0),
     "max": lambda a, b: max(a, b) * 1.0,
 }
+#: Steps with a kink: where two numbers nearly tie, narrow ones may fall on its other side.
+KINKS = {"max", "min", "maximum", "abs", "relu", "branch"}
 SEQUENCE = ["sum", "mean", "dot", "prod", "max", "min", "logsumexp", "softmax"]
 
 STEPS = st.one_of(
@@ -168,6 +170,7 @@ POINTS = [
 @given(steps=st.lists(STEPS, min_size=1, max_size=14), repeats=st.integers(1, 3))
 def test_a_random_program(kind: str, steps: list[Step], repeats: int) -> None:
     leaves = [Value(0.0) for _ in range(5)]
+    if kind == "float32":
+        steps = [step for step in steps if not KINKS.intersection(step[:2])]
     program = Interpreter(steps * repeats, leaves)
-    points = POINTS if kind != "float32" else POINTS[:2]
-    assert_equals_eager(program, leaves, points, kinds=(kind,), bound=1e-9 if kind == "vm" else 2e-3)
+    assert_equals_eager(program, leaves, POINTS, kinds=(kind,), bound=1e-9 if kind == "vm" else 2e-3)
