@@ -452,7 +452,8 @@ def test_explain_and_inspect_show_the_scalar_graph_of_a_compiled_function() -> N
         for node in rg.topological_order(inspection.value)
         if node._children and inspection.instruction(node)
     }
-    assert len(lines) == 3 and all("test_compile_state.py" in line for line in lines if line)
+    assert len(lines) == 3
+    assert all("test_compile_state.py" in line for line in lines if line)
     assert all(line in inspection.program for line in lines if line)
     assert inspection.instruction(weights[0]) is None
     with pytest.raises(ValueError, match="pure=True"):
