@@ -25,7 +25,6 @@ from retrograd.errors import RetrogradError
 pytestmark = pytest.mark.native  # the peers do not depend on the engine, and large graphs are slow on the other one
 
 needs_c = pytest.mark.skipif(by_hand.compiler() is None, reason="there is no C compiler: install gcc or clang")
-needs_compile = pytest.mark.skipif(not hasattr(rg, "compile"), reason="retrograd.compile does not exist yet")
 
 Gradient = tuple[float, list[float]]
 
@@ -291,7 +290,7 @@ TINY = Effort(
 )
 
 
-@needs_compile
+@pytest.mark.native
 @pytest.mark.parametrize("work", works.COMPILED_WORKS)
 def test_each_work_runs(work: str) -> None:
     report = works.COMPILED_WORKS[work](TINY)

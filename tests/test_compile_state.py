@@ -430,3 +430,31 @@ def test_a_function_keeps_a_limited_number_of_programs() -> None:
     compiled.clear()
     assert compiled.stats().programs == ()
     assert compiled.backward(1) == 2.0
+
+
+@pytest.mark.native
+def test_explain_and_inspect_show_the_scalar_graph_of_a_compiled_function() -> None:
+    weights = [Value(0.5), Value(-1.0)]
+
+    def neuron(x: list[float]) -> Any:
+        total: Any = 0.0
+        for weight, number in zip(weights, x, strict=True):
+            total = total + weight * number
+        return total.tanh() * 2.0
+
+    compiled = rg.compile(neuron, pure=True, tier="vm")
+    explanation = rg.explain(compiled, x=[1.0, 2.0])
+    assert explanation.trace.to_json() == rg.explain(neuron, x=[1.0, 2.0]).trace.to_json()
+    inspection = compiled.inspect([1.0, 2.0])
+    assert inspection.value.data == neuron([1.0, 2.0]).data
+    lines = {
+        inspection.instruction(node)
+        for node in rg.topological_order(inspection.value)
+        if node._children and inspection.instruction(node)
+    }
+    assert len(lines) == 3
+    assert all("test_compile_state.py" in line for line in lines if line)
+    assert all(line in inspection.program for line in lines if line)
+    assert inspection.instruction(weights[0]) is None
+    with pytest.raises(ValueError, match="pure=True"):
+        rg.compile(neuron).inspect([1.0, 2.0])

@@ -147,6 +147,11 @@ class Compiled(Generic[P]):
     # --- looking inside ---------------------------------------------------------------------------------
 
     @property
+    def scalar_function(self) -> Callable[..., Any]:
+        """The function that was compiled, on Values: what ``explain`` and ``explore`` look at."""
+        return self._function
+
+    @property
     def tier(self) -> str:
         """What answered the last call: "vm", "llvm", "tape", or "eager" when no program could."""
         return self._programs.tier() if self._native and self._pure else "eager"

@@ -194,12 +194,17 @@ def explain_function(function: Callable[..., Any], values: Mapping[str, Any], ti
     Numbers may be nested in lists, tuples, dictionaries and arrays. Raises TypeError when a parameter has no value, a
     value no parameter, or the result is not a Value.
     """
+    function = getattr(function, "scalar_function", function)  # of a compiled function
     call = call_function(function, values, title)
     return Explanation(Trace.of(call.result, call.leaves, title=call.title), function, values)
 
 
 def call_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Call:
-    """Call ``function`` as :func:`explain_function` does, recording source lines, without making a trace."""
+    """Call ``function`` as :func:`explain_function` does, recording source lines, without making a trace.
+
+    Of a compiled function it is the scalar function that is called: its graph is what is looked at.
+    """
+    function = getattr(function, "scalar_function", function)
     name = title or getattr(function, "__qualname__", type(function).__name__)
     _check_parameters(function, values, name)
     named: dict[str, Value] = {}
