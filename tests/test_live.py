@@ -287,7 +287,7 @@ def test_too_many_streams_and_one_that_is_not_read_are_ended() -> None:
 
 
 def reference(tmp_path: Path, options: MoonsSettings = MOONS) -> list[float]:
-    return [progress.loss for progress in train_moons(options, tmp_path / "reference")]
+    return [progress.loss for progress in train_moons(options, tmp_path / "reference", eager=True)]
 
 
 def until(events: Iterator[dict[str, Any]], done: int) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def test_progress_and_log(small, tmp_path):
     assert all(p.rate > 0 and p.accuracy is None and p.steps == 8 for p in progress)
     lines = (tmp_path / "run" / training.LOG).read_text().splitlines()
     assert [json.loads(line)["loss"] for line in lines] == [p.loss for p in progress]
-    assert json.loads(lines[0]).keys() == {"step", "loss", "lr", "rate"}
+    assert json.loads(lines[0]).keys() == {"step", "loss", "lr", "rate", "tier"}
     (moons,) = train_moons(MoonsSettings(points=4, steps=1), tmp_path / "moons")
     assert moons.accuracy in (0.0, 0.25, 0.5, 0.75, 1.0)
     assert "accuracy" in read_log(tmp_path / "moons")[0]
@@ -360,6 +360,7 @@ def test_a_second_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(small, tmp_p
     def interrupted(task, step, saved):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(training, "compiled_step", interrupted)
     monkeypatch.setattr(training, "one_step", interrupted)
     result = run_command("gpt", "--data", small.data, *SMALL_OPTIONS, "--out", tmp_path / "run")
     assert result.exit_code == 130

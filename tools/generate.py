@@ -198,7 +198,7 @@ def ops_typescript() -> str:
             "name": json.dumps(op.name),
             "symbol": json.dumps(op.label),
             "card": json.dumps(op.card),
-            "doc": json.dumps(op.doc),
+            "doc": json.dumps(op.doc if op.public else ""),  # nobody can ask for the others by name
             "aliases": json.dumps(op.aliases),
             "public": json.dumps(op.public),
             "static": json.dumps(op.static),

@@ -552,7 +552,7 @@ OPS: tuple[Op, ...] = (
         "detach",
         "a",
         ("0",),
-        "The number itself, as a new node that no gradient flows back through.",
+        "The number itself, without a gradient.",
         sample=(_ANY,),
         smooth=False,
         public=False,

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from .checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
-from .compiler import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
+from .compiler import Compiled, Tier
+from .compiler import compile as compiled_function
 from .data import Vocabulary, load_documents, make_moons
 from .engine import ENGINE, Value, no_grad
 from .errors import AnomalyError, CheckpointError, DataError
@@ -211,7 +212,7 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
         # What the model cannot see is left out, so that all long documents are alike.
         return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
-    loss = compile(model.loss, pure=True, tier=_TIER)
+    loss = compiled_function(model.loss, pure=True, tier=_TIER)
 
     def compiled(step: int) -> tuple[float, None]:
         batch = members(step)
@@ -288,9 +289,9 @@ def moons_task(settings: MoonsSettings) -> Task:
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
         return loss_of(scores), sum(right) / len(right)
 
-    loss = compile(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
+    loss = compiled_function(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
 
-    @compile(pure=True, tier=_TIER)
+    @compiled_function(pure=True, tier=_TIER)
     def accuracy() -> Value:
         # A comparison would be a guard that other weights break: the choice is part of the program instead.
         sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
