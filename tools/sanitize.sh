@@ -24,7 +24,7 @@ export LD_PRELOAD
 "$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
 "$python" tools/leaks.py
 tests="tests/test_value*.py tests/test_engines.py tests/test_lifetime.py tests/test_stress.py \
-  tests/test_compile_ops.py tests/test_compile_programs.py tests/test_compile_state.py tests/test_compile_misuse.py tests/test_interrupts.py"
+  tests/test_compile_state.py tests/test_compile_misuse.py tests/test_interrupts.py"
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
 # shellcheck disable=SC2086

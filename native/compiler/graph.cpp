@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -238,7 +239,7 @@ class Expansion {
       case ROW_sum: return ids.empty() ? to_.literal(0.0) : add(ROW_sum, ids);
       case ROW_dot: return ids.empty() ? to_.literal(0.0) : add(ROW_dot, ids);
       case ROW_mean:
-        if (ids.empty()) return to_.literal(0.0 / 0.0);
+        if (ids.empty()) return to_.literal(std::numeric_limits<double>::quiet_NaN());
         return add(ROW_div, {add(ROW_sum, ids), to_.literal(static_cast<double>(ids.size()))});
       case ROW_prod: return product(ids);
       case ROW_logsumexp: {

@@ -1,6 +1,7 @@
 // The kernels that every row of the op table has, one number at a time, and the choice of an instruction set.
 #include "kernels.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -201,12 +202,12 @@ bool extreme_back(const Call& call) {
     const T best = y[o[3]], gradient = g[o[3]];
     const bool first = call.row == ROW_FIRST_MAX || call.row == ROW_FIRST_MIN;
     int ties = 0;
-    for (int k = 0; k < count; ++k) ties += a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
+    for (int k = 0; k < count; ++k) ties += a[o[1] + int64_t{k} * call.s[1][4]] == best || std::isnan(best);
     for (int k = 0; k < count; ++k) {
       T& target = d[o[0] + int64_t{k} * call.s[0][4]];
       if (!call.accumulate) target = T{};
       if (gradient == T{}) continue;
-      const bool tied = a[o[1] + int64_t{k} * call.s[1][4]] == best || best != best;
+      const bool tied = a[o[1] + int64_t{k} * call.s[1][4]] == best || std::isnan(best);
       if (!tied) continue;
       target += first ? gradient : gradient / static_cast<T>(ties);
       if (first) return;

@@ -58,7 +58,7 @@ class Machine {
   // Where a member's inputs go, and where the results come from. Values are given and taken as doubles.
   void set_inputs(uint32_t member, bool active, const double* numbers);
   void set_literals(uint32_t member, const std::vector<double>& numbers);
-  int32_t* indices(uint32_t member) { return indices_.data() + member * index_count_; }
+  int32_t* indices(uint32_t member) { return indices_.data() + size_t{member} * index_count_; }
   double root(uint32_t member, size_t which) const;
   void input_gradients(uint32_t member, double* gradients) const;
   double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE

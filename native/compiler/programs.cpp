@@ -475,6 +475,7 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
     return entry.machines.find(1)->second->parameter_gradient(place.store, place.offset);
   };
   std::vector<double> ordered;
+  ordered.reserve(entry.order.size());
   for (const long which : entry.order) {
     ordered.push_back(which >= 0 ? numbers[static_cast<size_t>(which)]
                                  : wanted(entry.wanted[static_cast<size_t>(-1 - which)]));
@@ -493,6 +494,7 @@ PyObject* check(PyObject* object, PyObject* args) try {
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
   Programs* self = self_of(object);
   std::vector<PyObject*> items;
+  items.reserve(static_cast<size_t>(PyTuple_Size(tuple)));
   for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items.push_back(PyTuple_GetItem(tuple, i));
   for (const auto& entry : *self->entries) {
     if (entry->number != number) continue;

@@ -79,6 +79,7 @@ class Rerolling {
 
   void place_leaves() {
     std::vector<uint32_t> stores;
+    stores.reserve(leaves_.store_sizes.size());
     for (size_t i = 0; i < leaves_.store_sizes.size(); ++i) {
       stores.push_back(add_region(Memory::PARAMETER, true, leaves_.store_sizes[i], static_cast<uint32_t>(i)));
     }
@@ -199,7 +200,7 @@ class Rerolling {
   // How long the outermost loop is, if it is to go innermost; else 1.
   size_t long_outer_loop(std::span<const Key> keys) const {
     constexpr uint32_t kLong = 64;
-    if (keys.size() < 2 * kLong || terms_.kinds[keys[0].term] == Kind::SELECT) return 1;
+    if (keys.size() < size_t{2} * kLong || terms_.kinds[keys[0].term] == Kind::SELECT) return 1;
     Rows rows;
     const auto first = terms_.operands_of(keys[0].term);
     std::vector<size_t> looked_at;
@@ -236,6 +237,7 @@ class Rerolling {
         blank.code = Code::MAP;
         for (size_t i = 0; i < arity; ++i) place_literals(i, 1, 1);
         std::vector<Side> sides;
+        sides.reserve(arity);
         for (size_t i = 0; i < arity; ++i) sides.push_back(side(i, 1, 1));
         return map(blank, sides);
       }
@@ -378,6 +380,7 @@ class Rerolling {
 
   void map(const Instruction& blank, const std::vector<Side>& sides) {
     std::vector<const Side*> all;
+    all.reserve(sides.size());
     for (const Side& side : sides) all.push_back(&side);
     const std::vector<Nest> nests = nests_of(all, kRank);
     if (nests.size() <= few(1)) return emit(blank, all, nests, {});
@@ -425,6 +428,7 @@ class Rerolling {
     bool any = false;
     for (size_t m = 0; m * side.width < side.places.size(); ++m) {
       std::vector<Address> row;
+      row.reserve(side.width);
       for (size_t k = 0; k < side.width; ++k) row.push_back(side.at(m, k).address);
       if (shared) {
         const auto [found, fresh] = numbers.try_emplace(std::move(row), numbers.size());
@@ -467,7 +471,7 @@ class Rerolling {
   // A sum may be taken in any order: that of the addresses of the side which would be the dearest to collect, if that
   // makes a nest of them.
   void reorder_sum(std::span<Side> sides) const {
-    Side* dearest = nullptr;
+    Side* dearest = &sides[0];
     size_t most = 0;
     for (Side& side : sides) {
       const size_t rows = distinct(side);
@@ -514,6 +518,7 @@ class Rerolling {
     if (inner.empty()) inner.push_back({1, {}});
 
     std::vector<const Side*> all;
+    all.reserve(sides.size());
     for (const Side& side : sides) all.push_back(&side);
     const int depth = kRank - static_cast<int>(inner.size());
     std::vector<Nest> nests = nests_of(all, depth);

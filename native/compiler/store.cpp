@@ -145,6 +145,7 @@ std::vector<StorePlace> store_all(const std::vector<Value*>& leaves) {
   }
   take(leaves);
   std::vector<StorePlace> places;
+  places.reserve(leaves.size());
   for (const Value* leaf : leaves) places.push_back(find_store(leaf));
   return places;
 }
