@@ -47,7 +47,11 @@ def lab(tmp_path: Path) -> Iterator[tuple[str, Path]]:
             yield f"http://127.0.0.1:{port}/lab/tree/notebook.ipynb?token=secret", file
         finally:
             server.terminate()
-            server.wait()
+            try:
+                server.wait(timeout=10)
+            except subprocess.TimeoutExpired:  # it may be busy with a kernel that does not end
+                server.kill()
+                server.wait()
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
