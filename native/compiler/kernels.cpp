@@ -303,7 +303,7 @@ namespace {
 
 const KernelSet& choose() {
   const char* wanted = std::getenv("RETROGRAD_KERNELS");
-  auto allowed = [&](const KernelSet& set) { return !wanted || std::strcmp(wanted, set.name) == 0; };
+  [[maybe_unused]] auto allowed = [&](const KernelSet& set) { return !wanted || std::strcmp(wanted, set.name) == 0; };
 #ifdef RETROGRAD_X86
   __builtin_cpu_init();
   const bool has512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
