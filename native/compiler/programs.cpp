@@ -420,23 +420,26 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   return PyErr_NoMemory();
 }
 
+// Runs what was found back; its value, and the gradients of the active arguments in `gradients`.
+double sweep(const Found& found, Target target, std::vector<double>& gradients) {
+  if (found.replayed) {
+    Replay& replay = *found.entry->replay;
+    replay.backward(1.0, target);
+    replay.input_gradients(gradients.data());
+    return replay.root(0);
+  }
+  Machine& machine = *found.entry->machines.find(1)->second;
+  machine.backward(1.0, target);
+  if (!gradients.empty()) machine.input_gradients(0, gradients.data());
+  return machine.root(0, 0);
+}
+
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   Programs* self = self_of(object);
   const Found found = find(self, BACKWARD, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
-  Entry& entry = *found.entry;
   std::vector<double> gradients(self->scratch->active.size());
-  double result;
-  if (found.replayed) {
-    entry.replay->backward(1.0, Target::STORES);
-    entry.replay->input_gradients(gradients.data());
-    result = entry.replay->root(0);
-  } else {
-    Machine& machine = *entry.machines.find(1)->second;
-    machine.backward(1.0, Target::STORES);
-    if (!gradients.empty()) machine.input_gradients(0, gradients.data());
-    result = machine.root(0, 0);
-  }
+  const double result = sweep(found, Target::STORES, gradients);
   add_to_values(self->scratch->values, gradients);
   return PyFloat_FromDouble(result);
 } catch (const std::bad_alloc&) {
@@ -455,19 +458,9 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
   Programs* self = self_of(object);
   const Found found = find(self, GRADIENTS, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
-  Entry& entry = *found.entry;
+  const Entry& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
-  double result;
-  if (found.replayed) {
-    entry.replay->backward(1.0, Target::WORKSPACE);
-    entry.replay->input_gradients(numbers.data());
-    result = entry.replay->root(0);
-  } else {
-    Machine& machine = *entry.machines.find(1)->second;
-    machine.backward(1.0, Target::WORKSPACE);
-    if (!numbers.empty()) machine.input_gradients(0, numbers.data());
-    result = machine.root(0, 0);
-  }
+  const double result = sweep(found, Target::WORKSPACE, numbers);
   const auto wanted = [&](uint32_t leaf) {
     if (leaf == kNobody) return 0.0;
     if (found.replayed) return entry.replay->leaf_gradient(leaf);

@@ -210,7 +210,7 @@ class Session:
 
     def picture(self) -> dict[str, Any]:
         """What the model makes of its problem now."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: the sessions of the moons and of the GPT each draw their own
 
 
 class MoonsSession(Session):
