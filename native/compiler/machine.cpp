@@ -72,7 +72,6 @@ std::vector<bool> absorbed_regions(const Program& program, const Lowered& lowere
 Machine::Machine(const Program& program, const std::vector<double>& literals,
                  std::vector<std::shared_ptr<Store>> stores, uint32_t capacity, bool float32, Workspaces& workspaces)
     : program_(program),
-      literals_(literals),
       stores_(std::move(stores)),
       lowered_(lower(program, capacity)),
       float32_(float32),
@@ -83,6 +82,7 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
       workspace_(workspaces.of(bytes_)),
       indices_(size_t{index_count_} * capacity),
       use_(size_t{capacity} + 1) {
+  find_fixed(literals);
   find_watched();
   forward_ = bind(lowered_.forward, Target::STORES);
   backward_[0] = bind(lowered_.backward, Target::STORES);
@@ -114,19 +114,24 @@ std::vector<uint32_t> Machine::sizes() const {
   return sizes;
 }
 
-void Machine::enter() {
-  if (workspace_->owner == this) return;
-  workspace_->owner = this;
-  for (size_t i = 0; i < literals_.size(); ++i) {
+// What must be in the workspace before a pass: literals; and zeros in the gaps between ranges that are looked at
+// together.
+void Machine::find_fixed(const std::vector<double>& literals) {
+  for (size_t i = 0; i < literals.size(); ++i) {
     const Place& place = program_.literals[i];
-    if (place.address >= 0) write(value_at(lowered_.moved(program_, place.region, place.address)), literals_[i]);
+    if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
   }
-  // What lies between the ranges that are looked at together.
   if (capacity() > 1) return;
   for (const uint32_t i : lowered_.order) {
     const Address end = lowered_.base[i] + program_.regions[i].length;
-    for (Address at = end; at < (end + 7) / 8 * 8; ++at) write(value_at(at), 0.0);
+    for (Address at = end; at < (end + 7) / 8 * 8; ++at) fixed_.emplace_back(at, 0.0);
   }
+}
+
+void Machine::enter() {
+  if (workspace_->owner == this) return;
+  workspace_->owner = this;
+  for (const auto& [at, number] : fixed_) write(value_at(at), number);
 }
 
 double Machine::read(const char* p) const {

@@ -90,6 +90,7 @@ class Machine {
   char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
+  void find_fixed(const std::vector<double>& literals);
   void find_watched();
   bool finite(Range range) const;
   bool finite() const;
@@ -103,7 +104,6 @@ class Machine {
   };
 
   const Program& program_;
-  const std::vector<double>& literals_;
   std::vector<std::shared_ptr<Store>> stores_;
   Lowered lowered_;
   bool float32_;
@@ -113,6 +113,7 @@ class Machine {
   size_t bytes_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<int32_t> indices_;
+  std::vector<std::pair<Address, double>> fixed_;
   std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
   std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> forward_, backward_[2];
