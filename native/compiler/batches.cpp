@@ -101,7 +101,7 @@ class Batch {
     });
     const std::vector<std::pair<size_t, uint32_t>> runs = std::move(runs_);
     for (const auto& [number, members] : runs) {
-      const Entry* entry = entry_with(programs_, number);
+      Entry* entry = entry_with(programs_, number);
       const Machine* machine = entry ? entry->existing(members) : nullptr;
       if (machine) count_run(programs_, *entry, *machine);
     }
@@ -158,7 +158,7 @@ class Batch {
       for (size_t b = broken.size(); b-- > 0;) members.erase(members.begin() + broken[b]);
     }
     ++programs_->batch_runs;
-    runs_.emplace_back(entry.number, machine->members());
+    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->members());
     if (sweeps_) {
       note(entry, members.size());
       machine->backward(seed_, Target::STORES);

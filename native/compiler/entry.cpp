@@ -35,6 +35,7 @@ void Entry::compile() {
   const std::string problem = verify(program, false);
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
   done("verify");
+  measure();
   // Literals that expansion added come after the graph's own.
   graph.literals = expanded.literals;
   if (!options.exact) {
@@ -42,6 +43,14 @@ void Entry::compile() {
     done("lower");
     if (!options.machine && better_replayed(*this, lowered)) options.replay = true;
   }
+}
+
+void Entry::measure() {
+  for (const Region& region : program.regions) {
+    if (region.memory == Memory::VALUE || region.memory == Memory::INPUT) numbers += region.length;
+  }
+  const size_t bytes = 2 * sizeof(double) * std::max<size_t>(numbers, 1);
+  members_in_cache = static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kMostMembers));
 }
 
 bool Entry::broken() const {
@@ -65,15 +74,6 @@ int Entry::fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) c
   return 1;
 }
 
-uint32_t Entry::most_members() const {
-  size_t numbers = 0;
-  for (const Region& region : program.regions) {
-    if (region.memory == Memory::VALUE || region.memory == Memory::INPUT) numbers += region.length;
-  }
-  const size_t bytes = 2 * sizeof(double) * std::max<size_t>(numbers, 1);
-  return static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kMostMembers));
-}
-
 Machine* Entry::existing(uint32_t members) const {
   if (members == 1 && (!many || single->has_code())) return single.get();
   if (many && members <= many->capacity()) many->set_members(members);
@@ -83,8 +83,8 @@ Machine* Entry::existing(uint32_t members) const {
 Machine& Entry::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, graph.literals, stores, members == 1 ? 1 : most_members(), options.float32,
-                                   workspaces);
+  made = std::make_shared<Machine>(program, graph.literals, stores, members == 1 ? 1 : members_in_cache,
+                                   options.float32, workspaces);
   made->set_members(members);
   return *made;
 }

@@ -1,6 +1,7 @@
 // What the tier that makes machine code asks for, and where it puts what it made.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "programs.hpp"
 
@@ -120,6 +121,8 @@ PyObject* watch(PyObject* object, PyObject* args) {
   self->threshold = threshold;
   Py_RETURN_NONE;
 }
+
+PyObject* fresh(PyObject* object, PyObject*) { return PyBool_FromLong(std::exchange(self_of(object)->fresh, false)); }
 
 // install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
 PyObject* install(PyObject* object, PyObject* args) {
