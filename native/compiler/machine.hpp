@@ -90,6 +90,8 @@ class Machine {
   char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
+  template <class T>
+  void fix();
   void find_fixed(const std::vector<double>& literals);
   void find_watched();
   bool finite(Range range) const;
