@@ -47,17 +47,30 @@ bool absorbs(const Instruction& instruction) {
   }
 }
 
-bool reads_parameters_unseen(const Program& program) {
+// The regions whose numbers can be not finite without the result's showing it: those that absorbing rows read.
+std::vector<bool> absorbed_regions(const Program& program, const Lowered& lowered) {
+  std::vector<bool> absorbed(program.regions.size());
   for (const Instruction& instruction : program.instructions) {
-    // A parameter that is not chosen has nothing behind it that could be owed anything.
-    if (!absorbs(instruction) || instruction.code == Code::SELECT) continue;
-    if (instruction.code == Code::INDEXED || instruction.through_pool) return true;
+    if (!absorbs(instruction)) continue;
+    const auto mark = [&](uint32_t region) {
+      // A parameter that is not chosen has nothing behind it that could be owed anything.
+      const bool chosen = instruction.code == Code::SELECT && program.regions[region].memory == Memory::PARAMETER;
+      if (!chosen) absorbed[region] = true;
+    };
     for (int i = 0; i < instruction.operands; ++i) {
-      const uint32_t region = instruction.views[i].region;
-      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) return true;
+      const View& view = instruction.views[i];
+      if (view.region != kNoRegion) {
+        mark(view.region);
+      } else if (instruction.code == Code::INDEXED) {
+        const auto list = lowered.pool.begin() + view.base;
+        std::for_each(list, list + instruction.sizes[0], [&](int32_t at) { mark(lowered.region_at(at)); });
+      }
+    }
+    if (instruction.through_pool) {
+      for (const int32_t at : lowered.pool) mark(lowered.region_at(at));
     }
   }
-  return false;
+  return absorbed;
 }
 
 }  // namespace
@@ -69,7 +82,6 @@ Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> sto
       lowered_(lower(program, batch, literals_vary)),
       float32_(float32),
       direct_(!float32 && !lowered_.addresses_parameters),
-      looks_at_parameters_(reads_parameters_unseen(program)),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
       bytes_(static_cast<size_t>(lowered_.size) * width()),
       values_(bytes_),
@@ -190,19 +202,17 @@ void Machine::add_gradients_out() {
 // What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
 // rows that absorb it. Those are looked at.
 void Machine::find_watched() {
-  std::vector<bool> watched(program_.regions.size());
+  std::vector<bool> watched = absorbed_regions(program_, lowered_);
   watched[program_.roots[0].region] = true;
-  for (const Instruction& instruction : program_.instructions) {
-    if (!absorbs(instruction)) continue;
-    for (int i = 0; i < instruction.operands; ++i) {
-      if (instruction.views[i].region != kNoRegion) watched[instruction.views[i].region] = true;
-    }
-    if (instruction.code == Code::INDEXED || instruction.through_pool) watched.assign(watched.size(), true);
-  }
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || (direct_ && program_.regions[i].memory == Memory::PARAMETER)) continue;
+    if (!watched[i]) continue;
+    const Region& region = program_.regions[i];
+    if (direct_ && region.memory == Memory::PARAMETER) {
+      watched_stores_.push_back(stores_[region.store].get());
+      continue;
+    }
     const Address begin = lowered_.base[i];
-    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : program_.regions[i].length);
+    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : region.length);
     // Gaps of a few numbers, which are zero, are not worth another range.
     if (!watched_.empty() && begin - watched_.back().end < 16) {
       watched_.back().end = end;
@@ -224,8 +234,7 @@ bool Machine::finite() const {
       return false;
     }
   }
-  if (!looks_at_parameters_) return true;
-  for (const auto& store : stores_) {
+  for (Store* store : watched_stores_) {
     if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
   }
   return true;

@@ -100,13 +100,13 @@ class Machine {
   std::vector<std::shared_ptr<Store>> stores_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;               // the stores' arrays are the program's parameter memory
-  bool looks_at_parameters_;  // rows that can turn what is not finite into what is, read parameters
+  bool direct_;  // the stores' arrays are the program's parameter memory
   uint32_t index_count_;
   size_t bytes_;
   Numbers values_, gradients_;
   std::vector<int32_t> indices_;
-  std::vector<Range> watched_;  // results which, were they not finite, the result of the program need not show
+  std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
+  std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> forward_, backward_[2];
   uint32_t runs_ = 0;
   MachineCode code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
