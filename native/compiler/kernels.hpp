@@ -35,7 +35,8 @@ enum class Kernel : uint8_t {
 
 // One call. What the pointers are, by kernel:
 //   0 d   1 a   2 b   3 c or y   4 g   5…7 lists of int32
-// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2.
+// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2; the last loop goes along the lists,
+// the one around it over members of a batch, whose lists are s[1] apart.
 struct Call {
   bool (*run)(const Call&);  // true when an operation was outside its domain
   void* p[kPointers];
