@@ -133,6 +133,9 @@ PyObject* add(PyObject* object, PyObject* args) try {
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   entry->milliseconds.emplace_back("lift", spent.count());
   place_leaves(*entry, is_active, places);
+  for (const auto& store : entry->stores) {
+    if (entry->options.exact) store->be_exact();
+  }
   find_wanted(*entry, wanted_values);
   for (Py_ssize_t i = 0; i < PyList_Size(order); ++i) entry->order.push_back(PyLong_AsLong(PyList_GetItem(order, i)));
   entry->compile();

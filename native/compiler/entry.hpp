@@ -32,6 +32,7 @@ struct Entry {
   Workspaces& workspaces;
   size_t number = 0;
   long mode = BACKWARD;
+  uint64_t outline = 0;  // of the arguments of the last call that it answered
   std::unique_ptr<Spec> spec;
   Graph graph;
   Leaves leaves;

@@ -104,10 +104,6 @@ void dealloc(PyObject* object) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
-PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "Compile a trace; the number of its program."},
     {"call", fast(call), METH_FASTCALL, "The value."},
