@@ -121,6 +121,7 @@ void Machine::find_fixed(const std::vector<double>& literals) {
     const Place& place = program_.literals[i];
     if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
   }
+  literals_ = fixed_.size();
   for (const Range& range : watched_) {
     if (range.stride) continue;
     for (const uint32_t i : lowered_.order) {

@@ -76,6 +76,8 @@ class Machine {
   uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
 
   const Lowered& lowered() const { return lowered_; }
+  // The literals: where each is, and its number.
+  std::span<const std::pair<Address, double>> literals() const { return std::span(fixed_).first(literals_); }
   size_t bytes() const { return bytes_; }
 
  private:
@@ -115,7 +117,8 @@ class Machine {
   size_t bytes_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<int32_t> indices_;
-  std::vector<std::pair<Address, double>> fixed_;
+  std::vector<std::pair<Address, double>> fixed_;  // the literals first
+  size_t literals_ = 0;
   std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
   std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> forward_, backward_[2];

@@ -93,6 +93,11 @@ PyObject* memory(PyObject* object, PyObject* args) {
       if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
     }
   }
+  Ref literals(PyList_New(0));
+  for (const auto& [at, number_there] : machine->literals()) {
+    Ref one(Py_BuildValue("(Ld)", static_cast<long long>(at), number_there));
+    if (!literals || !one || PyList_Append(literals.get(), one.get()) < 0) return nullptr;
+  }
   auto* shared = new std::shared_ptr<Machine>(machine);
   Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
     delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
@@ -102,9 +107,10 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue("{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers", static_cast<unsigned long long>(machine->numbers()),
-                       "gradients", static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(),
-                       "zeroed", zeroed.get(), "root",
+  return Py_BuildValue("{s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "numbers",
+                       static_cast<unsigned long long>(machine->numbers()), "gradients",
+                       static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
+                       zeroed.get(), "literals", literals.get(), "root",
                        static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
                        root.region, "keep", keep.get());
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import elementwise, products
 from .calls import Call
@@ -39,9 +39,14 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 }
 
 
-def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> tuple[Text, str]:
-    """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
-    t = Text(width)
+def function_of(
+    name: str, calls: Sequence[Call], width: int, plain: bool, literals: Mapping[int, float]
+) -> tuple[Text, str]:
+    """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels.
+
+    ``literals`` are the numbers at addresses where nothing is ever written.
+    """
+    t = Text(width, literals)
     kinds = Counter((call.kernel, call.row) for call in calls)
     for call in calls:
         if call.empty:

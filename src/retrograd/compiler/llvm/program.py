@@ -6,7 +6,7 @@ import ctypes
 from time import perf_counter
 
 from ...engine import Programs
-from .calls import decoded
+from .calls import DOUBLE, decoded
 from .generate import function_of, module_of
 from .machine_code import compiled, vector_width
 from .memory import Memory
@@ -17,7 +17,9 @@ __all__ = ["compile_program"]
 def compile_program(programs: Programs, number: int, batch: int, passes: tuple[int, int], plain: bool) -> None:
     """Raises IndexError when the program is gone."""
     start = perf_counter()
-    memory = Memory.of(programs.memory(number, batch), batch)
+    facts = programs.memory(number, batch)
+    memory = Memory.of(facts, batch)
+    literals = {facts["numbers"] + DOUBLE * address: value for address, value in facts["literals"]}
     buffers, texts, names = [], [], []
     for which in passes:
         calls = programs.calls(number, batch, which)
@@ -27,7 +29,7 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
         decoded_calls = list(decoded(calls, ctypes.addressof(buffer)))
         if which > 0:
             decoded_calls = memory.needed(decoded_calls)
-        texts.append(function_of(names[-1], decoded_calls, vector_width(), plain))
+        texts.append(function_of(names[-1], decoded_calls, vector_width(), plain, literals))
     code = compiled(module_of(texts), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):

@@ -7,7 +7,7 @@ call to the next in a register. No pass of LLVM has to find that out.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .calls import DOUBLE, At
@@ -169,8 +169,9 @@ class Mask:
 class Text:
     """The body of one function, and what it needs around it."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, literals: Mapping[int, float] | None = None) -> None:
         self.width = width  #: doubles of a vector
+        self.literals = literals or {}  #: numbers that never change, by their addresses
         self.lines: list[str] = []
         self.bases: list[int] = []  #: the function's arguments, by their addresses
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
@@ -240,6 +241,8 @@ class Text:
     def load(self, at: At, count: int) -> Vector:
         """``count`` numbers, at most a vector of them; lanes beyond are anything."""
         count = min(count, self.width)
+        if count == 1 and at.moving is None and at.address in self.literals:
+            return self.number(self.literals[at.address], 1)
         key = (at.address, count)
         if at.moving is None and (known := self._remembered.pop(key, None)) is not None:
             self._remembered[key] = known
@@ -279,6 +282,8 @@ class Text:
 
     def load_splat(self, at: At, width: int) -> Vector:
         """One number in every lane."""
+        if at.moving is None and at.address in self.literals:
+            return self.number(self.literals[at.address], width)
         key = (at.address, -width)
         if at.moving is None and key in self._remembered:
             return self._remembered[key]
