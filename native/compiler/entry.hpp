@@ -19,7 +19,6 @@ struct IndexGuard {
 enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
 
 constexpr uint32_t kNobody = UINT32_MAX;
-constexpr size_t kEnough = 512;  // numbers, beside which the half microsecond that a run costs is little
 
 struct Options {
   bool exact = false, float32 = false, replay = false, machine = false;
@@ -50,8 +49,8 @@ struct Entry {
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;                // of members, and of calls
   Ref keeps;                      // machine code that the machines run
-  size_t numbers = 0;             // of inputs and results
   uint32_t members_in_cache = 1;  // whose values and gradients it holds
+  bool stands_alone = false;      // one member of a batch is work enough for machine code of its own
 
   // Makes the program of the graph. Throws Unsupported.
   void compile();
@@ -63,16 +62,14 @@ struct Entry {
 
   // How many members of a batch run together at most: few enough for the cache to hold. One, where machine code does
   // so much for each of them that nothing is gained by company.
-  uint32_t most_members() const { return stands_alone() && single->has_code() ? 1 : members_in_cache; }
-  // Whether one member is work enough for machine code of its own, whatever the size of the batch.
-  bool stands_alone() const { return numbers >= kEnough; }
+  uint32_t most_members() const { return stands_alone && single->has_code() ? 1 : members_in_cache; }
   // The machine for so many members (at most members_in_cache), set to them; made when it is first wanted.
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
   Replay& replayed();
 
-  void measure();
+  void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
   Outcome replay_forward(const Arguments& arguments);
 };

@@ -39,7 +39,7 @@ void count_run(Programs* self, Entry& entry, const Machine& machine) {
   entry.runs += machine.members();
   self->fresh |= machine.runs() == 1;
   if (!self->hot) return;
-  if (machine.capacity() == 1 || entry.stands_alone()) {
+  if (machine.capacity() == 1 || entry.stands_alone) {
     const bool now = before < self->threshold && entry.runs >= self->threshold;
     if (now && !entry.single->has_code()) tell(self, entry, 1);
   } else if (machine.runs() == self->threshold && uint64_t{machine.runs()} * 2 >= self->batch_runs) {
