@@ -62,15 +62,12 @@ struct Entry {
     return false;
   }
 
+  // The machine for that many members, with its literals; made when it is first asked for.
   Machine& machine(uint32_t batch) {
-    std::shared_ptr<Machine>& machine = machines[batch];
-    if (!machine) machine = std::make_shared<Machine>(program, stores, batch, options.float32, false);
-    return *machine;
-  }
-  void prepare(uint32_t batch) {
-    if (machines.count(batch)) return;
-    Machine& fresh = machine(batch);
-    for (uint32_t member = 0; member < batch; ++member) fresh.set_literals(member, graph.literals);
+    if (const auto known = machines.find(batch); known != machines.end()) return *known->second;
+    auto fresh = std::make_shared<Machine>(program, stores, batch, options.float32, false);
+    for (uint32_t member = 0; member < batch; ++member) fresh->set_literals(member, graph.literals);
+    return *machines.emplace(batch, std::move(fresh)).first->second;
   }
   Replay& replayed() {
     if (!replay) replay = std::make_unique<Replay>(graph, leaves, stores);
@@ -100,6 +97,7 @@ struct Programs {
     size_t entry;  // its number
     std::vector<Arguments> members;
     bool replayed;
+    double sum;  // of the members' values
   };
   std::vector<Pending>* pending;
   // Who is told, as hot((token, number, batch)), when a machine has run `threshold` times.
@@ -221,9 +219,9 @@ void compile(Entry& entry) {
   // Literals that expansion added come after the graph's own.
   entry.graph.literals = expanded.literals;
   if (!entry.options.exact) {
-    entry.prepare(1);
+    const Lowered& lowered = entry.machine(1).lowered();
     done("lower");
-    if (!entry.options.machine && better_replayed(entry, entry.machine(1).lowered())) entry.options.replay = true;
+    if (!entry.options.machine && better_replayed(entry, lowered)) entry.options.replay = true;
   }
 }
 
@@ -359,6 +357,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     if (entry.mode != mode) continue;
     if (entry.broken()) {
       found.reason = "parameter";
+      const auto gone = std::move(entries[i]);
       entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i--));
       continue;
     }
@@ -410,28 +409,30 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
   }
 }
 
+double value_of(const Found& found) {
+  return found.replayed ? found.entry->replay->root(0) : found.entry->machines.find(1)->second->root(0, 0);
+}
+
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
   Programs* self = self_of(object);
   const Found found = find(self, BACKWARD, false, args, count);
   if (!found.entry) return call_miss(self, "call", args, count, found);
-  return PyFloat_FromDouble(found.replayed ? found.entry->replay->root(0)
-                                           : found.entry->machines.find(1)->second->root(0, 0));
+  return PyFloat_FromDouble(value_of(found));
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
 
-// Runs what was found back; its value, and the gradients of the active arguments in `gradients`.
-double sweep(const Found& found, Target target, std::vector<double>& gradients) {
+// Runs what was found back, with the gradients of the active arguments in `gradients`.
+void sweep(const Found& found, Target target, std::vector<double>& gradients) {
   if (found.replayed) {
     Replay& replay = *found.entry->replay;
     replay.backward(1.0, target);
     replay.input_gradients(gradients.data());
-    return replay.root(0);
+    return;
   }
   Machine& machine = *found.entry->machines.find(1)->second;
   machine.backward(1.0, target);
   if (!gradients.empty()) machine.input_gradients(0, gradients.data());
-  return machine.root(0, 0);
 }
 
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
@@ -439,9 +440,11 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) tr
   const Found found = find(self, BACKWARD, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   std::vector<double> gradients(self->scratch->active.size());
-  const double result = sweep(found, Target::STORES, gradients);
+  Ref result(PyFloat_FromDouble(value_of(found)));
+  if (!result) return nullptr;  // before any gradient is touched
+  sweep(found, Target::STORES, gradients);
   add_to_values(self->scratch->values, gradients);
-  return PyFloat_FromDouble(result);
+  return result.release();
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
@@ -460,7 +463,7 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Entry& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
-  const double result = sweep(found, Target::WORKSPACE, numbers);
+  sweep(found, Target::WORKSPACE, numbers);
   const auto wanted = [&](uint32_t leaf) {
     if (leaf == kNobody) return 0.0;
     if (found.replayed) return entry.replay->leaf_gradient(leaf);
@@ -474,7 +477,7 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
                                  : wanted(entry.wanted[static_cast<size_t>(-1 - which)]));
   }
   Ref list(list_of(ordered));
-  return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+  return list ? Py_BuildValue("(dO)", value_of(found), list.get()) : nullptr;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
@@ -570,7 +573,7 @@ bool replay_group(Programs* self, Entry& entry, std::vector<Member>& members) {
       continue;
     }
     ++entry.hits;
-    self->pending->push_back({entry.number, {}, true});
+    self->pending->push_back({entry.number, {}, true, entry.replay->root(0)});
     self->pending->back().members.push_back(std::move(arguments));
     members.erase(members.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -591,7 +594,6 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
   }
   while (!fitting.empty()) {
     const auto count = static_cast<uint32_t>(fitting.size());
-    entry.prepare(count);
     Machine& machine = entry.machine(count);
     for (uint32_t m = 0; m < count; ++m) entry.give(machine, m, fitting[m].second);
     std::vector<uint32_t> broken;
@@ -608,7 +610,8 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
   entry.hits += fitting.size();
   const auto together = static_cast<uint32_t>(fitting.size());
   count_run(self, entry, *entry.machines.find(together)->second, together);
-  Programs::Pending pending{entry.number, {}, false};
+  Programs::Pending pending{entry.number, {}, false, 0.0};
+  for (uint32_t m = 0; m < together; ++m) pending.sum += entry.machine(together).root(m, 0);
   for (size_t m = fitting.size(); m-- > 0;)
     members.erase(members.begin() + static_cast<std::ptrdiff_t>(fitting[m].first));
   for (auto& [member, arguments] : fitting) pending.members.push_back(std::move(arguments));
@@ -642,51 +645,55 @@ PyObject* batch_forward(PyObject* object, PyObject* list) try {
   return PyErr_NoMemory();
 }
 
-// Sweeps what batch_forward ran together; the sum of its values.
-double sweep_group(Entry& entry, const std::vector<Arguments>& members, double seed) {
+// Sweeps what batch_forward ran together. `gradients` has room for those of one member.
+void sweep_group(Entry& entry, const std::vector<Arguments>& members, double seed, std::vector<double>& gradients) {
   Machine& machine = entry.machine(static_cast<uint32_t>(members.size()));
   // Python code may have run since: then the Values hold the truth.
   for (const auto& store : entry.stores) store->acquire();
   machine.backward(seed, Target::STORES);
-  double sum = 0.0;
   for (uint32_t m = 0; m < members.size(); ++m) {
-    std::vector<double> gradients(members[m].values.size());
-    if (!gradients.empty()) machine.input_gradients(m, gradients.data());
+    if (!members[m].values.empty()) machine.input_gradients(m, gradients.data());
     add_to_values(members[m].values, gradients);
-    sum += machine.root(m, 0);
   }
-  return sum;
 }
 
 // A replay has one memory for all members: each is run forward once more.
-double sweep_replayed(Entry& entry, const Arguments& member, double seed) {
+void sweep_replayed(Entry& entry, const Arguments& member, double seed, std::vector<double>& gradients) {
   replay_forward(entry, member);
   entry.replay->backward(seed, Target::STORES);
-  std::vector<double> gradients(member.values.size());
   entry.replay->input_gradients(gradients.data());
   add_to_values(member.values, gradients);
-  return entry.replay->root(0);
 }
 
-// batch_backward(seed): sweeps what batch_forward ran, the last member first; the sum of its values.
+// batch_backward(seed): sweeps what batch_forward ran, the last member first; the sum of its values. All memory is
+// asked for before the first gradient is touched.
 PyObject* batch_backward(PyObject* object, PyObject* seed) try {
   Programs* self = self_of(object);
   const double number = PyFloat_AsDouble(seed);
   if (number == -1.0 && PyErr_Occurred()) return nullptr;
   const std::vector<Programs::Pending> pending = std::exchange(*self->pending, {});
-  std::vector<double> sums(pending.size());
-  for (size_t i = pending.size(); i-- > 0;) {
-    Entry* entry = entry_with(self, pending[i].entry);
+  size_t most = 0;
+  double sum = 0.0;
+  for (const Programs::Pending& group : pending) {
+    const Entry* entry = entry_with(self, group.entry);
     if (!entry || entry->broken()) {
       PyErr_SetString(PyExc_RuntimeError, "backward_batch: a parameter or a program was lost while the batch was run.");
       return nullptr;
     }
-    sums[i] = pending[i].replayed ? sweep_replayed(*entry, pending[i].members[0], number)
-                                  : sweep_group(*entry, pending[i].members, number);
+    sum += group.sum;
+    most = std::max<size_t>(most, entry->leaves.active_inputs);
   }
-  double sum = 0.0;
-  for (const double one : sums) sum += one;
-  return PyFloat_FromDouble(sum);
+  std::vector<double> gradients(most);
+  Ref result(PyFloat_FromDouble(sum));
+  for (size_t i = pending.size(); result && i-- > 0;) {
+    Entry& entry = *entry_with(self, pending[i].entry);
+    if (pending[i].replayed) {
+      sweep_replayed(entry, pending[i].members[0], number, gradients);
+    } else {
+      sweep_group(entry, pending[i].members, number, gradients);
+    }
+  }
+  return result.release();
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
@@ -842,7 +849,7 @@ PyObject* calls(PyObject* object, PyObject* args) {
 }
 
 // profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
-PyObject* profile(PyObject* object, PyObject* args) {
+PyObject* profile(PyObject* object, PyObject* args) try {
   PyObject* number;
   unsigned int batch, times;
   int pass;
@@ -873,12 +880,14 @@ PyObject* profile(PyObject* object, PyObject* args) {
     if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
   }
   return result.release();
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
 // ranges that are zero before a backward pass; and something that keeps the memory alive.
-PyObject* memory(PyObject* object, PyObject* args) {
+PyObject* memory(PyObject* object, PyObject* args) try {
   PyObject* number;
   unsigned int batch;
   if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
@@ -915,6 +924,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
       "gradients", static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
       zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
       "root_region", root.region, "keep", keep.get());
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 // watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
@@ -931,7 +942,7 @@ PyObject* watch(PyObject* object, PyObject* args) {
 }
 
 // install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
-PyObject* install(PyObject* object, PyObject* args) {
+PyObject* install(PyObject* object, PyObject* args) try {
   PyObject *number, *keep;
   unsigned int batch;
   int pass;
@@ -952,11 +963,15 @@ PyObject* install(PyObject* object, PyObject* args) {
   if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
   passes.back().second += milliseconds;
   Py_RETURN_NONE;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
-PyObject* verified(PyObject* object, PyObject* argument) {
+PyObject* verified(PyObject* object, PyObject* argument) try {
   const Entry* entry = entry_numbered(object, argument);
   return entry ? PyUnicode_FromString(verify(entry->program, true).c_str()) : nullptr;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 // locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for
@@ -989,7 +1004,10 @@ PyObject* locate(PyObject* object, PyObject* args) try {
 PyObject* drop(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
   if (!entry) return nullptr;
-  std::erase_if(*self_of(object)->entries, [&](const auto& one) { return one.get() == entry; });
+  auto& entries = *self_of(object)->entries;
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& one) { return one.get() == entry; });
+  const auto dropped = std::move(*found);  // what it lets go of may come back here
+  entries.erase(found);
   Py_RETURN_NONE;
 }
 
@@ -999,13 +1017,17 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   PyObject *miss, *index;
   if (!PyArg_ParseTuple(args, "OO:Programs", &miss, &index)) return nullptr;
   index_type = index;
+  // First what may fail: the collector sees the object from its allocation on.
+  auto entries = std::make_unique<std::vector<std::unique_ptr<Entry>>>();
+  auto pending = std::make_unique<std::vector<Programs::Pending>>();
+  auto scratch = std::make_unique<Arguments>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
   Programs* self = self_of(object);
-  self->entries = new std::vector<std::unique_ptr<Entry>>;
-  self->pending = new std::vector<Programs::Pending>;
-  self->scratch = new Arguments;
+  self->entries = entries.release();
+  self->pending = pending.release();
+  self->scratch = scratch.release();
   self->miss = Py_NewRef(miss);
   return object;
 } catch (const std::bad_alloc&) {
