@@ -95,7 +95,7 @@ void find_wanted(Entry& entry, const std::vector<Value*>& values) {
 
 }  // namespace
 
-PyObject* add(PyObject* object, PyObject* args) try {
+PyObject* add(PyObject* object, PyObject* args) {
   PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards, *wanted, *order;
   auto entry = std::make_unique<Entry>(*self_of(object)->workspaces);
   unsigned long long since;
@@ -144,16 +144,15 @@ PyObject* add(PyObject* object, PyObject* args) try {
   entry->number = self->made++;
   self->entries->insert(self->entries->begin(), std::move(entry));
   return PyLong_FromSize_t(self->made - 1);
-} catch (const Unsupported& problem) {
-  return PyErr_Format(PyExc_NotImplementedError, "%s", problem.what());
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 PyObject* drop(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
   if (!entry) return nullptr;
-  std::erase_if(*self_of(object)->entries, [&](const auto& one) { return one.get() == entry; });
+  auto& entries = *self_of(object)->entries;
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& one) { return one.get() == entry; });
+  const auto dropped = std::move(*found);  // what it lets go of may come back here
+  entries.erase(found);
   Py_RETURN_NONE;
 }
 

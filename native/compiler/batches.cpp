@@ -97,7 +97,7 @@ class Batch {
   }
 
   // When all is done: programs that were used come first in the next search, and runs are counted.
-  void finish() {
+  void finish() try {
     auto& entries = *programs_->entries;
     std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
       return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
@@ -108,6 +108,8 @@ class Batch {
       const Machine* machine = entry ? entry->existing(members) : nullptr;
       if (machine) count_run(programs_, *entry, *machine);
     }
+  } catch (const std::bad_alloc&) {
+    return;  // what was swept stays: they are found, and counted, another time
   }
 
  private:
@@ -227,7 +229,7 @@ class Batch {
 // batch(members, seed): the sum of the members' values, seed times the gradient of each of them having been added to
 // .grad; and the numbers of the members that no program stands for: if there are any, nothing was added. None where
 // the members must be run eagerly: in a trace, and where gradients are switched off.
-PyObject* batch(PyObject* object, PyObject* args) try {
+PyObject* batch(PyObject* object, PyObject* args) {
   PyObject* members;
   double seed;
   if (!PyArg_ParseTuple(args, "O!d:batch", &PyList_Type, &members, &seed)) return nullptr;
@@ -238,18 +240,14 @@ PyObject* batch(PyObject* object, PyObject* args) try {
   Ref left(batch.left());
   batch.finish();
   return left ? Py_BuildValue("(dO)", sum, left.get()) : nullptr;
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 // unfit(members): the numbers of the members of a batch that no program stands for.
-PyObject* unfit(PyObject* object, PyObject* members) try {
+PyObject* unfit(PyObject* object, PyObject* members) {
   if (!PyList_Check(members)) return PyErr_Format(PyExc_TypeError, "the members of a batch are a list");
   Batch batch(self_of(object), false, 0.0);
   if (!batch.read(members) || !batch.run()) return nullptr;
   return batch.left();
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 }  // namespace retrograd::compiler

@@ -61,6 +61,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     if (entry.mode != mode) continue;
     if (entry.broken()) {
       found.reason = "parameter";
+      const auto gone = std::move(entries[i]);  // what it lets go of may come back here
       entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i--));
       continue;
     }
@@ -104,18 +105,21 @@ void count_answer(Programs* self, const Found& found) {
   if (!found.replayed) count_run(self, *found.entry, *found.entry->single);
 }
 
-// Runs what was found back; its value, and the gradients of the active arguments in `gradients`.
-double sweep(const Found& found, Target target, std::vector<double>& gradients) {
+double value_of(const Found& found) {
+  return found.replayed ? found.entry->replay->root(0) : found.entry->single->root(0, 0);
+}
+
+// Runs what was found back, with the gradients of the active arguments in `gradients`.
+void sweep(const Found& found, Target target, std::vector<double>& gradients) {
   if (found.replayed) {
     Replay& replay = *found.entry->replay;
     replay.backward(1.0, target);
     replay.input_gradients(gradients.data());
-    return replay.root(0);
+    return;
   }
   Machine& machine = *found.entry->single;
   machine.backward(1.0, target);
   if (!gradients.empty()) machine.input_gradients(0, gradients.data());
-  return machine.root(0, 0);
 }
 
 PyObject* list_of(const std::vector<double>& numbers) {
@@ -140,37 +144,36 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
   }
 }
 
-PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   Programs* self = self_of(object);
   const Found found = find(self, BACKWARD, false, args, count);
   if (!found.entry) return call_miss(self, "call", args, count, found);
-  const double result = found.replayed ? found.entry->replay->root(0) : found.entry->single->root(0, 0);
+  const double result = value_of(found);
   count_answer(self, found);
   return PyFloat_FromDouble(result);
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
-PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   Programs* self = self_of(object);
   const Found found = find(self, BACKWARD, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   std::vector<double> gradients(self->scratch->active.size());
-  const double result = sweep(found, Target::STORES, gradients);
+  Ref result(PyFloat_FromDouble(value_of(found)));
+  if (!result) return nullptr;  // before any gradient is touched
+  sweep(found, Target::STORES, gradients);
   add_to_values(self->scratch->values, gradients);
   count_answer(self, found);
-  return PyFloat_FromDouble(result);
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
+  return result.release();
 }
 
-PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   Programs* self = self_of(object);
   const Found found = find(self, GRADIENTS, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Entry& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
-  const double result = sweep(found, Target::WORKSPACE, numbers);
+  const double result = value_of(found);
+  sweep(found, Target::WORKSPACE, numbers);
   const auto wanted = [&](uint32_t leaf) {
     if (leaf == kNobody) return 0.0;
     if (found.replayed) return entry.replay->leaf_gradient(leaf);
@@ -186,13 +189,11 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) t
   count_answer(self, found);
   Ref list(list_of(ordered));
   return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 // check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
 // trace; None when the call is exceptional, False when the entry does not stand for it.
-PyObject* check(PyObject* object, PyObject* args) try {
+PyObject* check(PyObject* object, PyObject* args) {
   size_t number;
   PyObject* tuple;
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
@@ -237,8 +238,6 @@ PyObject* check(PyObject* object, PyObject* args) try {
     return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
   }
   Py_RETURN_NONE;
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 }  // namespace retrograd::compiler

@@ -144,7 +144,7 @@ PyObject* verified(PyObject* object, PyObject* argument) {
 
 // locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for
 // what is no node of it.
-PyObject* locate(PyObject* object, PyObject* args) try {
+PyObject* locate(PyObject* object, PyObject* args) {
   PyObject *number, *node;
   if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
   const Entry* entry = entry_numbered(object, number);
@@ -165,8 +165,6 @@ PyObject* locate(PyObject* object, PyObject* args) try {
   const size_t producer = producer_of(entry->program, entry->program.nodes[id.index()]);
   if (producer == entry->program.instructions.size()) Py_RETURN_NONE;
   return PyLong_FromSize_t(producer);
-} catch (const std::bad_alloc&) {
-  return PyErr_NoMemory();
 }
 
 }  // namespace retrograd::compiler

@@ -288,27 +288,6 @@ Run generic(Kernel kernel, uint16_t row) {
   }
 }
 
-}  // namespace
-
-// The bits of the processor's mode that make small results, and small operands, zero.
-#if defined(__x86_64__)
-FlushToZero::FlushToZero() : before_(__builtin_ia32_stmxcsr()) {
-  __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_) | 0x8040);
-}
-FlushToZero::~FlushToZero() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_)); }
-#elif defined(__aarch64__)
-FlushToZero::FlushToZero() {
-  asm volatile("mrs %0, fpcr" : "=r"(before_));
-  asm volatile("msr fpcr, %0" : : "r"(before_ | uint64_t{1} << 24));
-}
-FlushToZero::~FlushToZero() { asm volatile("msr fpcr, %0" : : "r"(before_)); }
-#else
-FlushToZero::FlushToZero() : before_(0) {}
-FlushToZero::~FlushToZero() = default;
-#endif
-
-namespace {
-
 const KernelSet& choose() {
   const char* wanted = std::getenv("RETROGRAD_KERNELS");
   [[maybe_unused]] auto allowed = [&](const KernelSet& set) { return !wanted || std::strcmp(wanted, set.name) == 0; };

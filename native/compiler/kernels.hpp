@@ -68,19 +68,6 @@ struct KernelSet {
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
 };
 
-// Results too small for a normal number are zero while this lives: moments that die away would otherwise make every
-// operation on them a hundred times slower.
-class FlushToZero {
- public:
-  FlushToZero();
-  ~FlushToZero();
-  FlushToZero(const FlushToZero&) = delete;
-  FlushToZero& operator=(const FlushToZero&) = delete;
-
- private:
-  uint64_t before_;
-};
-
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.
 const KernelSet& best_kernels();
 // A kernel for a call; never null.

@@ -292,7 +292,6 @@ bool Machine::run(int pass) {
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
-  const FlushToZero mode;
   ++use_[members_].runs;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
@@ -329,7 +328,6 @@ void Machine::zero(Target target) {
 }
 
 void Machine::backward(double seed, Target target) {
-  const FlushToZero mode;
   zero(target);
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];

@@ -57,14 +57,19 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   PyObject *miss, *index;
   if (!PyArg_ParseTuple(args, "OO:Programs", &miss, &index)) return nullptr;
   index_type = index;
+  // First what may fail: the collector sees the object from its allocation on.
+  auto entries = std::make_unique<std::vector<std::unique_ptr<Entry>>>();
+  auto workspaces = std::make_unique<Workspaces>();
+  auto scratch = std::make_unique<Arguments>();
+  auto members = std::make_unique<std::vector<Arguments>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
   Programs* self = self_of(object);
-  self->entries = new std::vector<std::unique_ptr<Entry>>;
-  self->workspaces = new Workspaces;
-  self->scratch = new Arguments;
-  self->members = new std::vector<Arguments>;
+  self->entries = entries.release();
+  self->workspaces = workspaces.release();
+  self->scratch = scratch.release();
+  self->members = members.release();
   self->miss = Py_NewRef(miss);
   return object;
 } catch (const std::bad_alloc&) {
@@ -104,28 +109,44 @@ void dealloc(PyObject* object) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
+// A method whose exceptions become Python's.
+template <PyObject* (*method)(PyObject*, PyObject*)>
+PyObject* guarded(PyObject* object, PyObject* argument) try {
+  return method(object, argument);
+} catch (const Unsupported& problem) {
+  return PyErr_Format(PyExc_NotImplementedError, "%s", problem.what());
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+template <PyObject* (*method)(PyObject*, PyObject* const*, Py_ssize_t)>
+PyObject* guarded(PyObject* object, PyObject* const* args, Py_ssize_t count) try {
+  return method(object, args, count);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
 PyMethodDef methods[] = {
-    {"add", add, METH_VARARGS, "Compile a trace; the number of its program."},
-    {"call", fast(call), METH_FASTCALL, "The value."},
-    {"backward", fast(backward), METH_FASTCALL, "The value; gradients are added to .grad."},
-    {"gradients", fast(gradients), METH_FASTCALL,
+    {"add", guarded<add>, METH_VARARGS, "Compile a trace; the number of its program."},
+    {"call", fast(guarded<call>), METH_FASTCALL, "The value."},
+    {"backward", fast(guarded<backward>), METH_FASTCALL, "The value; gradients are added to .grad."},
+    {"gradients", fast(guarded<gradients>), METH_FASTCALL,
      "The value and the gradients of the active arguments and of what else was wanted."},
-    {"check", check, METH_VARARGS, "What a program computes for a call, leaving no trace."},
-    {"batch", batch, METH_VARARGS,
+    {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
+    {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
-    {"unfit", unfit, METH_O, "Which members of a batch no program stands for."},
-    {"tier", tier, METH_NOARGS, "What runs the program that was used last."},
-    {"facts", facts, METH_NOARGS, "What each program is and has done."},
-    {"listing", listing, METH_O, "A program as plain Python."},
-    {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
-    {"memory", memory, METH_VARARGS, "Where a machine's numbers are."},
-    {"watch", watch, METH_VARARGS, "Whom to tell when a machine has run often."},
-    {"fresh", fresh, METH_NOARGS, "Whether a machine has run in a new way since this was asked last."},
-    {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},
-    {"profile", profile, METH_VARARGS, "How long each call of a machine takes."},
-    {"verify", verified, METH_O, "What is wrong with a program, or nothing."},
-    {"locate", locate, METH_VARARGS, "The instruction that computes a node of the trace."},
-    {"drop", drop, METH_O, "Forget a program."},
+    {"unfit", guarded<unfit>, METH_O, "Which members of a batch no program stands for."},
+    {"tier", guarded<tier>, METH_NOARGS, "What runs the program that was used last."},
+    {"facts", guarded<facts>, METH_NOARGS, "What each program is and has done."},
+    {"listing", guarded<listing>, METH_O, "A program as plain Python."},
+    {"calls", guarded<calls>, METH_VARARGS, "The bound calls of a machine."},
+    {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
+    {"watch", guarded<watch>, METH_VARARGS, "Whom to tell when a machine has run often."},
+    {"fresh", guarded<fresh>, METH_NOARGS, "Whether a program has run in a new way since this was asked last."},
+    {"install", guarded<install>, METH_VARARGS, "Machine code in place of a machine's calls."},
+    {"profile", guarded<profile>, METH_VARARGS, "How long each call of a machine takes."},
+    {"verify", guarded<verified>, METH_O, "What is wrong with a program, or nothing."},
+    {"locate", guarded<locate>, METH_VARARGS, "The instruction that computes a node of the trace."},
+    {"drop", guarded<drop>, METH_O, "Forget a program."},
     {nullptr, nullptr, 0, nullptr},
 };
 

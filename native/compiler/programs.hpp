@@ -2,6 +2,7 @@
 //
 // Its methods are functions of Python's calling convention, by what they are for: adding a program (adding.cpp), calls
 // (calls.cpp), batches (batches.cpp), the tier that makes machine code (tier.cpp), and looking inside (inspection.cpp).
+// They may throw Unsupported and std::bad_alloc: the type's table of methods turns them into Python's.
 #pragma once
 
 #include "entry.hpp"
