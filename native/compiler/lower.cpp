@@ -230,7 +230,8 @@ class Lowering {
         call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {r, &v[0]});
         const Loop inner = taken(loops, loops.size() - 1);
-        return issue(call, joined(loops), {inner});
+        loops = joined(loops);
+        return issue(call, loops, {take_row(loops), inner});
       }
       case Code::GATHER: return listed(Kernel::GATHER, instruction);
       case Code::INDEXED: return indexed(instruction);
@@ -303,6 +304,17 @@ class Lowering {
     issue(call, joined(loops), {});
   }
 
+  static auto longest(auto condition) {
+    return [condition](const Loop& loop) -> int64_t { return condition(loop) ? loop.n : 0; };
+  }
+
+  // The loop along which all operands lie side by side, if there is one.
+  static Loop take_row(Loops& loops) {
+    return take_best(loops, longest([](const Loop& loop) {
+                       return loop.s[0] == 1 && loop.s[1] == 1 && (loop.s[2] == 1 || loop.s[2] == 0);
+                     }));
+  }
+
   // d (+)= sum a * b over any loops: the kernel that suits their strides.
   void contract(Operand d, Operand a, Operand b, Loops loops, bool accumulate) {
     loops = joined(loops);
@@ -316,10 +328,16 @@ class Lowering {
     }
     LoweredCall call = blank(reduced ? Kernel::CONTRACT : Kernel::PRODUCT, {d, a, b});
     call.call.accumulate = accumulate;
+    if (!reduced) return scale(call, loops);
+    const Loop inner = take_best(loops, longest([](const Loop& loop) { return loop.s[0] == 0; }));
+    issue(call, loops, {take_row(loops), inner});
+  }
+
+  // A product: the loop that vectors like best goes innermost.
+  void scale(const LoweredCall& call, Loops loops) {
     const Loop inner = take_best(loops, [&](const Loop& loop) {
       auto unit = [](int64_t s) { return s == 0 || s == 1; };
       int64_t score = loop.n;
-      if (reduced && loop.s[0] == 0) return score + (int64_t{1} << 40);
       if (loop.s[0] == 1 && unit(loop.s[1]) && unit(loop.s[2])) score += int64_t{1} << 38;
       return score;
     });
@@ -329,10 +347,6 @@ class Lowering {
   static Loops swapped(Loops loops) {
     for (Loop& loop : loops) std::swap(loop.s[1], loop.s[2]);
     return loops;
-  }
-
-  static auto longest(auto condition) {
-    return [condition](const Loop& loop) -> int64_t { return condition(loop) ? loop.n : 0; };
   }
 
   // Groups of four, as attention heads of four dimensions.
@@ -510,7 +524,7 @@ class Lowering {
     switch (instruction.code) {
       case Code::MAP: return map_back(instruction);
       case Code::DOT:
-        for (int i = 0; i < 2; ++i) {
+        for (int i = 0; i < 2 && !squares(instruction); ++i) {
           if (!active(v[i])) continue;
           contract(gradients(v[i]), gradients(*r), values(v[1 - i]), loops_of(instruction, {&v[i], r, &v[1 - i]}),
                    true);
@@ -532,7 +546,8 @@ class Lowering {
         call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {&v[0], &v[0], nullptr, r});
         const Loop inner = taken(loops, loops.size() - 1);
-        return issue(call, joined(loops), {inner});
+        loops = joined(loops);
+        return issue(call, loops, {take_row(loops), inner});
       }
       case Code::GATHER: return listed(Kernel::SCATTER, instruction);
       case Code::INDEXED: {
@@ -546,6 +561,19 @@ class Lowering {
         if (instruction.through_pool || active(v[0])) select(instruction, true);
         return;
     }
+  }
+
+  // What squares are owed, 2 g x in one go; false where they are not squares, or one is owed for several.
+  bool squares(const Instruction& instruction) {
+    const View *r = &instruction.result, *v = instruction.views.data();
+    if (!(v[0] == v[1]) || !active(v[0])) return false;
+    const Loops loops = joined(loops_of(instruction, {&v[0], r, &v[1]}));
+    if (std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.s[0] == 0; })) return false;
+    LoweredCall call = blank(Kernel::PRODUCT, {gradients(v[0]), gradients(*r), values(v[1])});
+    call.call.k = 2.0;
+    call.call.accumulate = true;
+    scale(call, loops);
+    return true;
   }
 
   void map_back(const Instruction& instruction) {

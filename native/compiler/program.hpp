@@ -46,6 +46,7 @@ struct View {
   uint32_t region = kNoRegion;  // kNoRegion: a list in the pool, or index arguments
   Address base = 0;
   std::array<int32_t, kRank> strides{};
+  friend bool operator==(const View&, const View&) = default;
 };
 
 struct Instruction {

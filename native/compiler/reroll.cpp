@@ -172,17 +172,20 @@ class Rerolling {
     ++program_.groups;
     const uint32_t first = terms_.results[keys[0].term];
     const uint32_t region = add_region(Memory::VALUE, active_[first], keys.size());
+    outer_.clear();
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
       place_members(keys.subspan(begin, end - begin), region, base_of(region) + static_cast<Address>(begin));
       begin = end;
     }
-    for (size_t begin = 0; begin < keys.size();) {
+    for (size_t begin = 0, number = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
       members_ = keys.subspan(begin, end - begin);
-      subgroup();
+      results_.clear();
+      for (const Key& key : members_) results_.push_back(nodes_[terms_.results[key.term]]);
+      subgroup(outer_[number++]);
       begin = end;
     }
   }
@@ -195,6 +198,7 @@ class Rerolling {
       const size_t place = outer == 1 ? i : i % inner * outer + i / inner;
       nodes_[terms_.results[keys[i].term]] = {region, base + static_cast<Address>(place)};
     }
+    outer_.push_back(outer);
   }
 
   // How long the outermost loop is, if it is to go innermost; else 1.
@@ -224,9 +228,10 @@ class Rerolling {
   }
 
   std::span<const Id> operands_of(size_t member) const { return terms_.operands_of(members_[member].term); }
-  Place result_of(size_t member) const { return nodes_[terms_.results[members_[member].term]]; }
+  Place result_of(size_t member) const { return results_[member]; }
 
-  void subgroup() {
+  // `outer`: how long the members' outermost loop is, if their results lie along it; else 1.
+  void subgroup(size_t outer) {
     const size_t term = members_[0].term;
     Instruction blank;
     blank.row = terms_.rows[term];
@@ -235,7 +240,9 @@ class Rerolling {
     switch (terms_.kinds[term]) {
       case Kind::MAP: {
         blank.code = Code::MAP;
-        for (size_t i = 0; i < arity; ++i) place_literals(i, 1, 1);
+        for (size_t i = 0; i < arity; ++i) {
+          if (!place_repeated(i, outer)) place_literals(i, 1, 1);
+        }
         std::vector<Side> sides;
         sides.reserve(arity);
         for (size_t i = 0; i < arity; ++i) sides.push_back(side(i, 1, 1));
@@ -267,6 +274,57 @@ class Rerolling {
   [[noreturn]] static void constant() { throw Unsupported("an empty dot product is part of the function"); }
 
   // --- operands -------------------------------------------------------------------------------------------------
+
+  // Gives the literals that operand i of each member is a place where they are rows that several members read one
+  // after the other, as each cluster reads a point: every row once. They lie as the members' results do. False when
+  // they are not so.
+  bool place_repeated(size_t i, size_t outer) {
+    std::vector<uint32_t> literals;
+    literals.reserve(members_.size());
+    for (size_t m = 0; m < members_.size(); ++m) {
+      const Id id = operands_of(m)[i];
+      if (!id.is_literal() || program_.literals[id.index()].address >= 0) return false;
+      literals.push_back(id.index());
+    }
+    const auto [width, block] = repeats_of(literals);
+    const size_t inner = members_.size() / outer;
+    if (width == block && outer == 1) return false;
+    const bool transposes = outer > 1 && block < literals.size();
+    if (transposes && inner % block != 0) return false;
+    const size_t rows = literals.size() / block, kept = std::max(inner / block, size_t{1}) * width;
+    const uint32_t region = add_region(Memory::LITERAL, false, rows * width);
+    for (size_t m = 0; m < literals.size(); ++m) {
+      const size_t one = m / block * width + m % block % width;
+      const size_t place = transposes ? one % kept * outer + one / kept : one;
+      program_.literals[literals[m]] = {region, base_of(region) + static_cast<Address>(place)};
+    }
+    return true;
+  }
+
+  // Literals as blocks of equal length, in each of which the first `width` numbers repeat: (width, length of a block);
+  // both are the same when nothing repeats.
+  std::pair<size_t, size_t> repeats_of(const std::vector<uint32_t>& literals) const {
+    const size_t n = literals.size();
+    const auto same = [&](size_t a, size_t b) {
+      return same_bits(graph_.literals[literals[a]], graph_.literals[literals[b]]);
+    };
+    size_t width = 1;
+    for (; width < n; ++width) {
+      size_t k = 0;
+      while (k < width && width + k < n && same(k, width + k)) ++k;
+      if (k == width) break;
+      if (width > 4096) return {1, 1};
+    }
+    if (width >= n) return {1, 1};
+    size_t block = width;
+    while (block < n && same(block, block - width)) ++block;
+    block = block / width * width;
+    if (n % block != 0) return {1, 1};
+    for (size_t k = 0; k < n; ++k) {
+      if (k % block >= width && !same(k, k - width)) return {1, 1};
+    }
+    return {width, block};
+  }
 
   // Gives the literals among operands first, first + step, … (`count` of them) of each member a place: side by side,
   // and once only where a member has the same numbers as the one before it, as the neurons of a layer do.
@@ -389,10 +447,14 @@ class Rerolling {
     instruction.rank = 1;
     instruction.operands = static_cast<uint8_t>(sides.size());
     instruction.terms = instruction.sizes[0] = static_cast<uint32_t>(members_.size());
-    instruction.result = {result_of(0).region, result_of(0).address, {1}};
+    std::vector<size_t> order(members_.size());  // that of the results in memory
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return result_of(a).address < result_of(b).address; });
+    instruction.result = {result_of(order[0]).region, result_of(order[0]).address, {1}};
     for (size_t i = 0; i < sides.size(); ++i) {
       instruction.views[i] = {kNoRegion, static_cast<Address>(program_.pool.size()), {1}};
-      for (const Place& place : sides[i].places) program_.pool.push_back(stride_of(place.address));
+      for (const size_t m : order) program_.pool.push_back(stride_of(sides[i].at(m).address));
     }
     program_.instructions.push_back(instruction);
   }
@@ -493,10 +555,95 @@ class Rerolling {
     }
   }
 
+  // Where numbers of several regions are summed, to which of a few parts each belongs: within a part a side stays in
+  // one region. Nothing when there is but one part, or few numbers would have to be copied side by side instead.
+  std::vector<size_t> part_of(std::span<const Side> sides) const {
+    constexpr size_t kParts = 3, kWorthIt = 512;
+    const size_t width = sides[0].width;
+    const auto dear = [&](const Side& side) {
+      bool one_region = true;
+      for (size_t k = 1; k < width; ++k) one_region &= side.at(0, k).region == side.at(0).region;
+      return !one_region && 4 * distinct(side) > members_.size();
+    };
+    if (width < 2 || members_.size() * width < kWorthIt || std::none_of(sides.begin(), sides.end(), dear)) return {};
+    std::vector<std::vector<uint32_t>> parts;
+    std::vector<size_t> part(width);
+    for (size_t k = 0; k < width; ++k) {
+      std::vector<uint32_t> regions;
+      for (const Side& side : sides) regions.push_back(side.at(0, k).region);
+      for (size_t m = 1; m < members_.size(); ++m) {
+        for (size_t i = 0; i < sides.size(); ++i) {
+          if (sides[i].at(m, k).region != regions[i]) return {};
+        }
+      }
+      part[k] = static_cast<size_t>(std::find(parts.begin(), parts.end(), regions) - parts.begin());
+      if (part[k] == parts.size()) parts.push_back(std::move(regions));
+      if (parts.size() > kParts) return {};
+    }
+    if (parts.size() == 1) return {};
+    return part;
+  }
+
+  // A sum as the sum of its parts, each of which has a region of its own.
+  void in_parts(const Instruction& blank, const std::vector<Side>& sides, size_t summed,
+                const std::vector<size_t>& part) {
+    const size_t parts = *std::max_element(part.begin(), part.end()) + 1;
+    const std::vector<Place> results = results_;
+    const Place first = *std::min_element(results.begin(), results.end(),
+                                          [](const Place& a, const Place& b) { return a.address < b.address; });
+    // The places of the members in a new region like that of the results.
+    const auto fresh = [&](bool active) {
+      const uint32_t region = add_region(Memory::VALUE, active, results.size());
+      std::vector<Place> places;
+      for (const Place& place : results) places.push_back({region, base_of(region) + place.address - first.address});
+      return places;
+    };
+    Side sofar{1, {}};
+    bool active = false;
+    for (size_t p = 0; p < parts; ++p) {
+      Instruction one = blank;
+      one.has_init = blank.has_init && p == 0;
+      std::vector<Side> some;
+      for (size_t i = 0; i < sides.size(); ++i) {
+        if (i < summed) some.push_back(part_of_side(sides[i], part, p));
+        if (i >= summed && p == 0) some.push_back(sides[i]);
+      }
+      bool moves = false;
+      for (const Side& side : some) moves |= program_.regions[side.at(0).region].active;
+      Side sum{1, fresh(moves)};
+      results_ = sum.places;
+      reduction(one, some, summed);
+      if (p > 0) {
+        active |= moves;
+        results_ = p + 1 < parts ? fresh(active) : results;
+        Instruction both = blank;
+        both.code = Code::MAP;
+        both.row = ROW_add;
+        both.has_init = false;
+        map(both, {sofar, sum});
+        sum.places = results_;
+      }
+      active |= moves;
+      sofar = std::move(sum);
+    }
+  }
+
+  static Side part_of_side(const Side& side, const std::vector<size_t>& part, size_t p) {
+    Side some{static_cast<size_t>(std::count(part.begin(), part.end(), p)), {}};
+    for (size_t i = 0; i < side.places.size(); ++i) {
+      if (part[i % side.width] == p) some.places.push_back(side.places[i]);
+    }
+    return some;
+  }
+
   // A DOT, SUM or EXTREME; the first `summed` sides are summed over, another is the init.
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
-    if (blank.code != Code::EXTREME) reorder_sum(inner_sides);
+    if (blank.code != Code::EXTREME) {
+      if (const std::vector<size_t> part = part_of(inner_sides); !part.empty())
+        return in_parts(blank, sides, summed, part);
+      reorder_sum(inner_sides);
+    }
     const bool squares = summed == 2 && sides[0] == sides[1];
     for (Side& side : inner_sides) {
       if (squares && &side == &sides[1]) {  // the same numbers are collected once
@@ -579,6 +726,8 @@ class Rerolling {
   std::vector<Place> nodes_;
   std::vector<bool> active_;
   std::span<const Key> members_;
+  std::vector<Place> results_;  // of each member
+  std::vector<size_t> outer_;   // of each subgroup
 };
 
 }  // namespace

@@ -123,7 +123,7 @@ def product(t: Text, call: Call) -> bool:
 
     def body(places: list[At], count: int) -> None:
         x, y = collect(t, places[1], sa, count), collect(t, places[2], sb, count)
-        put(t, places[0], sd, x * y, count, call.accumulate)
+        put(t, places[0], sd, x * y if call.k == 1.0 else x * call.k * y, count, call.accumulate)
 
     each(t, call, (0, 1, 2), body)
     return True
