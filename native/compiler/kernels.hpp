@@ -31,6 +31,7 @@ enum class Kernel : uint8_t {
   INDEXED,                 // d[i] = row(base[list_a[i]], …)
   INDEXED_BACK,            // gradients at the lists += g[i] * partial
   FILL,                    // d = k
+  FINITE,                  // whether all n[4] numbers at d are finite; else it says that one is outside
 };
 
 // One call. What the pointers are, by kernel:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "rows.hpp"
+#include "watch.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -63,22 +65,25 @@ Loop take_best(Loops& loops, Score score) {
 struct Operand {
   Space space = Space::NONE;
   Address at = 0;
+  Address move = 0;  // from one strip to the next
 };
 
 class Lowering {
  public:
   Lowering(const Program& program, uint32_t batch, bool literals_vary) : program_(program) {
     result_.batch = batch;
+    result_.strips = find_strips(program, batch);
     for (uint32_t i = 0; i < program.regions.size(); ++i) result_.order.push_back(i);
-    std::stable_partition(result_.order.begin(), result_.order.end(),
-                          [&](uint32_t i) { return program.regions[i].memory != Memory::VALUE; });
+    auto results = std::stable_partition(result_.order.begin(), result_.order.end(),
+                                         [&](uint32_t i) { return program.regions[i].memory != Memory::VALUE; });
+    std::stable_partition(results, result_.order.end(), [&](uint32_t i) { return !strips().local(i); });
     result_.base.resize(program.regions.size());
     result_.stride.resize(program.regions.size());
     for (const uint32_t i : result_.order) {
       const Region& region = program.regions[i];
       const bool own = region.memory == Memory::VALUE || region.memory == Memory::INPUT ||
                        (region.memory == Memory::LITERAL && literals_vary);
-      const Address length = (static_cast<Address>(region.length) + 7) / 8 * 8;
+      const Address length = (length_of(i) + 7) / 8 * 8;
       result_.base[i] = result_.size;
       result_.stride[i] = own && batch > 1 ? length : 0;
       result_.size += own ? length * batch : length;
@@ -87,27 +92,186 @@ class Lowering {
 
   Lowered run() {
     move_pool();
-    for (size_t i = 0; i < program_.instructions.size(); ++i) {
-      current_ = static_cast<uint32_t>(i);
-      forward(program_.instructions[i]);
-    }
+    for (const Strips::Run& run : strips().runs) forward_run(run);
+    backward_ = true;
     out_ = &result_.backward;
     touched_.resize(static_cast<size_t>(result_.size));
     touch_result();
-    for (size_t i = program_.instructions.size(); i-- > 0;) {
-      current_ = static_cast<uint32_t>(i);
-      backward(program_.instructions[i]);
-    }
+    for (size_t i = strips().runs.size(); i-- > 0;) backward_run(strips().runs[i]);
     find_zeroed();
     return std::move(result_);
   }
 
  private:
+  // --- strips ------------------------------------------------------------------------------------------------------
+
+  const Strips& strips() const { return result_.strips; }
+
+  // Of a region, for one member; a local one has room for a strip.
+  Address length_of(uint32_t region) const {
+    const Address length = program_.regions[region].length;
+    return strips().local(region) ? length / strips().length * strips().size : length;
+  }
+
+  const Instruction& instruction_at(size_t place) {
+    current_ = strips().order[place];
+    return program_.instructions[current_];
+  }
+
+  void forward_run(const Strips::Run& run) {
+    if (!run.along) {
+      for (size_t i = run.begin; i < run.end; ++i) forward(instruction_at(i));
+      return;
+    }
+    for (size_t i = run.begin; i < run.end; ++i) {
+      const Instruction& instruction = instruction_at(i);
+      if (strips().reduces(program_, current_)) start_sum(instruction);
+    }
+    const std::vector<bool> watched = watched_regions(program_);
+    strip_by_strip(result_.forward_repeats, [&] {
+      for (size_t i = run.begin; i < run.end; ++i) forward(of_strip(instruction_at(i)));
+      for (uint32_t i = 0; i < watched.size(); ++i) {
+        if (watched[i] && strips().local(i) && written_in(run, i)) look_at(i);
+      }
+    });
+  }
+
+  void backward_run(const Strips::Run& run) {
+    if (!run.along) {
+      for (size_t i = run.end; i-- > run.begin;) backward(instruction_at(i));
+      return;
+    }
+    strip_by_strip(result_.backward_repeats, [&] {
+      std::vector<LoweredCall> calls;
+      std::vector<LoweredCall>* pass = std::exchange(out_, &calls);
+      for (uint32_t i = 0; i < program_.regions.size(); ++i) {
+        if (strips().local(i)) forget_touched(i);
+      }
+      for (size_t i = run.end; i-- > run.begin;) backward(of_strip(instruction_at(i)));
+      out_ = pass;
+      compute_again(run, calls);
+      for (uint32_t i = 0; i < program_.regions.size(); ++i) {
+        if (strips().local(i) && written_in(run, i)) each_unstored(i, [&](Range range) { fill_range(range); });
+      }
+      out_->insert(out_->end(), calls.begin(), calls.end());
+    });
+  }
+
+  // `body` issues the calls of one strip: of all whole ones, and of what is left.
+  template <class Body>
+  void strip_by_strip(std::vector<Repeat>& repeats, Body body) {
+    in_strip_ = true;
+    const uint32_t whole = strips().length / strips().size, rest = strips().length % strips().size;
+    iterations_ = strips().size;
+    first_ = 0;
+    size_t begin = out_->size();
+    body();
+    repeats.push_back({begin, out_->size(), whole, iterations_});
+    if (rest > 0) {
+      iterations_ = rest;
+      first_ = whole * strips().size;
+      begin = out_->size();
+      body();
+      repeats.push_back({begin, out_->size(), 1, iterations_});
+    }
+    in_strip_ = false;
+  }
+
+  // An instruction as it is done in the strip that begins at iteration `first_`.
+  Instruction of_strip(Instruction instruction) {
+    const auto axis = static_cast<size_t>(strips().axis[current_]);
+    axis_ = axis;
+    instruction.sizes[axis] = iterations_;
+    place_in_strip(instruction.result);
+    for (int i = 0; i < instruction.operands; ++i) place_in_strip(instruction.views[i]);
+    return instruction;
+  }
+
+  void place_in_strip(View& view) const {
+    if (!strips().local(view.region)) {
+      view.base += Address{view.strides[axis_]} * first_;
+      return;
+    }
+    if (strips().locals[view.region] == Along::OUTER) return;
+    // Iterations lie side by side: fewer of them.
+    const Address length = strips().length, size = strips().size, start = program_.regions[view.region].base;
+    view.base = start + (view.base - start) / length * size;
+    for (size_t i = 0; i < view.strides.size(); ++i) {
+      if (i != axis_) view.strides[i] = static_cast<int32_t>(view.strides[i] / length * size);
+    }
+  }
+
+  // How far an operand of the current instruction moves from one strip to the next.
+  Address move_of(const View& view) const {
+    return in_strip_ && !strips().local(view.region) ? Address{view.strides[axis_]} * strips().size : 0;
+  }
+
+  // What a sum over the loop starts from.
+  void start_sum(const Instruction& instruction) {
+    if (instruction.has_init) return copy_init(instruction);
+    Instruction members = instruction;
+    members.rank -= instruction.reduced;
+    fill(values(instruction.result), loops_of(members, {&instruction.result}));
+  }
+  bool sums_over_strips() const { return in_strip_ && strips().reduces(program_, current_); }
+
+  bool written_in(const Strips::Run& run, uint32_t region) const {
+    for (size_t i = run.begin; i < run.end; ++i) {
+      if (program_.instructions[strips().order[i]].result.region == region) return true;
+    }
+    return false;
+  }
+
+  // Whether all numbers of a local region are finite.
+  void look_at(uint32_t region) {
+    LoweredCall call = blank(Kernel::FINITE, {{Space::VALUES, result_.base[region]}});
+    const Address length = result_.stride[region] ? result_.stride[region] * result_.batch : length_of(region);
+    issue(call, {}, {Loop{static_cast<int32_t>(length), {1}}});
+  }
+
+  // The results of a run that its backward calls read, and what those need.
+  void compute_again(const Strips::Run& run, const std::vector<LoweredCall>& calls) {
+    std::vector<bool> needed(program_.regions.size());
+    for (const LoweredCall& call : calls) {
+      for (int p = 0; p < kPointers; ++p) {
+        if (call.spaces[p] == Space::VALUES) needed[result_.region_at(call.at[p])] = true;
+      }
+    }
+    std::vector<size_t> again;
+    for (size_t i = run.end; i-- > run.begin;) {
+      const Instruction& instruction = instruction_at(i);
+      if (!needed[instruction.result.region] || !strips().local(instruction.result.region)) continue;
+      for (int v = 0; v < instruction.operands; ++v) needed[instruction.views[v].region] = true;
+      again.push_back(i);
+    }
+    backward_ = false;
+    for (size_t i = again.size(); i-- > 0;) forward(of_strip(instruction_at(again[i])));
+    backward_ = true;
+  }
+
+  void forget_touched(uint32_t region) {
+    const auto begin = static_cast<size_t>(result_.base[region]);
+    const Address length = result_.stride[region] ? result_.stride[region] * result_.batch : length_of(region);
+    for (size_t i = begin; i < begin + static_cast<size_t>(length); ++i) {
+      touched_[i] = false;
+      added_[i] = false;
+    }
+  }
+
+  void fill_range(Range range) {
+    LoweredCall call = blank(Kernel::FILL, {{Space::GRADIENTS, range.begin}});
+    call.call.k = 0.0;
+    out_->push_back(call);
+    out_->back().call.n[4] = static_cast<int32_t>(range.end - range.begin);
+    for (int i = 0; i < kLoops - 1; ++i) out_->back().call.n[i] = 1;
+    out_->back().call.s[0][4] = 1;
+  }
+
   // --- operands and loops -----------------------------------------------------------------------------------------
 
   Address place(const View& view) const { return result_.moved(program_, view.region, view.base); }
-  Operand values(const View& view) const { return {Space::VALUES, place(view)}; }
-  Operand gradients(const View& view) const { return {Space::GRADIENTS, place(view)}; }
+  Operand values(const View& view) const { return {Space::VALUES, place(view), move_of(view)}; }
+  Operand gradients(const View& view) const { return {Space::GRADIENTS, place(view), move_of(view)}; }
   bool active(const View& view) const { return program_.regions[view.region].active; }
   bool is_literal(const View& view) const { return program_.regions[view.region].memory == Memory::LITERAL; }
 
@@ -158,6 +322,7 @@ class Lowering {
     int i = 0;
     for (const Operand& operand : operands) {
       lowered.spaces[i] = operand.space;
+      lowered.moves[i] = operand.move;
       lowered.at[i++] = operand.at;
     }
     return lowered;
@@ -216,15 +381,16 @@ class Lowering {
           views[i] = &v[i];
           call.spaces[1 + i] = Space::VALUES;
           call.at[1 + i] = place(v[i]);
+          call.moves[1 + i] = move_of(v[i]);
         }
         return elementwise(call, loops_of(instruction, {r, views[0], views[1], views[2]}));
       }
       case Code::DOT: {
-        if (instruction.has_init) copy_init(instruction);
+        if (instruction.has_init && !sums_over_strips()) copy_init(instruction);
         return contract(values(*r), values(v[0]), values(v[1]), loops_of(instruction, {r, &v[0], &v[1]}),
-                        instruction.has_init);
+                        instruction.has_init || sums_over_strips());
       }
-      case Code::SUM: return sum(values(*r), values(v[0]), loops_of(instruction, {r, &v[0]}), false);
+      case Code::SUM: return sum(values(*r), values(v[0]), loops_of(instruction, {r, &v[0]}), sums_over_strips());
       case Code::EXTREME: {
         LoweredCall call = blank(Kernel::EXTREME, {values(*r), values(v[0])});
         call.call.row = instruction.row;
@@ -603,8 +769,8 @@ class Lowering {
 
   // --- gradients that are stored, not added --------------------------------------------------------------------------
 
-  bool is_workspace(Address address) const {
-    const Memory memory = program_.regions[result_.region_at(address)].memory;
+  bool is_workspace(uint32_t region) const {
+    const Memory memory = program_.regions[region].memory;
     return memory == Memory::VALUE || memory == Memory::INPUT;
   }
 
@@ -619,7 +785,7 @@ class Lowering {
 
   // A call whose targets nobody has written yet stores instead of adding, if it writes each of them once.
   void touch(LoweredCall& lowered) {
-    if (out_ != &result_.backward) return;
+    if (!backward_) return;
     Call& call = lowered.call;
     switch (call.kernel) {
       case Kernel::SCATTER: return touch_list(lowered, 5, call.n[4]);
@@ -632,11 +798,18 @@ class Lowering {
       default: break;
     }
     if (lowered.spaces[0] != Space::GRADIENTS) return;
-    const bool fresh = can_store(call) && is_workspace(lowered.at[0]) && untouched(lowered);
+    const uint32_t region = result_.region_at(lowered.at[0]);
+    // What several strips add to is added to by the first one, too.
+    const bool own = in_strip_ ? strips().local(region) : is_workspace(region);
+    const bool fresh = can_store(call) && own && untouched(lowered);
     if (fresh) call.accumulate = false;
-    each_target(lowered, [&](Address at) {
-      if (!fresh && !touched_[static_cast<size_t>(at)]) added_[static_cast<size_t>(at)] = true;
-      touched_[static_cast<size_t>(at)] = true;
+    const uint32_t times = lowered.moves[0] && first_ == 0 ? strips().length / strips().size : 1;
+    each_target(lowered, [&](Address first) {
+      for (uint32_t i = 0; i < times; ++i) {
+        const auto at = static_cast<size_t>(first + lowered.moves[0] * i);
+        if (!fresh && !touched_[at]) added_[at] = true;
+        touched_[at] = true;
+      }
     });
   }
 
@@ -724,21 +897,43 @@ class Lowering {
   // What must be zero before the backward calls: what some call adds to first, or reads without anybody's having
   // written it.
   void find_zeroed() {
-    for (size_t region = 0; region < program_.regions.size(); ++region) {
-      const Memory memory = program_.regions[region].memory;
-      if (!program_.regions[region].active || (memory != Memory::VALUE && memory != Memory::INPUT)) continue;
-      const Address length = result_.stride[region] ? result_.stride[region] * result_.batch
-                                                    : static_cast<Address>(program_.regions[region].length);
-      for (Address at = result_.base[region]; at < result_.base[region] + length; ++at) {
-        const auto i = static_cast<size_t>(at);
-        if (touched_[i] && !added_.count(i)) continue;
-        if (!result_.zeroed.empty() && result_.zeroed.back().end == at) {
-          ++result_.zeroed.back().end;
+    for (uint32_t region = 0; region < program_.regions.size(); ++region) {
+      if (!is_workspace(region) || strips().local(region)) continue;
+      each_unstored(region, [&](Range range) {
+        if (!result_.zeroed.empty() && result_.zeroed.back().end == range.begin) {
+          result_.zeroed.back().end = range.end;
         } else {
-          result_.zeroed.push_back({at, at + 1});
+          result_.zeroed.push_back(range);
         }
-      }
+      });
     }
+  }
+
+  // Whether an address is of iterations that a last strip has not.
+  bool beyond_strip(uint32_t region, Address at) const {
+    if (!in_strip_) return false;
+    const Address stride = result_.stride[region] ? result_.stride[region] : length_of(region);
+    const Address offset = (at - result_.base[region]) % stride, size = strips().size;
+    if (strips().locals[region] == Along::INNER) return offset % size >= iterations_;
+    return offset >= length_of(region) / size * iterations_;
+  }
+
+  // The ranges of a region's gradients that no call stores first.
+  template <class Visit>
+  void each_unstored(uint32_t region, Visit visit) {
+    if (!program_.regions[region].active) return;
+    const Address length = result_.stride[region] ? result_.stride[region] * result_.batch : length_of(region);
+    Range range{0, 0};
+    for (Address at = result_.base[region]; at < result_.base[region] + length; ++at) {
+      const auto i = static_cast<size_t>(at);
+      if ((touched_[i] && !added_.count(i)) || beyond_strip(region, at)) continue;
+      if (range.end != at) {
+        if (range.end > range.begin) visit(range);
+        range.begin = at;
+      }
+      range.end = at + 1;
+    }
+    if (range.end > range.begin) visit(range);
   }
 
   struct Set {
@@ -753,7 +948,12 @@ class Lowering {
   const Program& program_;
   Lowered result_;
   std::vector<LoweredCall>* out_ = &result_.forward;
-  uint32_t current_ = 0;
+  uint32_t current_ = 0;   // the instruction that is lowered
+  bool backward_ = false;  // the calls issued are of its adjoint
+  bool in_strip_ = false;
+  size_t axis_ = 0;            // in a strip: the loop's number among those of the current instruction,
+  uint32_t iterations_ = 0;    // how long it is,
+  uint32_t first_ = 0;         // and the iteration it begins at
   std::vector<bool> touched_;  // gradients that some backward call has written
   Set added_;                  // those among them that were added to first
   std::vector<Address> seen_;
@@ -765,6 +965,14 @@ uint32_t Lowered::region_at(Address address) const {
   auto after = std::upper_bound(order.begin(), order.end(), address,
                                 [&](Address at, uint32_t region) { return at < base[region]; });
   return *(after - 1);
+}
+
+size_t Lowered::calls_made() const {
+  size_t made = forward.size() + backward.size();
+  for (const auto* repeats : {&forward_repeats, &backward_repeats}) {
+    for (const Repeat& repeat : *repeats) made += (repeat.end - repeat.begin) * (repeat.times - 1);
+  }
+  return made;
 }
 
 Lowered lower(const Program& program, uint32_t batch, bool literals_vary) {

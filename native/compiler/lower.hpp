@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels.hpp"
-#include "program.hpp"
+#include "strips.hpp"
 
 namespace retrograd::compiler {
 
@@ -16,7 +16,15 @@ struct LoweredCall {
   Call call{};
   Space spaces[kPointers]{};
   Address at[kPointers]{};
-  uint32_t instruction = 0;  // of the program
+  Address moves[kPointers]{};  // of a call that is repeated: how far each pointer moves from one strip to the next
+  uint32_t instruction = 0;    // of the program
+};
+
+// Calls [begin, end) of a pass, which do one strip and run so many times one after the other.
+struct Repeat {
+  size_t begin, end;
+  uint32_t times;
+  uint32_t iterations;  // of the loop that strips are of, each time
 };
 
 struct Range {
@@ -30,9 +38,13 @@ struct Lowered {
   Address size = 0;
   std::vector<int32_t> pool;
   std::vector<LoweredCall> forward, backward;
+  Strips strips;
+  std::vector<Repeat> forward_repeats, backward_repeats;
   std::vector<Range> zeroed;          // gradients that the first contribution does not store
   bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
 
+  // How many calls a pass in both directions makes.
+  size_t calls_made() const;
   // The region that an address is in.
   uint32_t region_at(Address address) const;
   std::vector<uint32_t> order;  // the regions by their bases

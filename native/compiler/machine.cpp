@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "watch.hpp"
+
 namespace retrograd::compiler {
 
 bool Guard::decides(double a, double b) const {
@@ -22,45 +24,6 @@ Numbers::Numbers(size_t bytes) : bytes_(static_cast<char*>(::operator new(bytes 
   std::memset(bytes_, 0, bytes + 128);
 }
 Numbers::~Numbers() { ::operator delete(bytes_, std::align_val_t{64}); }
-
-namespace {
-
-// Whether the row can give a finite number for one that is not.
-bool absorbs(const Instruction& instruction) {
-  switch (instruction.code) {
-    case Code::DOT:
-    case Code::SUM:
-    case Code::GATHER: return false;
-    case Code::SELECT:  // what is not chosen does not show
-    case Code::EXTREME: return true;
-    default: break;
-  }
-  switch (instruction.row) {
-    case ROW_add:
-    case ROW_sub:
-    case ROW_mul:
-    case ROW_neg:
-    case ROW_square:
-    case ROW_identity:
-    case ROW_detach: return false;
-    default: return true;
-  }
-}
-
-bool reads_parameters_unseen(const Program& program) {
-  for (const Instruction& instruction : program.instructions) {
-    // A parameter that is not chosen has nothing behind it that could be owed anything.
-    if (!absorbs(instruction) || instruction.code == Code::SELECT) continue;
-    if (instruction.code == Code::INDEXED || instruction.through_pool) return true;
-    for (int i = 0; i < instruction.operands; ++i) {
-      const uint32_t region = instruction.views[i].region;
-      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
                  bool literals_vary)
@@ -187,20 +150,12 @@ void Machine::add_gradients_out() {
   }
 }
 
-// What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
-// rows that absorb it. Those are looked at.
+// Those that are local to strips are looked at there.
 void Machine::find_watched() {
-  std::vector<bool> watched(program_.regions.size());
-  watched[program_.roots[0].region] = true;
-  for (const Instruction& instruction : program_.instructions) {
-    if (!absorbs(instruction)) continue;
-    for (int i = 0; i < instruction.operands; ++i) {
-      if (instruction.views[i].region != kNoRegion) watched[instruction.views[i].region] = true;
-    }
-    if (instruction.code == Code::INDEXED || instruction.through_pool) watched.assign(watched.size(), true);
-  }
+  const std::vector<bool> watched = watched_regions(program_);
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || (direct_ && program_.regions[i].memory == Memory::PARAMETER)) continue;
+    if (!watched[i] || lowered_.strips.local(i) || (direct_ && program_.regions[i].memory == Memory::PARAMETER))
+      continue;
     const Address begin = lowered_.base[i];
     const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : program_.regions[i].length);
     // Gaps of a few numbers, which are zero, are not worth another range.
@@ -234,9 +189,34 @@ bool Machine::finite() const {
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
   if (code_[pass]) return code_[pass]() != 0;
+  std::vector<Call>& list = pass == 0 ? forward_ : backward_[pass - 1];
   bool outside = false;
-  for (const Call& call : calls(pass)) outside |= call.run(call);
+  const auto run_some = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) outside |= list[i].run(list[i]);
+  };
+  size_t done = 0;
+  for (const Repeat& repeat : pass == 0 ? lowered_.forward_repeats : lowered_.backward_repeats) {
+    run_some(done, repeat.begin);
+    for (uint32_t i = 0; i < repeat.times; ++i) {
+      run_some(repeat.begin, repeat.end);
+      move(list, pass, repeat, i + 1 < repeat.times ? 1 : 1 - static_cast<int64_t>(repeat.times));
+    }
+    done = repeat.end;
+  }
+  run_some(done, list.size());
   return outside;
+}
+
+// Moves the pointers of repeated calls by so many strips.
+void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips) {
+  if (strips == 0) return;
+  const std::vector<LoweredCall>& lowered = pass == 0 ? lowered_.forward : lowered_.backward;
+  for (size_t i = repeat.begin; i < repeat.end; ++i) {
+    for (int p = 0; p < kPointers; ++p) {
+      if (lowered[i].moves[p] == 0) continue;
+      list[i].p[p] = static_cast<char*>(list[i].p[p]) + lowered[i].moves[p] * strips * static_cast<int64_t>(width());
+    }
+  }
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {

@@ -95,6 +95,7 @@ class Machine {
   bool finite() const;
   void zero(Target target);
   bool run(int pass);
+  void move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips);
 
   const Program& program_;
   std::vector<std::shared_ptr<Store>> stores_;

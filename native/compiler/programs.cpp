@@ -199,7 +199,7 @@ void find_wanted(Entry& entry, const std::vector<Value*>& values) {
 
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
-  const double calls = static_cast<double>(lowered.forward.size() + lowered.backward.size());
+  const double calls = static_cast<double>(lowered.calls_made());
   return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
 }
 
@@ -707,12 +707,13 @@ PyObject* facts_of(const Entry& entry) {
     Ref number(PyFloat_FromDouble(time));
     if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
   }
-  size_t forward_calls = 0, backward_calls = 0, bytes = 0;
+  size_t forward_calls = 0, backward_calls = 0, bytes = 0, strip = 0;
   Ref batches(PyList_New(0));
   for (const auto& [batch, machine] : entry.machines) {
     if (batch == 1) {
       forward_calls = machine->calls(0).size();
       backward_calls = machine->calls(1).size();
+      strip = machine->lowered().strips.size;
     }
     bytes += 2 * machine->bytes();
     Ref number(PyLong_FromUnsignedLong(batch));
@@ -720,14 +721,14 @@ PyObject* facts_of(const Entry& entry) {
   }
   if (entry.replay) bytes += entry.replay->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
+  return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
                        size(entry.number), "mode", entry.mode, "tier", tier_of(entry), "nodes",
                        size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
                        size(entry.program.groups), "instructions", size(entry.program.instructions.size()),
                        "forward_calls", size(forward_calls), "backward_calls", size(backward_calls), "bytes",
                        size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()), "hits",
                        size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional",
-                       size(entry.exceptional), "milliseconds", passes.get(), "batches", batches.get());
+                       size(entry.exceptional), "strip", size(strip), "milliseconds", passes.get(), "batches", batches.get());
 }
 
 // tier(): of the program that was used last.
@@ -839,6 +840,40 @@ PyObject* calls(PyObject* object, PyObject* args) {
   const std::vector<Call>& list = machine->second->calls(pass);
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
                                    static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+}
+
+// strips(entry, batch, pass): which calls of a machine do one strip, as (first, end, times, iterations of the loop, how
+// far each pointer of each call moves from one strip to the next, in bytes).
+PyObject* strips(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:strips", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const auto found = entry->machines.find(batch);
+  if (found == entry->machines.end() || pass < 0 || pass > 2) {
+    PyErr_SetString(PyExc_IndexError, "there is no such machine");
+    return nullptr;
+  }
+  const Lowered& lowered = found->second->lowered();
+  const auto& calls = pass == 0 ? lowered.forward : lowered.backward;
+  const Py_ssize_t width = entry->options.float32 ? sizeof(float) : sizeof(double);
+  Ref result(PyList_New(0));
+  for (const Repeat& repeat : pass == 0 ? lowered.forward_repeats : lowered.backward_repeats) {
+    Ref moves(PyList_New(0));
+    for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
+      Ref one(PyTuple_New(kPointers));
+      for (Py_ssize_t p = 0; one && p < kPointers; ++p) {
+        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(calls[i].moves[p]) * width));
+      }
+      if (!one || PyList_Append(moves.get(), one.get()) < 0) return nullptr;
+    }
+    Ref one(Py_BuildValue("(nnIIO)", static_cast<Py_ssize_t>(repeat.begin), static_cast<Py_ssize_t>(repeat.end),
+                          repeat.times, repeat.iterations, moves.get()));
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
 }
 
 // profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
@@ -956,7 +991,12 @@ PyObject* install(PyObject* object, PyObject* args) {
 
 PyObject* verified(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
-  return entry ? PyUnicode_FromString(verify(entry->program, true).c_str()) : nullptr;
+  if (!entry) return nullptr;
+  std::string problem = verify(entry->program, true);
+  for (const auto& [batch, machine] : entry->machines) {
+    if (problem.empty()) problem = verify(entry->program, machine->lowered().strips);
+  }
+  return PyUnicode_FromString(problem.c_str());
 }
 
 // locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for
@@ -1062,6 +1102,7 @@ PyMethodDef methods[] = {
     {"facts", facts, METH_NOARGS, "What each program is and has done."},
     {"listing", listing, METH_O, "A program as plain Python."},
     {"calls", calls, METH_VARARGS, "The bound calls of a machine."},
+    {"strips", strips, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", memory, METH_VARARGS, "Where a machine's numbers are."},
     {"watch", watch, METH_VARARGS, "Whom to tell when a machine has run often."},
     {"install", install, METH_VARARGS, "Machine code in place of a machine's calls."},

@@ -21,6 +21,7 @@ class ProgramStatistics:
     instructions: int  #: vector instructions
     forward_calls: int  #: kernel calls of a forward pass
     backward_calls: int
+    strip: int  #: iterations of the longest loop that are done together, all in one cache; 0: the program has no strips
     bytes: int  #: of numbers and gradients
     guards: int
     hits: int
@@ -61,7 +62,7 @@ class Statistics:
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
                 f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
-                f"kernel calls, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
+                f"kernel calls{f' in strips of {program.strip}' if program.strip else ''}, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
                 f"{program.hits:,} hits"
             )
         lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())

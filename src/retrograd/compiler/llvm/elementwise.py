@@ -37,7 +37,7 @@ def minimum(a: Vector, b: Vector) -> Vector:
 
 def each(t: Text, call: Call, pointers: Sequence[int], body: Body, cost: int = 1) -> None:
     """``body(places, count)`` for each vector of the innermost loop; pointers are numbers of those of the call."""
-    ats = [At(call.pointers[p]) for p in pointers]
+    ats = [call.at(p) for p in pointers]
     strides = [call.strides[min(p, 3)] for p in pointers]
     loops = [Loop(call.counts[i], tuple(s[i] for s in strides)) for i in range(4) if call.counts[i] > 1]
     whole, rest = divmod(call.counts[4], t.width)
@@ -157,7 +157,7 @@ def reduced(
     """
     n = call.counts[4]
     strides = [call.strides[0], *(call.strides[min(p, 3)] for p in pointers)]
-    ats = [At(call.pointers[0]), *(At(call.pointers[p]) for p in pointers)]
+    ats = [call.at(0), *(call.at(p) for p in pointers)]
     loops = [Loop(call.counts[i], tuple(s[i] for s in strides)) for i in range(4) if call.counts[i] > 1]
     whole, rest = divmod(n, t.width)
     steps = [s[4] for s in strides[1:]]
@@ -278,7 +278,7 @@ def indexed(t: Text, call: Call) -> bool:
         if form:
             value = form.call(a, b[0] if b else a)
             _flag(t, call, a, b[0] if b else a, value, count)
-        t.store(At(call.pointers[0]).by(i), value, count)
+        t.store(call.at(0).by(i), value, count)
     return True
 
 
@@ -289,7 +289,7 @@ def scatter(t: Text, call: Call) -> bool:
     places = _listed(call, 5, call.pointers[2])
     for i in range(0, n, t.width):
         count = min(t.width, n - i)
-        scatter_add(t, places[i : i + count], t.load(At(call.pointers[0]).by(i), count))
+        scatter_add(t, places[i : i + count], t.load(call.at(0).by(i), count))
     return True
 
 
@@ -302,7 +302,7 @@ def indexed_back(t: Text, call: Call, targets: set[int] | None = None) -> bool:
     owed = [_listed(call, 5 + i, call.pointers[2]) for i in range(form.arity)]
     for i in range(0, n, t.width):
         count = min(t.width, n - i)
-        g, y = (t.load(At(call.pointers[p]).by(i), count) for p in (4, 3))
+        g, y = (t.load(call.at(p).by(i), count) for p in (4, 3))
         a, *b = (gather(t, list_[i : i + count]) for list_ in values)
         owing = _quotient(b[0], y, g) if call.row == "div" else _each_operand(call.row, a, b[0] if b else a, y, g)
         for which in range(form.arity):
@@ -351,7 +351,7 @@ def select(t: Text, call: Call) -> bool:
 
         t.loop(loops[-1].count, [at.moving or "0" for at in places], steps, [], again)
 
-    rows([At(call.pointers[p]) for p in (0, 1, 5)], chosen)
+    rows([call.at(p) for p in (0, 1, 5)], chosen)
     return True
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from . import elementwise, products
-from .calls import Call
-from .text import SCRATCH, Text
+from .calls import Call, Strip
+from .fuse import Nest, nests
+from .text import SCRATCH, Text, Vector
 
 __all__ = ["function_of", "module_of"]
 
@@ -39,18 +41,55 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 }
 
 
-def function_of(name: str, calls: Sequence[Call], width: int, plain: bool) -> tuple[Text, str]:
+def function_of(
+    name: str, calls: Sequence[Call], strips: Sequence[Strip], width: int, plain: bool
+) -> tuple[Text, str]:
     """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
     t = Text(width)
     kinds = Counter((call.kernel, call.row) for call in calls)
-    for call in calls:
+
+    def write(t: Text, call: Call) -> None:
         if call.empty:
-            continue
+            return
         long = len(t.lines) > _LINES or (call.kernel in _LISTS and kinds[call.kernel, call.row] > _ALIKE)
         writer = None if plain or long else _WRITERS.get(call.kernel)
         if writer is None or not writer(t, call):
-            t.call_kernel(call.run, call.address)
+            t.call_kernel(call)
+
+    done = 0
+    for strip in strips:
+        for call in calls[done : strip.begin]:
+            write(t, call)
+        _strips(t, calls[strip.begin : strip.end], strip, write, plain)
+        done = strip.end
+    for call in calls[done:]:
+        write(t, call)
     return t, _function(name, t)
+
+
+def _strips(
+    t: Text, calls: Sequence[Call], strip: Strip, write: Callable[[Text, Call], None], plain: bool
+) -> None:
+    """The calls, as many times as there are strips."""
+    calls = [call for call in calls if not call.empty]
+
+    def one(calls: Sequence[Call]) -> None:
+        for step in calls if plain else nests(calls, strip.iterations):
+            if isinstance(step, Nest):
+                step.emit(t, write)
+            else:
+                write(t, step)
+
+    if strip.times == 1:
+        return one(calls)
+    steps = list(dict.fromkeys(move for call in calls for move in call.moves if move))
+
+    def body(offsets: list[str], _: list[Vector]) -> list[Vector]:
+        names: dict[int, str | None] = {0: None, **dict(zip(steps, offsets, strict=True))}
+        one([replace(call, moving=tuple(names[move] for move in call.moves)) for call in calls])
+        return []
+
+    t.loop(strip.times, ["0"] * len(steps), steps, [], body)
 
 
 def module_of(functions: Sequence[tuple[Text, str]]) -> str:

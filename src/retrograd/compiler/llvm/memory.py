@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calls import DOUBLE, Call
+from .calls import DOUBLE, Call, Strip
 
 __all__ = ["Memory"]
 
@@ -19,7 +19,7 @@ Places = npt.NDArray[np.int64]
 
 #: The pointers that a kernel reads, of operands with strides: (pointer, which strides).
 _READS = {
-    "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
+    "map": (1, 2, 3), "extreme": (1,), "finite": (0,), "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
     "contract_nt": (1, 2), "spread": (1, 2), "group_dot": (1, 2), "sum": (1,), "extreme_back": (1, 3, 4), "fill": (),
 }  # fmt: skip
 
@@ -51,33 +51,37 @@ class Memory:
             zeroed[facts["root"] + stride * member] = False
         return Memory(facts["gradients"], size, results, zeroed & results, regions, facts["keep"])
 
-    def needed(self, calls: Sequence[Call]) -> list[Call]:
-        """The calls of a backward pass without those that change nothing that is read."""
+    def needed(self, calls: Sequence[Call], strips: Sequence[Strip]) -> tuple[list[Call], list[Strip]]:
+        """The calls of a backward pass without those that change nothing that is read. Those of strips all stay."""
         zero = self.zeroed.copy()
-        kept = []
-        for call in calls:
+        strip_of = {i: strip for strip in strips for i in range(strip.begin, strip.end)}
+        kept, places = [], []
+        for i, call in enumerate(calls):
             targets = self._inside(self._targets(call))
-            if self._adds_nothing(call, zero):
+            if i not in strip_of and self._adds_nothing(call, zero):
                 continue
             if targets is None:
                 zero[:] = False
             else:
                 zero[targets] = False
             kept.append(call)
+            places.append(i)
         read = np.zeros(self.size, bool)
-        backwards = []
-        for call in reversed(kept):
-            pruned = self._pruned(call, read)
+        backwards, numbers = [], []
+        for i, call in zip(reversed(places), reversed(kept), strict=True):
+            pruned = call if i in strip_of else self._pruned(call, read)
             if pruned is None:
                 continue
-            for places in _sources(pruned):
-                inside = self._inside(places)
+            for source in _sources(pruned):
+                inside = self._inside(source)
                 if inside is None:
                     read[:] = True
                 else:
                     read[inside] = True
             backwards.append(pruned)
-        return backwards[::-1]
+            numbers.append(i)
+        moved = {old: new for new, old in enumerate(numbers[::-1])}
+        return backwards[::-1], [replace(s, begin=moved[s.begin], end=moved[s.end - 1] + 1) for s in strips]
 
     def _targets(self, call: Call) -> Places | None:
         """The addresses that a call of a backward pass writes; None when only running it shows which."""
@@ -142,6 +146,8 @@ def _places(call: Call, pointer: int) -> Places:
     for count, stride in zip(counts, strides, strict=True):
         if count > 1 and stride:
             places = (places[:, None] + np.arange(count, dtype=np.int64) * (stride * DOUBLE)).reshape(-1)
+    if call.times > 1 and call.moves[pointer]:
+        places = (places[:, None] + np.arange(call.times, dtype=np.int64) * call.moves[pointer]).reshape(-1)
     return places + call.pointers[pointer]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from time import perf_counter
 
 from ...engine import Programs
-from .calls import decoded
+from .calls import Strip, decoded
 from .generate import function_of, module_of
 from .machine_code import compiled, vector_width
 from .memory import Memory
@@ -25,9 +26,14 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
         buffers.append(buffer)
         names.append(f"pass{which}")
         decoded_calls = list(decoded(calls, ctypes.addressof(buffer)))
+        strips = []
+        for begin, end, times, iterations, moves in programs.strips(number, batch, which):
+            strips.append(Strip(begin, end, times, iterations))
+            for i, one in enumerate(moves, begin):
+                decoded_calls[i] = replace(decoded_calls[i], moves=one, times=times)
         if which > 0:
-            decoded_calls = memory.needed(decoded_calls)
-        texts.append(function_of(names[-1], decoded_calls, vector_width(), plain))
+            decoded_calls, strips = memory.needed(decoded_calls, strips)
+        texts.append(function_of(names[-1], decoded_calls, strips, vector_width(), plain))
     code = compiled(module_of(texts), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):
