@@ -85,6 +85,7 @@ class Lowering {
                        (region.memory == Memory::LITERAL && literals_vary);
       const Address length = (length_of(i) + 7) / 8 * 8;
       result_.base[i] = result_.size;
+      if (!strips().local(i)) result_.local = result_.size + (own ? length * batch : length);
       result_.stride[i] = own && batch > 1 ? length : 0;
       result_.size += own ? length * batch : length;
     }

@@ -36,6 +36,7 @@ struct Lowered {
   std::vector<Address> base;    // of each region, for the first member of the batch; results come last
   std::vector<Address> stride;  // from one member to the next; 0 for what they share
   Address size = 0;
+  Address local = 0;  // where local regions begin, which come last of all
   std::vector<int32_t> pool;
   std::vector<LoweredCall> forward, backward;
   Strips strips;

@@ -912,7 +912,7 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; and something that keeps the memory alive.
+// ranges that are zero before a backward pass; from which element on they are local to strips; and something that keeps the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -946,7 +946,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
   }
   const Place& root = entry->program.roots[0];
   return Py_BuildValue(
-      "{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers", static_cast<unsigned long long>(machine->second->numbers()),
+      "{s:L,s:L,s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "size", static_cast<long long>(lowered.size), "local",
+      static_cast<long long>(lowered.local), "numbers", static_cast<unsigned long long>(machine->second->numbers()),
       "gradients", static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
       zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
       "root_region", root.region, "keep", keep.get());

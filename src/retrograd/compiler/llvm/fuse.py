@@ -42,6 +42,7 @@ class Part:
     slot: int  #: of the strip's loop
     around: tuple[int, ...]  #: of each pointer, in the loop around
     inside: tuple[int, ...]  #: in the strip's loop
+    passing: bool = False  #: what it writes is read in the same iteration or not at all
 
     @property
     def pointers(self) -> range:
@@ -158,6 +159,34 @@ class Nest:
         self._cost += cost
         return True
 
+    def close(self, others: Sequence[Call], local: Sequence[range]) -> None:
+        """``others``: what else there is in a strip. Results that are ``local`` to strips and that no other call touches
+        have the same place in each iteration of the loop around; and none, where they go from call to call in
+        registers."""
+        spans = [
+            (number, p, *_span(part.starts(p, self.around), self.strip if part.inside[p] else 1))
+            for number, part in enumerate(self.parts)
+            for p in part.used()
+        ]
+        strangers = [span for call in others for span in _spans(call)]
+        around = [list(part.around) for part in self.parts]
+        passing = [False] * len(self.parts)
+        for group in _overlapping(spans):
+            begin, end = min(span[2] for span in group), max(span[3] for span in group)
+            own = all(begin >= high or low >= end for low, high in strangers)
+            inside = any(begin >= memory.start and end <= memory.stop for memory in local)
+            if not own or not inside or not any(p == 0 for _, p, _, _ in group):
+                continue
+            summed = any(self.parts[number].sums for number, _, _, _ in group)
+            for number, p, _, _ in group:
+                around[number][p] = 0
+                if p == 0:
+                    passing[number] = not summed
+        self.parts = [
+            replace(part, around=tuple(ways), passing=passes)
+            for part, ways, passes in zip(self.parts, around, passing, strict=True)
+        ]
+
     def _rows(self, part: Part, pointer: int) -> tuple[Addresses, Addresses]:
         """Where rows begin, and which iteration of the loop around each belongs to."""
         starts = part.starts(pointer, self.around)
@@ -269,7 +298,9 @@ class Nest:
                         names[offset(part, p), part.inside[p]] if p in part.pointers and call.pointers[p] else None
                         for p in range(8)
                     )
+                    t.passing = part.passing
                     write(t, replace(call, counts=counts, pointers=pointers, moving=moves))
+                    t.passing = False
 
         def body(offsets: list[str], _: list[object]) -> list[object]:
             several({way: way[0] for way in ways} | dict(zip(moving, offsets, strict=True)), t.width, 0)
@@ -290,8 +321,38 @@ class Nest:
                     write(t, replace(part.call, moving=moves))
 
 
-def nests(calls: Sequence[Call], strip: int) -> Iterator[Call | Nest]:
-    """The calls of a strip in their order, those that go well together as one."""
+def _span(places: Addresses, count: int) -> tuple[int, int]:
+    return int(places.min()), int(places.max()) + count * DOUBLE
+
+
+def _spans(call: Call) -> Iterator[tuple[int, int]]:
+    """Where the operands of any call are, from the lowest to the highest address."""
+    for p in range(5):
+        if call.pointers[p]:
+            strides = call.strides[min(p, 3)]
+            reach = [(n - 1) * s * DOUBLE for n, s in zip(call.counts, strides, strict=True)]
+            wide = 4 * DOUBLE if call.kernel in ("spread", "group_dot") else DOUBLE
+            low = call.pointers[p] + sum(r for r in reach if r < 0)
+            yield low, call.pointers[p] + sum(r for r in reach if r > 0) + wide
+
+
+def _overlapping(spans: Sequence[tuple[int, int, int, int]]) -> Iterator[list[tuple[int, int, int, int]]]:
+    """Groups of (part, pointer, begin, end) that touch none of another group."""
+    group: list[tuple[int, int, int, int]] = []
+    reach = 0
+    for span in sorted(spans, key=lambda span: span[2]):
+        if group and span[2] >= reach:
+            yield group
+            group = []
+        reach = max(reach, span[3]) if group else span[3]
+        group.append(span)
+    if group:
+        yield group
+
+
+def nests(calls: Sequence[Call], strip: int, local: Sequence[range]) -> Iterator[Call | Nest]:
+    """The calls of a strip in their order, those that go well together as one. ``local``: addresses of numbers that have
+    no meaning outside of strips."""
     i = 0
     while i < len(calls):
         best: Nest | None = None
@@ -306,8 +367,10 @@ def nests(calls: Sequence[Call], strip: int) -> Iterator[Call | Nest]:
             yield calls[i]
             i += 1
         else:
+            end = i + len(best.parts)
+            best.close([*calls[:i], *calls[end:]], local)
             yield best
-            i += len(best.parts)
+            i = end
 
 
 def _counts(call: Call, strip: int) -> list[int]:

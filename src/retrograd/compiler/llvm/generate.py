@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from . import elementwise, products
 from .calls import Call, Strip
@@ -42,9 +43,10 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 
 
 def function_of(
-    name: str, calls: Sequence[Call], strips: Sequence[Strip], width: int, plain: bool
+    name: str, calls: Sequence[Call], strips: Sequence[Strip], local: Sequence[range], width: int, plain: bool
 ) -> tuple[Text, str]:
-    """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels."""
+    """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels.
+    ``local``: addresses of numbers that have no meaning outside of strips."""
     t = Text(width)
     kinds = Counter((call.kernel, call.row) for call in calls)
 
@@ -60,21 +62,30 @@ def function_of(
     for strip in strips:
         for call in calls[done : strip.begin]:
             write(t, call)
-        _strips(t, calls[strip.begin : strip.end], strip, write, plain)
+        steps = _steps if plain else partial(nests, strip=strip.iterations, local=local)
+        _strips(t, calls[strip.begin : strip.end], strip, write, steps)
         done = strip.end
     for call in calls[done:]:
         write(t, call)
     return t, _function(name, t)
 
 
+def _steps(calls: Sequence[Call]) -> Iterable[Call | Nest]:
+    return calls
+
+
 def _strips(
-    t: Text, calls: Sequence[Call], strip: Strip, write: Callable[[Text, Call], None], plain: bool
+    t: Text,
+    calls: Sequence[Call],
+    strip: Strip,
+    write: Callable[[Text, Call], None],
+    steps_of: Callable[[Sequence[Call]], Iterable[Call | Nest]],
 ) -> None:
     """The calls, as many times as there are strips."""
     calls = [call for call in calls if not call.empty]
 
     def one(calls: Sequence[Call]) -> None:
-        for step in calls if plain else nests(calls, strip.iterations):
+        for step in steps_of(calls):
             if isinstance(step, Nest):
                 step.emit(t, write)
             else:

@@ -29,6 +29,7 @@ class Memory:
     """The gradients of a machine: an array at ``gradients``."""
 
     gradients: int
+    local: tuple[range, range]  #: addresses of numbers, and gradients, that have no meaning outside of strips
     size: int
     results: npt.NDArray[np.bool_]  #: what is of results, and so read by later calls alone
     zeroed: npt.NDArray[np.bool_]
@@ -38,8 +39,10 @@ class Memory:
     @staticmethod
     def of(facts: dict[str, Any], batch: int) -> Memory:
         """From what Programs.memory() tells."""
-        regions = [(base, base + max(stride * batch, length)) for _, base, stride, length in facts["regions"]]
-        size = max((end for _, end in regions), default=0)
+        size, local = facts["size"], facts["local"]
+        regions = [
+            (base, min(base + max(stride * batch, length), size)) for _, base, stride, length in facts["regions"]
+        ]
         results, zeroed = np.zeros(size, bool), np.zeros(size, bool)
         for (kind, *_), (begin, end) in zip(facts["regions"], regions, strict=True):
             if kind == "value":
@@ -49,7 +52,11 @@ class Memory:
         stride = facts["regions"][facts["root_region"]][2]
         for member in range(batch):
             zeroed[facts["root"] + stride * member] = False
-        return Memory(facts["gradients"], size, results, zeroed & results, regions, facts["keep"])
+        spaces = (
+            range(facts["numbers"] + local * DOUBLE, facts["numbers"] + size * DOUBLE),
+            range(facts["gradients"] + local * DOUBLE, facts["gradients"] + size * DOUBLE),
+        )
+        return Memory(facts["gradients"], spaces, size, results, zeroed & results, regions, facts["keep"])
 
     def needed(self, calls: Sequence[Call], strips: Sequence[Strip]) -> tuple[list[Call], list[Strip]]:
         """The calls of a backward pass without those that change nothing that is read. Those of strips all stay."""

@@ -33,7 +33,7 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
                 decoded_calls[i] = replace(decoded_calls[i], moves=one, times=times)
         if which > 0:
             decoded_calls, strips = memory.needed(decoded_calls, strips)
-        texts.append(function_of(names[-1], decoded_calls, strips, vector_width(), plain))
+        texts.append(function_of(names[-1], decoded_calls, strips, memory.local, vector_width(), plain))
     code = compiled(module_of(texts), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):

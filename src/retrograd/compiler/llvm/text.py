@@ -181,6 +181,8 @@ class Text:
         self._constants: dict[tuple[float, int], str] = {}
         self._depth = 0
         self._straight = 0  # the depth of loops at which straight-line code may remember
+        self._stored: dict[tuple[int, str | None, int], tuple[int, bool]] = {}  # there: lines that nobody needed so far
+        self.passing = False  # what is stored in straight-line code is read there or not at all
         self._used_outside = False
         self._block = "entry"
 
@@ -246,18 +248,36 @@ class Text:
         if self._remembers(at) and (known := self._remembered.pop(key, None)) is not None:
             self._remembered[key] = known
             return known
+        result = self._loaded(at, count)
+        if self._remembers(at):
+            self._remember(key, result)
+        return result
+
+    def _replaces(self, at: At, count: int) -> None:
+        """The line written last is a store; one to the same place, which nobody has read, was in vain."""
+        key = (at.address, at.moving, count)
+        line, _ = self._stored.pop(key, (None, False))
+        self._needs(at, count)
+        if line is not None:
+            self.lines[line] = ""
+        self._stored[key] = (len(self.lines) - 1, self.passing)
+
+    def _needs(self, at: At, count: int) -> None:
+        """What was stored there must be stored."""
+        begin, end = at.address, at.address + count * DOUBLE
+        for key in [k for k in self._stored if k[1] == at.moving and k[0] < end and begin < k[0] + k[2] * DOUBLE]:
+            del self._stored[key]
+
+    def _loaded(self, at: At, count: int) -> Vector:
+        self._needs(at, count)
         width, mask = self._some(count)
         kind = type_of(width)
         where = self.pointer(at)
         if mask is None:
-            result = self.vector(f"load {kind}, ptr {where}, align 8", width)
-        else:
-            symbol = f"@llvm.masked.load.v{width}f64.p0"
-            self.declare(f"declare {kind} {symbol}(ptr, i32, <{width} x i1>, {kind})")
-            result = self.vector(f"call {kind} {symbol}(ptr {where}, i32 8, {mask}, {kind} zeroinitializer)", width)
-        if self._remembers(at):
-            self._remember(key, result)
-        return result
+            return self.vector(f"load {kind}, ptr {where}, align 8", width)
+        symbol = f"@llvm.masked.load.v{width}f64.p0"
+        self.declare(f"declare {kind} {symbol}(ptr, i32, <{width} x i1>, {kind})")
+        return self.vector(f"call {kind} {symbol}(ptr {where}, i32 8, {mask}, {kind} zeroinitializer)", width)
 
     def store(self, at: At, value: Vector, count: int) -> None:
         """The first ``count`` lanes."""
@@ -277,6 +297,8 @@ class Text:
             self.forget()
             return
         self._forget_range(at.address, at.address + count * DOUBLE, at.moving)
+        if self._straight:
+            self._replaces(at, count)
         self._remember((at.address, at.moving, count), value)
 
     def load_splat(self, at: At, width: int) -> Vector:
@@ -284,6 +306,8 @@ class Text:
         key = (at.address, at.moving, -width)
         if self._remembers(at) and key in self._remembered:
             return self._remembered[key]
+        if self._straight:  # an operation takes it from memory as it is
+            return self._loaded(at, 1).splat(width)
         result = self.load(at, 1).splat(width)
         if self._remembers(at):
             self._remember(key, result)
@@ -298,6 +322,9 @@ class Text:
         try:
             yield
         finally:
+            for line, passing in self._stored.values():
+                if passing:
+                    self.lines[line] = ""
             self._straight = before
             self.forget()
 
@@ -308,7 +335,7 @@ class Text:
         if self._depth != self._straight:
             return
         self._remembered[key] = value
-        if len(self._remembered) > _REMEMBERED:
+        if len(self._remembered) > (_REMEMBERED if self._straight == 0 else 26):
             del self._remembered[next(iter(self._remembered))]
 
     def _forget_range(self, begin: int, end: int, moving: str | None) -> None:
@@ -322,6 +349,7 @@ class Text:
 
     def forget(self) -> None:
         self._remembered.clear()
+        self._stored.clear()
 
     # --- control ------------------------------------------------------------------------------------------
 
