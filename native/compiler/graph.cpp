@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -251,9 +252,17 @@ class Expansion {
         const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
         return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
       }
+      case ROW_div:
+        if (ids[1].is_literal() && has_inverse(to_.literals[ids[1].index()])) {
+          return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
+        }
+        return add(ROW_div, ids);
       default: return to_.add(from_.rows[i], ids, source_, from_.extra[i]);
     }
   }
+
+  // Whether multiplying by the inverse is as good as dividing, but for the last bit.
+  static bool has_inverse(double number) { return std::fabs(number) > 0x1p-1000 && std::fabs(number) < 0x1p1000; }
 
   Id product(const std::vector<Id>& ids) {
     if (ids.empty()) return to_.literal(1.0);
@@ -290,26 +299,6 @@ Graph expand(const Graph& graph, std::vector<Id>* renamed) {
   Graph result = expansion.run();
   if (renamed) *renamed = expansion.new_ids();
   return result;
-}
-
-// --- hashing ---------------------------------------------------------------------------------------------------
-
-Hash hash_of(const Graph& graph) {
-  Hash hash{0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
-  auto mix = [&](uint64_t word) {
-    hash.first = (hash.first ^ word) * 0xff51afd7ed558ccd;
-    hash.first ^= hash.first >> 32;
-    hash.second = (hash.second + word) * 0xc4ceb9fe1a85ec53;
-    hash.second ^= hash.second >> 29;
-  };
-  mix(graph.leaves.size());
-  mix(graph.size());
-  for (size_t i = 0; i < graph.size(); ++i) {
-    mix(uint64_t{graph.rows[i]} << 32 | graph.extra[i]);
-    for (Id id : graph.operands_of(i)) mix(id.bits());
-  }
-  for (Id root : graph.roots) mix(root.bits());
-  return hash;
 }
 
 }  // namespace retrograd::compiler

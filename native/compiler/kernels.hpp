@@ -53,7 +53,8 @@ struct Call {
 
 using Run = bool (*)(const Call&);
 
-// One step of Adam: m, v and the parameters move, in the order of operations of src/retrograd/reference/steps.py.
+// One step of Adam: m, v and the parameters move, as in src/retrograd/reference/steps.py but for the last bits. Epsilon
+// is at least 1e-120.
 struct AdamStep {
   double rate, beta1, beta2, epsilon, decay, unbiased_rate, correction;
   bool decoupled;

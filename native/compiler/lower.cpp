@@ -94,11 +94,10 @@ class Lowering {
   Lowered run() {
     move_pool();
     for (const Strips::Run& run : strips().runs) forward_run(run);
-    backward_ = true;
-    out_ = &result_.backward;
-    touched_.resize(static_cast<size_t>(result_.size));
-    touch_result();
-    for (size_t i = strips().runs.size(); i-- > 0;) backward_run(strips().runs[i]);
+    if (!passes_together()) {
+      start_backward(result_.backward);
+      for (size_t i = strips().runs.size(); i-- > 0;) backward_run(strips().runs[i]);
+    }
     find_zeroed();
     return std::move(result_);
   }
@@ -124,56 +123,119 @@ class Lowering {
       for (size_t i = run.begin; i < run.end; ++i) forward(instruction_at(i));
       return;
     }
+    start_sums(run);
+    strip_by_strip([&] { forward_strip(run); });
+  }
+
+  void start_sums(const Strips::Run& run) {
     for (size_t i = run.begin; i < run.end; ++i) {
       const Instruction& instruction = instruction_at(i);
       if (strips().reduces(program_, current_)) start_sum(instruction);
     }
-    const std::vector<bool> watched = watched_regions(program_);
-    strip_by_strip(result_.forward_repeats, [&] {
-      for (size_t i = run.begin; i < run.end; ++i) forward(of_strip(instruction_at(i)));
-      for (uint32_t i = 0; i < watched.size(); ++i) {
-        if (watched[i] && strips().local(i) && written_in(run, i)) look_at(i);
-      }
-    });
+  }
+
+  void forward_strip(const Strips::Run& run) {
+    for (size_t i = run.begin; i < run.end; ++i) forward(of_strip(instruction_at(i)));
+    const std::vector<bool> watched = absorbed_regions(program_);
+    for (uint32_t i = 0; i < watched.size(); ++i) {
+      if (watched[i] && strips().local(i) && written_in(run, i)) look_at(i);
+    }
   }
 
   void backward_run(const Strips::Run& run) {
-    if (!run.along) {
-      for (size_t i = run.end; i-- > run.begin;) backward(instruction_at(i));
-      return;
+    if (run.along) return strip_by_strip([&] { backward_strip(run, true); });
+    for (size_t i = run.end; i-- > run.begin;) backward(instruction_at(i));
+  }
+
+  // `again`: what the strip's results were is computed again.
+  void backward_strip(const Strips::Run& run, bool again) {
+    std::vector<LoweredCall> calls;  // they tell what else is needed
+    std::vector<LoweredCall>* pass = std::exchange(out_, &calls);
+    for (uint32_t i = 0; i < program_.regions.size(); ++i) {
+      if (strips().local(i)) forget_touched(i);
     }
-    strip_by_strip(result_.backward_repeats, [&] {
-      std::vector<LoweredCall> calls;
-      std::vector<LoweredCall>* pass = std::exchange(out_, &calls);
-      for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-        if (strips().local(i)) forget_touched(i);
-      }
-      for (size_t i = run.end; i-- > run.begin;) backward(of_strip(instruction_at(i)));
-      out_ = pass;
-      compute_again(run, calls);
-      for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-        if (strips().local(i) && written_in(run, i)) each_unstored(i, [&](Range range) { fill_range(range); });
-      }
-      out_->insert(out_->end(), calls.begin(), calls.end());
+    for (size_t i = run.end; i-- > run.begin;) backward(of_strip(instruction_at(i)));
+    out_ = pass;
+    if (again) compute_again(run, calls);
+    for (uint32_t i = 0; i < program_.regions.size(); ++i) {
+      if (strips().local(i) && written_in(run, i)) each_unstored(i, [&](Range range) { fill_range(range); });
+    }
+    out_->insert(out_->end(), calls.begin(), calls.end());
+  }
+
+  void start_backward(Pass& pass) {
+    begin_pass(pass);
+    backward_ = true;
+    touched_.assign(static_cast<size_t>(result_.size), false);
+    added_ = {};
+    touch_result();
+  }
+
+  void begin_pass(Pass& pass) {
+    repeats_ = &pass.repeats;
+    out_ = &pass.calls;
+  }
+
+  // Both passes in one: what comes after the last run along the loop goes back before that run goes forward. False
+  // where that asks for the run's results.
+  bool passes_together() {
+    const auto& runs = strips().runs;
+    size_t last = runs.size();
+    while (last > 0 && !runs[last - 1].along) --last;
+    if (last == 0) return false;
+    const Strips::Run& run = runs[--last];
+    begin_pass(result_.both);
+    for (size_t i = 0; i < last; ++i) forward_run(runs[i]);
+    start_sums(run);
+    start_backward(result_.both);
+    const size_t begin = out_->size();
+    for (size_t i = runs.size(); i-- > last + 1;) backward_run(runs[i]);
+    const bool known = std::none_of(out_->begin() + static_cast<std::ptrdiff_t>(begin), out_->end(),
+                                    [&](const LoweredCall& call) { return reads_results(call, run.begin); });
+    if (!known) {
+      result_.both = {};
+      backward_ = false;
+      return false;
+    }
+    strip_by_strip([&] {
+      backward_ = false;
+      forward_strip(run);
+      backward_ = true;
+      backward_strip(run, false);
     });
+    backward_ = false;
+    for (size_t i = last + 1; i < runs.size(); ++i) forward_run(runs[i]);
+    backward_ = true;
+    for (size_t i = last; i-- > 0;) backward_run(runs[i]);
+    return true;
+  }
+
+  // Whether a call reads what instructions from that place of the order on compute.
+  bool reads_results(const LoweredCall& call, size_t place) const {
+    if (call.call.kernel == Kernel::INDEXED_BACK) return true;
+    for (int p = 0; p < kPointers; ++p) {
+      if (call.spaces[p] != Space::VALUES) continue;
+      if (written_in({place, strips().order.size(), false}, result_.region_at(call.at[p]))) return true;
+    }
+    return false;
   }
 
   // `body` issues the calls of one strip: of all whole ones, and of what is left.
   template <class Body>
-  void strip_by_strip(std::vector<Repeat>& repeats, Body body) {
-    in_strip_ = true;
+  void strip_by_strip(Body body) {
     const uint32_t whole = strips().length / strips().size, rest = strips().length % strips().size;
+    in_strip_ = true;
     iterations_ = strips().size;
     first_ = 0;
     size_t begin = out_->size();
     body();
-    repeats.push_back({begin, out_->size(), whole, iterations_});
+    repeats_->push_back({begin, out_->size(), whole, iterations_});
     if (rest > 0) {
       iterations_ = rest;
       first_ = whole * strips().size;
       begin = out_->size();
       body();
-      repeats.push_back({begin, out_->size(), 1, iterations_});
+      repeats_->push_back({begin, out_->size(), 1, iterations_});
     }
     in_strip_ = false;
   }
@@ -294,15 +356,9 @@ class Lowering {
 
   // The lists of the pool, once for each member of the batch.
   void move_pool() {
-    auto region_of = [&](Address address) {
-      auto after = std::upper_bound(program_.regions.begin(), program_.regions.end(), address,
-                                    [](Address at, const Region& region) { return at < region.base; });
-      // Empty regions share their base with the next one.
-      return static_cast<size_t>(after - program_.regions.begin()) - 1;
-    };
     result_.pool.resize(program_.pool.size() * result_.batch);
     for (size_t i = 0; i < program_.pool.size(); ++i) {
-      const size_t region = region_of(program_.pool[i]);
+      const size_t region = region_at(program_, program_.pool[i]);
       result_.addresses_parameters |= program_.regions[region].memory == Memory::PARAMETER;
       for (uint32_t member = 0; member < result_.batch; ++member) {
         const Address address =
@@ -948,7 +1004,8 @@ class Lowering {
 
   const Program& program_;
   Lowered result_;
-  std::vector<LoweredCall>* out_ = &result_.forward;
+  std::vector<LoweredCall>* out_ = &result_.forward.calls;
+  std::vector<Repeat>* repeats_ = &result_.forward.repeats;
   uint32_t current_ = 0;   // the instruction that is lowered
   bool backward_ = false;  // the calls issued are of its adjoint
   bool in_strip_ = false;
@@ -968,11 +1025,9 @@ uint32_t Lowered::region_at(Address address) const {
   return *(after - 1);
 }
 
-size_t Lowered::calls_made() const {
-  size_t made = forward.size() + backward.size();
-  for (const auto* repeats : {&forward_repeats, &backward_repeats}) {
-    for (const Repeat& repeat : *repeats) made += (repeat.end - repeat.begin) * (repeat.times - 1);
-  }
+size_t Pass::calls_made() const {
+  size_t made = calls.size();
+  for (const Repeat& repeat : repeats) made += (repeat.end - repeat.begin) * (repeat.times - 1);
   return made;
 }
 

@@ -27,6 +27,12 @@ struct Repeat {
   uint32_t iterations;  // of the loop that strips are of, each time
 };
 
+struct Pass {
+  std::vector<LoweredCall> calls;
+  std::vector<Repeat> repeats;
+  size_t calls_made() const;
+};
+
 struct Range {
   Address begin, end;
 };
@@ -38,14 +44,16 @@ struct Lowered {
   Address size = 0;
   Address local = 0;  // where local regions begin, which come last of all
   std::vector<int32_t> pool;
-  std::vector<LoweredCall> forward, backward;
   Strips strips;
-  std::vector<Repeat> forward_repeats, backward_repeats;
+  Pass forward, backward;
+  // Where what a strip's results are owed is known beforehand, as that of a sum of losses: both passes in one, so that
+  // a strip goes forward and back while it is in the cache. `backward` has no calls then.
+  Pass both;
+  bool together() const { return !both.calls.empty(); }
   std::vector<Range> zeroed;          // gradients that the first contribution does not store
   bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
 
-  // How many calls a pass in both directions makes.
-  size_t calls_made() const;
+  const Pass& pass(int number) const { return number == 0 ? forward : number == 3 ? both : backward; }
   // The region that an address is in.
   uint32_t region_at(Address address) const;
   std::vector<uint32_t> order;  // the regions by their bases

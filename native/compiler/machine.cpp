@@ -32,16 +32,16 @@ Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> sto
       lowered_(lower(program, batch, literals_vary)),
       float32_(float32),
       direct_(!float32 && !lowered_.addresses_parameters),
-      looks_at_parameters_(reads_parameters_unseen(program)),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
       bytes_(static_cast<size_t>(lowered_.size) * width()),
       values_(bytes_),
       gradients_(bytes_),
       indices_(size_t{index_count_} * batch) {
   find_watched();
-  forward_ = bind(lowered_.forward, Target::STORES);
-  backward_[0] = bind(lowered_.backward, Target::STORES);
-  backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
+  calls_[0] = bind(lowered_.forward.calls, Target::STORES);
+  calls_[1] = bind(lowered_.backward.calls, Target::STORES);
+  calls_[2] = bind(lowered_.backward.calls, Target::WORKSPACE);
+  calls_[3] = bind(lowered_.both.calls, Target::WORKSPACE);
 }
 
 double Machine::read(const char* p) const {
@@ -152,12 +152,17 @@ void Machine::add_gradients_out() {
 
 // Those that are local to strips are looked at there.
 void Machine::find_watched() {
-  const std::vector<bool> watched = watched_regions(program_);
+  std::vector<bool> watched = absorbed_regions(program_);
+  watched[program_.roots[0].region] = true;
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || lowered_.strips.local(i) || (direct_ && program_.regions[i].memory == Memory::PARAMETER))
+    if (!watched[i] || lowered_.strips.local(i)) continue;
+    const Region& region = program_.regions[i];
+    if (direct_ && region.memory == Memory::PARAMETER) {
+      watched_stores_.push_back(stores_[region.store].get());
       continue;
+    }
     const Address begin = lowered_.base[i];
-    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : program_.regions[i].length);
+    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : region.length);
     // Gaps of a few numbers, which are zero, are not worth another range.
     if (!watched_.empty() && begin - watched_.back().end < 16) {
       watched_.back().end = end;
@@ -179,8 +184,7 @@ bool Machine::finite() const {
       return false;
     }
   }
-  if (!looks_at_parameters_) return true;
-  for (const auto& store : stores_) {
+  for (Store* store : watched_stores_) {
     if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
   }
   return true;
@@ -189,13 +193,13 @@ bool Machine::finite() const {
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
   if (code_[pass]) return code_[pass]() != 0;
-  std::vector<Call>& list = pass == 0 ? forward_ : backward_[pass - 1];
+  std::vector<Call>& list = calls_[pass];
   bool outside = false;
   const auto run_some = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) outside |= list[i].run(list[i]);
   };
   size_t done = 0;
-  for (const Repeat& repeat : pass == 0 ? lowered_.forward_repeats : lowered_.backward_repeats) {
+  for (const Repeat& repeat : lowered_.pass(pass).repeats) {
     run_some(done, repeat.begin);
     for (uint32_t i = 0; i < repeat.times; ++i) {
       run_some(repeat.begin, repeat.end);
@@ -210,7 +214,7 @@ bool Machine::run(int pass) {
 // Moves the pointers of repeated calls by so many strips.
 void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips) {
   if (strips == 0) return;
-  const std::vector<LoweredCall>& lowered = pass == 0 ? lowered_.forward : lowered_.backward;
+  const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
   for (size_t i = repeat.begin; i < repeat.end; ++i) {
     for (int p = 0; p < kPointers; ++p) {
       if (lowered[i].moves[p] == 0) continue;
@@ -219,12 +223,13 @@ void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int6
   }
 }
 
-Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
+Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken) {
   const FlushToZero mode;
   ++runs_;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
-  const bool outside = run(0);
+  swept_ = aim == Aim::GRADIENTS && lowered_.together();
+  const bool outside = swept_ ? run_both() : run(0);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
   for (uint32_t member = 0; member < lowered_.batch && !guards.empty(); ++member) {
@@ -249,17 +254,49 @@ void Machine::zero(Target target) {
   }
 }
 
-void Machine::backward(double seed, Target target) {
-  const FlushToZero mode;
-  zero(target);
+void Machine::seed(double number, Target target) {
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
   for (uint32_t member = 0; member < lowered_.batch; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
     // The function may return a parameter itself; what it owes is added like any other contribution.
-    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + seed : seed);
+    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + number : number);
   }
+}
+
+bool Machine::run_both() {
+  zero(Target::WORKSPACE);
+  seed(1.0, Target::WORKSPACE);
+  scale_ = 1.0;
+  return run(3);
+}
+
+// Of parameters and of inputs.
+void Machine::scale_gradients(double factor) {
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.memory != Memory::PARAMETER && region.memory != Memory::INPUT) continue;
+    const Address length = lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : region.length;
+    for (Address k = 0; k < length; ++k) {
+      char* gradient = gradient_at(lowered_.base[i] + k);
+      write(gradient, read(gradient) * factor);
+    }
+  }
+}
+
+void Machine::backward(double number, Target target) {
+  const FlushToZero mode;
+  if (lowered_.together()) {
+    if (!swept_) run_both();
+    swept_ = true;
+    if (number != scale_) scale_gradients(number / scale_);
+    scale_ = number;
+    if (target == Target::STORES) add_gradients_out();
+    return;
+  }
+  zero(target);
+  seed(number, target);
   run(target == Target::STORES ? 1 : 2);
   if (!direct_ && target == Target::STORES) add_gradients_out();
 }

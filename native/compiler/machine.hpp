@@ -44,6 +44,14 @@ class Numbers {
   char* bytes_;
 };
 
+constexpr int kPasses = 4;  // forward, backward to each target, both in one
+
+// What a forward pass is for.
+enum class Aim : uint8_t {
+  VALUE,
+  GRADIENTS,  // a backward pass comes after it, and may be made with it
+};
+
 enum class Target : uint8_t {
   STORES,     // gradients of parameters are added to the stores'
   WORKSPACE,  // they are left in the machine's own memory
@@ -64,11 +72,11 @@ class Machine {
   double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE
 
   // The outcome of the whole batch. Members of which a guard did not hold are listed in `broken`, if it is given.
-  Outcome forward(std::span<const Guard> guards, std::vector<uint32_t>* broken = nullptr);
+  Outcome forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, Target target);
 
   // The calls as they are bound, for the tier that makes machine code of them, and that code.
-  const std::vector<Call>& calls(int pass) const { return pass == 0 ? forward_ : backward_[pass - 1]; }
+  const std::vector<Call>& calls(int pass) const { return calls_[pass]; }
   using MachineCode = int32_t (*)();
   void install(int pass, MachineCode code) { code_[pass] = code; }
   bool has_code() const { return code_[0] != nullptr; }
@@ -94,23 +102,28 @@ class Machine {
   void find_watched();
   bool finite() const;
   void zero(Target target);
+  void seed(double number, Target target);
+  void scale_gradients(double factor);
   bool run(int pass);
+  bool run_both();
   void move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips);
 
   const Program& program_;
   std::vector<std::shared_ptr<Store>> stores_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;               // the stores' arrays are the program's parameter memory
-  bool looks_at_parameters_;  // rows that can turn what is not finite into what is, read parameters
+  bool direct_;  // the stores' arrays are the program's parameter memory
   uint32_t index_count_;
   size_t bytes_;
   Numbers values_, gradients_;
   std::vector<int32_t> indices_;
-  std::vector<Range> watched_;  // results which, were they not finite, the result of the program need not show
-  std::vector<Call> forward_, backward_[2];
+  std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
+  std::vector<Store*> watched_stores_;  // the same of parameters
+  std::vector<Call> calls_[kPasses];
   uint32_t runs_ = 0;
-  MachineCode code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
+  MachineCode code_[kPasses] = {};
+  bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
+  double scale_ = 1.0;
 };
 
 }  // namespace retrograd::compiler

@@ -37,6 +37,7 @@ struct Options {
 struct Entry {
   size_t number = 0;
   long mode = BACKWARD;
+  uint64_t outline = 0;  // of the last call that it answered; see outline_of
   std::unique_ptr<Spec> spec;
   Graph graph;
   Leaves leaves;
@@ -199,7 +200,8 @@ void find_wanted(Entry& entry, const std::vector<Value*>& values) {
 
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
-  const double calls = static_cast<double>(lowered.calls_made());
+  const double calls = static_cast<double>(
+      lowered.together() ? lowered.both.calls_made() : lowered.forward.calls_made() + lowered.backward.calls_made());
   return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
 }
 
@@ -264,6 +266,9 @@ PyObject* add(PyObject* object, PyObject* args) try {
   entry->graph = lift(root_values, input_values, chosen, since);
   entry->milliseconds.emplace_back("lift", milliseconds_since(start));
   place_leaves(*entry, is_active, places);
+  for (const auto& store : entry->stores) {
+    if (entry->options.exact) store->be_exact();
+  }
   find_wanted(*entry, wanted_values);
   for (Py_ssize_t i = 0; i < PyList_Size(order); ++i) entry->order.push_back(PyLong_AsLong(PyList_GetItem(order, i)));
   compile(*entry);
@@ -319,13 +324,13 @@ Outcome replay_forward(Entry& entry, const Arguments& arguments) {
   return replay.forward(entry.guards, entry.options.strict);
 }
 
-Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
+Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed) {
   Outcome outcome = Outcome::EXCEPTIONAL;
   *replayed = entry.replays();
   if (!*replayed) {
     Machine& machine = *entry.machines.find(1)->second;
     entry.give(machine, 0, arguments);
-    outcome = machine.forward(entry.guards);
+    outcome = machine.forward(entry.guards, aim);
     if (outcome != Outcome::EXCEPTIONAL) return outcome;
     ++entry.exceptional;
     *replayed = true;
@@ -342,6 +347,17 @@ const char* must_run_eagerly(bool differentiates) {
   return differentiates && !tape->recording ? "off" : nullptr;
 }
 
+// What tells most calls apart at a glance: the types of the arguments, and how long the lists among them are.
+uint64_t outline_of(PyObject* const* args, Py_ssize_t count) {
+  uint64_t outline = static_cast<uint64_t>(count);
+  const auto mix = [&](uint64_t part) { outline = (outline ^ part) * 0x9e3779b97f4a7c15; };
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    mix(reinterpret_cast<uintptr_t>(Py_TYPE(args[i])));
+    if (PyList_CheckExact(args[i])) mix(static_cast<uint64_t>(PyList_Size(args[i])));
+  }
+  return outline;
+}
+
 // The entry that stands for a call; its forward pass is done.
 Found find(Programs* self, long mode, bool differentiates, PyObject* const* args, Py_ssize_t count) {
   Found found;
@@ -354,6 +370,10 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     return found;
   }
   auto& entries = *self->entries;
+  const uint64_t outline = outline_of(args, count);
+  const auto likely = std::find_if(entries.begin(), entries.end(),
+                                   [&](const auto& entry) { return entry->outline == outline && entry->mode == mode; });
+  if (likely != entries.end()) std::rotate(entries.begin(), likely, likely + 1);
   for (size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = *entries[i];
     if (entry.mode != mode) continue;
@@ -368,7 +388,8 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     if (fit == 0) continue;
-    const Outcome outcome = run_forward(entry, *self->scratch, &found.replayed);
+    const Aim aim = differentiates || mode == GRADIENTS ? Aim::GRADIENTS : Aim::VALUE;
+    const Outcome outcome = run_forward(entry, *self->scratch, aim, &found.replayed);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       found.reason = "guard";
@@ -379,6 +400,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     ++entry.hits;
+    entry.outline = outline;
     found.entry = &entry;
     if (!found.replayed) count_run(self, entry, *entry.machines.find(1)->second, 1);
     if (i > 0)
@@ -494,12 +516,15 @@ PyObject* check(PyObject* object, PyObject* args) try {
     const int fit = fits(*entry, items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     bool replayed;
-    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, &replayed) : Outcome::GUARD;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Aim::VALUE, &replayed) : Outcome::GUARD;
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
     if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
-    if (!replayed) entry->machine(1).backward(1.0, Target::WORKSPACE);  // so that what it leaves behind shows
+    if (!replayed) {  // once more, so that what it leaves behind shows
+      entry->machine(1).backward(1.0, Target::WORKSPACE);
+      entry->machine(1).forward(entry->guards, Aim::GRADIENTS);
+    }
     if (replayed) {
       entry->replay->backward(1.0, Target::WORKSPACE);
       result = entry->replay->root(0);
@@ -595,7 +620,7 @@ bool run_group(Programs* self, Entry& entry, std::vector<Member>& members) {
     Machine& machine = entry.machine(count);
     for (uint32_t m = 0; m < count; ++m) entry.give(machine, m, fitting[m].second);
     std::vector<uint32_t> broken;
-    const Outcome outcome = machine.forward(entry.guards, &broken);
+    const Outcome outcome = machine.forward(entry.guards, Aim::GRADIENTS, &broken);
     if (outcome == Outcome::EXCEPTIONAL) {
       ++entry.exceptional;
       return replay_group(self, entry, members);
@@ -712,7 +737,8 @@ PyObject* facts_of(const Entry& entry) {
   for (const auto& [batch, machine] : entry.machines) {
     if (batch == 1) {
       forward_calls = machine->calls(0).size();
-      backward_calls = machine->calls(1).size();
+      const Lowered& lowered = machine->lowered();
+      backward_calls = lowered.together() ? lowered.both.calls.size() - forward_calls : lowered.backward.calls.size();
       strip = machine->lowered().strips.size;
     }
     bytes += 2 * machine->bytes();
@@ -721,14 +747,14 @@ PyObject* facts_of(const Entry& entry) {
   }
   if (entry.replay) bytes += entry.replay->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
-                       size(entry.number), "mode", entry.mode, "tier", tier_of(entry), "nodes",
-                       size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
-                       size(entry.program.groups), "instructions", size(entry.program.instructions.size()),
-                       "forward_calls", size(forward_calls), "backward_calls", size(backward_calls), "bytes",
-                       size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()), "hits",
-                       size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional",
-                       size(entry.exceptional), "strip", size(strip), "milliseconds", passes.get(), "batches", batches.get());
+  return Py_BuildValue(
+      "{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number), "mode",
+      entry.mode, "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms", size(entry.program.terms),
+      "groups", size(entry.program.groups), "instructions", size(entry.program.instructions.size()), "forward_calls",
+      size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
+      size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
+      size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip), "milliseconds",
+      passes.get(), "batches", batches.get());
 }
 
 // tier(): of the program that was used last.
@@ -833,7 +859,7 @@ PyObject* calls(PyObject* object, PyObject* args) {
   Entry* entry = entry_numbered(object, number);
   if (!entry) return nullptr;
   auto machine = entry->machines.find(batch);
-  if (machine == entry->machines.end() || pass < 0 || pass > 2) {
+  if (machine == entry->machines.end() || pass < 0 || pass >= kPasses) {
     PyErr_SetString(PyExc_IndexError, "there is no such machine");
     return nullptr;
   }
@@ -852,15 +878,15 @@ PyObject* strips(PyObject* object, PyObject* args) {
   Entry* entry = entry_numbered(object, number);
   if (!entry) return nullptr;
   const auto found = entry->machines.find(batch);
-  if (found == entry->machines.end() || pass < 0 || pass > 2) {
+  if (found == entry->machines.end() || pass < 0 || pass >= kPasses) {
     PyErr_SetString(PyExc_IndexError, "there is no such machine");
     return nullptr;
   }
   const Lowered& lowered = found->second->lowered();
-  const auto& calls = pass == 0 ? lowered.forward : lowered.backward;
+  const std::vector<LoweredCall>& calls = lowered.pass(pass).calls;
   const Py_ssize_t width = entry->options.float32 ? sizeof(float) : sizeof(double);
   Ref result(PyList_New(0));
-  for (const Repeat& repeat : pass == 0 ? lowered.forward_repeats : lowered.backward_repeats) {
+  for (const Repeat& repeat : lowered.pass(pass).repeats) {
     Ref moves(PyList_New(0));
     for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
       Ref one(PyTuple_New(kPointers));
@@ -885,12 +911,12 @@ PyObject* profile(PyObject* object, PyObject* args) {
   Entry* entry = entry_numbered(object, number);
   if (!entry) return nullptr;
   auto found = entry->machines.find(batch);
-  if (found == entry->machines.end() || pass < 0 || pass > 2) {
+  if (found == entry->machines.end() || pass < 0 || pass >= kPasses) {
     PyErr_SetString(PyExc_IndexError, "there is no such machine");
     return nullptr;
   }
   const Machine& machine = *found->second;
-  const auto& lowered = pass == 0 ? machine.lowered().forward : machine.lowered().backward;
+  const std::vector<LoweredCall>& lowered = machine.lowered().pass(pass).calls;
   const std::vector<Call>& list = machine.calls(pass);
   std::vector<double> least(list.size(), 1e300);
   for (unsigned int t = 0; t < times; ++t) {
@@ -912,7 +938,8 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; from which element on they are local to strips; and something that keeps the memory alive.
+// ranges that are zero before a backward pass; from which element on they are local to strips; and something that keeps
+// the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -945,12 +972,13 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue(
-      "{s:L,s:L,s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "size", static_cast<long long>(lowered.size), "local",
-      static_cast<long long>(lowered.local), "numbers", static_cast<unsigned long long>(machine->second->numbers()),
-      "gradients", static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(), "zeroed",
-      zeroed.get(), "root", static_cast<long long>(lowered.moved(entry->program, root.region, root.address)),
-      "root_region", root.region, "keep", keep.get());
+  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "together", lowered.together() ? Py_True : Py_False,
+                       "size", static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.local),
+                       "numbers", static_cast<unsigned long long>(machine->second->numbers()), "gradients",
+                       static_cast<unsigned long long>(machine->second->gradients()), "regions", regions.get(),
+                       "zeroed", zeroed.get(), "root",
+                       static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
+                       root.region, "keep", keep.get());
 }
 
 // watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
@@ -977,7 +1005,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   Entry* entry = entry_numbered(object, number);
   if (!entry) return nullptr;
   auto machine = entry->machines.find(batch);
-  if (machine == entry->machines.end() || pass < 0 || pass > 2) {
+  if (machine == entry->machines.end() || pass < 0 || pass >= kPasses) {
     PyErr_SetString(PyExc_IndexError, "there is no such machine");
     return nullptr;
   }
@@ -1084,10 +1112,6 @@ void dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
-}
-
-PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 PyMethodDef methods[] = {

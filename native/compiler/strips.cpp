@@ -156,18 +156,13 @@ class Finding {
     uint32_t last = 0;
     for (Address i = begin; i < end; ++i) {
       const Address at = program_.pool[static_cast<size_t>(i)];
-      if (!seen[last] || at < region(last).base || at >= region(last).base + region(last).length) last = region_at(at);
+      if (!seen[last] || at < region(last).base || at >= region(last).base + region(last).length)
+        last = region_at(program_, at);
       if (seen[last]) continue;
       seen[last] = true;
       found.push_back(last);
     }
     return found;
-  }
-
-  uint32_t region_at(Address address) const {
-    const auto after = std::upper_bound(program_.regions.begin(), program_.regions.end(), address,
-                                        [](Address at, const Region& region) { return at < region.base; });
-    return static_cast<uint32_t>(after - program_.regions.begin()) - 1;
   }
 
   // Run number p of instructions along the loop comes after those that are not along it and have phase p.

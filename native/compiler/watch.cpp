@@ -1,5 +1,7 @@
 #include "watch.hpp"
 
+#include <algorithm>
+
 namespace retrograd::compiler {
 namespace {
 
@@ -27,30 +29,29 @@ bool absorbs(const Instruction& instruction) {
 
 }  // namespace
 
-std::vector<bool> watched_regions(const Program& program) {
-  std::vector<bool> watched(program.regions.size());
-  watched[program.roots[0].region] = true;
+std::vector<bool> absorbed_regions(const Program& program) {
+  std::vector<bool> absorbed(program.regions.size());
   for (const Instruction& instruction : program.instructions) {
     if (!absorbs(instruction)) continue;
+    const auto mark = [&](uint32_t region) {
+      // A parameter that is not chosen has nothing behind it that could be owed anything.
+      const bool chosen = instruction.code == Code::SELECT && program.regions[region].memory == Memory::PARAMETER;
+      if (!chosen) absorbed[region] = true;
+    };
     for (int i = 0; i < instruction.operands; ++i) {
-      if (instruction.views[i].region != kNoRegion) watched[instruction.views[i].region] = true;
+      const View& view = instruction.views[i];
+      if (view.region != kNoRegion) {
+        mark(view.region);
+      } else if (instruction.code == Code::INDEXED) {
+        const auto list = program.pool.begin() + view.base;
+        std::for_each(list, list + instruction.sizes[0], [&](int32_t at) { mark(region_at(program, at)); });
+      }
     }
-    if (instruction.code == Code::INDEXED || instruction.through_pool) watched.assign(watched.size(), true);
-  }
-  return watched;
-}
-
-bool reads_parameters_unseen(const Program& program) {
-  for (const Instruction& instruction : program.instructions) {
-    // A parameter that is not chosen has nothing behind it that could be owed anything.
-    if (!absorbs(instruction) || instruction.code == Code::SELECT) continue;
-    if (instruction.code == Code::INDEXED || instruction.through_pool) return true;
-    for (int i = 0; i < instruction.operands; ++i) {
-      const uint32_t region = instruction.views[i].region;
-      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) return true;
+    if (instruction.through_pool) {
+      for (const int32_t at : program.pool) mark(region_at(program, at));
     }
   }
-  return false;
+  return absorbed;
 }
 
 }  // namespace retrograd::compiler

@@ -18,7 +18,10 @@ __all__ = ["compile_program"]
 def compile_program(programs: Programs, number: int, batch: int, passes: tuple[int, int], plain: bool) -> None:
     """Raises IndexError when the program is gone."""
     start = perf_counter()
-    memory = Memory.of(programs.memory(number, batch), batch)
+    facts = programs.memory(number, batch)
+    memory = Memory.of(facts, batch)
+    if facts["together"]:
+        passes = (0, 3)
     buffers, texts, names = [], [], []
     for which in passes:
         calls = programs.calls(number, batch, which)
