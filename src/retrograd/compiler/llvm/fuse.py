@@ -30,6 +30,9 @@ _SUMS = {"contract_nt": ((2, 3, 4), 4), "sum": ((4,), 4)}
 #: Vector operations in the body of a nest, at most, and calls in one.
 _BODY, _CALLS = 400, 60
 
+#: Rows that are computed again rather than kept, and for how many numbers of an iteration at most.
+_CHEAP, _AGAIN = ("add", "sub", "neg"), 16
+
 Addresses = npt.NDArray[np.int64]
 
 
@@ -95,6 +98,11 @@ def _part(call: Call, around: int, strip: int) -> Part | None:
     outer = Loop(1, (0, 0, 0, 0))
     if around > 1:
         found = _loop_around(loops, around)
+        for i in own if found is None and sums else ():
+            if i != slot and counts[i] == around and strides[0][i]:
+                found = call.loop(i)
+                put(i, Loop(1, (0, 0, 0, 0)))
+                break
         if found is None:
             return None
         outer = found
@@ -159,29 +167,49 @@ class Nest:
         self._cost += cost
         return True
 
-    def close(self, others: Sequence[Call], local: Sequence[range]) -> None:
-        """``others``: what else there is in a strip. Results that are ``local`` to strips and that no other call touches
-        have the same place in each iteration of the loop around; and none, where they go from call to call in
-        registers."""
-        spans = [
-            (number, p, *_span(part.starts(p, self.around), self.strip if part.inside[p] else 1))
-            for number, part in enumerate(self.parts)
-            for p in part.used()
-        ]
-        strangers = [span for call in others for span in _spans(call)]
+    def accesses(self) -> Iterator[Access]:
+        """Whose numbers are read and written, in the order of the parts."""
+        for number, part in enumerate(self.parts):
+            for p in sorted(part.used(), reverse=True):  # what is written comes after what is read
+                starts = part.starts(p, self.around)
+                count = self.strip if part.inside[p] else 1
+                whole = starts.size * self.strip * DOUBLE if part.inside[p] else 0
+                begin, end = int(starts.min()), int(starts.max()) + count * DOUBLE
+                fills = p == 0 and not part.call.accumulate and end - begin == whole
+                yield Access(begin, end, fills, part.call.accumulate, number, p)
+
+    def compute_again(self, before: Sequence[Call | Nest], local: Sequence[range]) -> None:
+        """What one cheap operation computes of numbers that are at hand is computed again, not read from memory."""
+        earlier = [part for step in before if isinstance(step, Nest) and step.around == self.around for part in step.parts]
+        wanted = {access.begin for access in self.accesses() if access.pointer != 0}
+        for part in earlier:
+            operands = [part.call.pointers[p] for p in part.used() if p]
+            cheap = part.call.kernel == "map" and part.call.row in _CHEAP and part.cost <= _AGAIN
+            if not cheap or part.call.pointers[0] not in wanted or any(_within(at, local) for at in operands):
+                continue
+            rest, self.parts = self.parts, [part, *self.parts]
+            if not self._independent():
+                self.parts = rest
+
+    def close(self, before: Sequence[Sequence[Access]], after: Sequence[Sequence[Access]], local: Sequence[range]) -> None:
+        """``before`` and ``after``: what the other steps of a strip access. Results that are ``local`` to strips, and that
+        no other step needs of this one, have the same place in each iteration of the loop around; and none, where they
+        go from call to call in registers."""
         around = [list(part.around) for part in self.parts]
         passing = [False] * len(self.parts)
-        for group in _overlapping(spans):
-            begin, end = min(span[2] for span in group), max(span[3] for span in group)
-            own = all(begin >= high or low >= end for low, high in strangers)
-            inside = any(begin >= memory.start and end <= memory.stop for memory in local)
-            if not own or not inside or not any(p == 0 for _, p, _, _ in group):
+        for group in _overlapping(self.accesses()):
+            begin, end = min(access.begin for access in group), max(access.end for access in group)
+            first = min(group, key=lambda access: (access.part, -access.pointer))
+            fresh = first.fills and first.begin == begin and first.end == end
+            if not fresh and any(access.meets(begin, end) for step in before for access in step):
                 continue
-            summed = any(self.parts[number].sums for number, _, _, _ in group)
-            for number, p, _, _ in group:
-                around[number][p] = 0
-                if p == 0:
-                    passing[number] = not summed
+            if not _within(begin, local) or not _within(end - 1, local) or _needed(begin, end, after):
+                continue
+            summed = any(self.parts[access.part].sums for access in group)
+            for access in group:
+                around[access.part][access.pointer] = 0
+                if access.pointer == 0:
+                    passing[access.part] = not summed
         self.parts = [
             replace(part, around=tuple(ways), passing=passes)
             for part, ways, passes in zip(self.parts, around, passing, strict=True)
@@ -321,56 +349,95 @@ class Nest:
                     write(t, replace(part.call, moving=moves))
 
 
-def _span(places: Addresses, count: int) -> tuple[int, int]:
-    return int(places.min()), int(places.max()) + count * DOUBLE
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Numbers from one address up to another that a step reads or writes."""
+
+    begin: int
+    end: int
+    fills: bool  #: each of them is written, and none was read
+    accumulates: bool
+    part: int  #: of a nest
+    pointer: int
+
+    def meets(self, begin: int, end: int) -> bool:
+        return self.begin < end and begin < self.end
 
 
-def _spans(call: Call) -> Iterator[tuple[int, int]]:
-    """Where the operands of any call are, from the lowest to the highest address."""
+def _accesses(step: Call | Nest) -> list[Access]:
+    if isinstance(step, Nest):
+        return list(step.accesses())
+    found = []
     for p in range(5):
-        if call.pointers[p]:
-            strides = call.strides[min(p, 3)]
-            reach = [(n - 1) * s * DOUBLE for n, s in zip(call.counts, strides, strict=True)]
-            wide = 4 * DOUBLE if call.kernel in ("spread", "group_dot") else DOUBLE
-            low = call.pointers[p] + sum(r for r in reach if r < 0)
-            yield low, call.pointers[p] + sum(r for r in reach if r > 0) + wide
+        if step.pointers[p]:
+            strides = step.strides[min(p, 3)]
+            reach = [(n - 1) * s * DOUBLE for n, s in zip(step.counts, strides, strict=True)]
+            wide = 4 * DOUBLE if step.kernel in ("spread", "group_dot") else DOUBLE
+            low = step.pointers[p] + sum(r for r in reach if r < 0)
+            high = step.pointers[p] + sum(r for r in reach if r > 0) + wide
+            found.append(Access(low, high, False, step.accumulate, 0, p))
+    return found
 
 
-def _overlapping(spans: Sequence[tuple[int, int, int, int]]) -> Iterator[list[tuple[int, int, int, int]]]:
-    """Groups of (part, pointer, begin, end) that touch none of another group."""
-    group: list[tuple[int, int, int, int]] = []
+def _within(address: int, memory: Sequence[range]) -> bool:
+    return any(address in place for place in memory)
+
+
+def _needed(begin: int, end: int, after: Sequence[Sequence[Access]]) -> bool:
+    """Whether a later step reads those numbers before it writes all of them."""
+    for step in after:
+        for access in step:
+            if access.meets(begin, end):
+                return not (access.fills and access.begin <= begin and end <= access.end)
+    return False
+
+
+def _overlapping(accesses: Iterator[Access]) -> Iterator[list[Access]]:
+    """Groups that touch none of another group."""
+    group: list[Access] = []
     reach = 0
-    for span in sorted(spans, key=lambda span: span[2]):
-        if group and span[2] >= reach:
+    for access in sorted(accesses, key=lambda access: access.begin):
+        if group and access.begin >= reach:
             yield group
             group = []
-        reach = max(reach, span[3]) if group else span[3]
-        group.append(span)
+        reach = max(reach, access.end) if group else access.end
+        group.append(access)
     if group:
         yield group
 
 
-def nests(calls: Sequence[Call], strip: int, local: Sequence[range]) -> Iterator[Call | Nest]:
+def nests(calls: Sequence[Call], strip: int, local: Sequence[range]) -> list[Call | Nest]:
     """The calls of a strip in their order, those that go well together as one. ``local``: addresses of numbers that have
     no meaning outside of strips."""
-    i = 0
-    while i < len(calls):
-        best: Nest | None = None
-        for around in _counts(calls[i], strip):
-            nest = Nest(around, strip)
-            k = i
-            while k < len(calls) and nest.take(calls[k]):
-                k += 1
-            if nest.parts and (best is None or len(nest.parts) > len(best.parts)):
-                best = nest
-        if best is None or len(best.parts) < 2 or all(part.sums for part in best.parts):
-            yield calls[i]
-            i += 1
-        else:
-            end = i + len(best.parts)
-            best.close([*calls[:i], *calls[end:]], local)
-            yield best
-            i = end
+    steps: list[Call | Nest] = []
+    done = 0
+    while done < len(calls):
+        nest = _longest(calls[done:], strip)
+        steps.append(nest or calls[done])
+        done += len(nest.parts) if nest else 1
+    for i, step in enumerate(steps):
+        if isinstance(step, Nest):
+            step.compute_again(steps[:i], local)
+    accesses = [_accesses(step) for step in steps]
+    for i, step in enumerate(steps):
+        if isinstance(step, Nest):
+            step.close(accesses[:i], accesses[i + 1 :], local)
+    return steps
+
+
+def _longest(calls: Sequence[Call], strip: int) -> Nest | None:
+    """The longest nest of calls from the first one on."""
+    best: Nest | None = None
+    for around in _counts(calls[0], strip):
+        nest = Nest(around, strip)
+        for call in calls:
+            if not nest.take(call):
+                break
+        if best is None or len(nest.parts) > len(best.parts):
+            best = nest
+    if best is None or len(best.parts) < 2 or all(part.sums for part in best.parts):
+        return None
+    return best
 
 
 def _counts(call: Call, strip: int) -> list[int]:
