@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from . import powers
 from .calls import DOUBLE, At, Call, Loop
@@ -109,6 +110,10 @@ def add(t: Text, call: Call) -> bool:
     sd, sa = call.strides[0][4], call.strides[1][4]
     if sd == 0 and call.counts[4] > 1:
         return sums(t, call)
+    if call.counts[3] > 1 and call.strides[0][3] == 0 and sd == 1 and sa == 1:
+        return side_by_side(
+            t, replace(call, counts=_exchanged(call.counts), strides=tuple(map(_exchanged, call.strides))), plus
+        )
 
     def body(places: list[At], count: int) -> None:
         x = collect(t, places[1], sa, count)
@@ -249,9 +254,43 @@ def sums(t: Text, call: Call) -> bool:
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), plus, 0.0, finish)
 
 
+def _exchanged(numbers: Sequence[int]) -> tuple[int, ...]:
+    """The two innermost loops, the other way round."""
+    return (*numbers[:3], numbers[4], numbers[3])
+
+
+def side_by_side(t: Text, call: Call, combine: Combine) -> bool:
+    """Combines numbers over the innermost loop, for rows of neighbours in the one around it: a vector of them stays in a
+    register."""
+    step, finish = call.strides[1][4], 1.0 if call.kernel == "extreme" else call.k
+
+    def row(places: list[At], count: int) -> None:
+        d, a = places
+        start = t.load(a, count)
+
+        def more(offsets: list[str], sofar: list[Vector]) -> list[Vector]:
+            return [combine(sofar[0], t.load(At(a.address, offsets[0]).by(step), count))]
+
+        result = start
+        if call.counts[4] > 32:
+            result = t.loop(call.counts[4] - 1, [a.moving or "0"], [step * DOUBLE], [start], more)[0]
+        else:
+            for k in range(1, call.counts[4]):
+                result = combine(result, t.load(a.by(k * step), count))
+        result = result if finish == 1.0 else result * finish
+        put(t, d, 1, result, count, call.accumulate and call.kernel != "extreme")
+
+    inner = tuple(call.strides[w][3] for w in range(2))
+    ats = [call.at(p) for p in range(2)]
+    nest(t, call.outer(2), ats, lambda at: blocks(t, call.counts[3], t.width, inner, at, row), 4 * call.counts[4])
+    return True
+
+
 def extreme(t: Text, call: Call) -> bool:
     stride = call.strides[1][4]
     combine, neutral = (minimum, float("inf")) if "min" in call.row else (maximum, -float("inf"))
+    if call.counts[3] > 1 and call.counts[4] > 1 and call.strides[0][3] == 1 and call.strides[1][3] == 1:
+        return side_by_side(t, call, combine)
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), combine, neutral)
 
 

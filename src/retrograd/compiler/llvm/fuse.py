@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .calls import DOUBLE, Call, Loop
 from .rows import FORMS
+from .sums import sum_strip
 from .text import Text
 
 __all__ = ["Nest", "nests"]
@@ -180,7 +181,9 @@ class Nest:
 
     def compute_again(self, before: Sequence[Call | Nest], local: Sequence[range]) -> None:
         """What one cheap operation computes of numbers that are at hand is computed again, not read from memory."""
-        earlier = [part for step in before if isinstance(step, Nest) and step.around == self.around for part in step.parts]
+        earlier = [
+            part for step in before if isinstance(step, Nest) and step.around == self.around for part in step.parts
+        ]
         wanted = {access.begin for access in self.accesses() if access.pointer != 0}
         for part in earlier:
             operands = [part.call.pointers[p] for p in part.used() if p]
@@ -191,7 +194,9 @@ class Nest:
             if not self._independent():
                 self.parts = rest
 
-    def close(self, before: Sequence[Sequence[Access]], after: Sequence[Sequence[Access]], local: Sequence[range]) -> None:
+    def close(
+        self, before: Sequence[Sequence[Access]], after: Sequence[Sequence[Access]], local: Sequence[range]
+    ) -> None:
         """``before`` and ``after``: what the other steps of a strip access. Results that are ``local`` to strips, and that
         no other step needs of this one, have the same place in each iteration of the loop around; and none, where they
         go from call to call in registers."""
@@ -342,11 +347,9 @@ class Nest:
             several(still, t.width, 0)
         if rest:
             several(still, rest, whole * t.width)
-        with t.straight():
-            for part in self.parts:
-                if part.sums:
-                    moves = tuple(offset(part, p) for p in range(8))
-                    write(t, replace(part.call, moving=moves))
+        for slot in dict.fromkeys(part.slot for part in self.parts if part.sums):
+            sums = [part for part in self.parts if part.sums and part.slot == slot]
+            sum_strip(t, [replace(part.call, moving=tuple(offset(part, p) for p in range(8))) for part in sums], slot)
 
 
 @dataclass(frozen=True, slots=True)
