@@ -1,6 +1,7 @@
 #include "strips.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -9,8 +10,13 @@ namespace {
 
 constexpr uint32_t kLong = 64;                // iterations of a loop that is worth it
 constexpr Address kCache = Address{1} << 16;  // numbers that may go through memory as they are: half a megabyte
-constexpr Address kStrip = Address{3} << 14;  // numbers that a strip's local regions may have
 constexpr uint32_t kShort = 16, kTall = 256;  // iterations of a strip, at least and at most
+
+// How many numbers a cache has room for; RETROGRAD_CACHE says otherwise, so that tests can make strips of little.
+Address cache() {
+  const char* wanted = std::getenv("RETROGRAD_CACHE");
+  return wanted ? std::max<Address>(std::strtoll(wanted, nullptr, 10), 1) : kCache;
+}
 
 int members_of(const Instruction& instruction) { return instruction.rank - instruction.reduced; }
 
@@ -56,6 +62,7 @@ class Finding {
     strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
     if (choose_length()) {
       find_axes();
+      leave_out_strangers();
       find_phases();
       find_locals();
     }
@@ -85,7 +92,7 @@ class Finding {
       most = numbers;
       strips_.length = size;
     }
-    if (most * batch_ <= kCache) strips_.length = 0;
+    if (most * batch_ <= cache()) strips_.length = 0;
     return strips_.length > 0;
   }
 
@@ -147,6 +154,23 @@ class Finding {
     }
   }
 
+  // Loops may be as long by chance: what reads nothing along the loop, and is read by nobody along it, is not of it.
+  void leave_out_strangers() {
+    std::vector<bool> linked(program_.regions.size()), reads(program_.instructions.size());
+    for (size_t i = 0; i < program_.instructions.size(); ++i) {
+      each_read(i, [&](uint32_t read, int view) {
+        if (!is_result(read) || view < 0 || !in_step(i, view)) return;
+        linked[read] = reads[i] = true;
+      });
+    }
+    for (size_t i = 0; i < program_.instructions.size(); ++i) {
+      const uint32_t target = program_.instructions[i].result.region;
+      if (strips_.axis[i] < 0 || linked[target] || reads[i]) continue;
+      strips_.axis[i] = -1;
+      mixed_[target] = true;
+    }
+  }
+
   // The regions of the addresses in an instruction's list.
   std::vector<uint32_t> listed_regions(const Instruction& instruction, const View& view) const {
     Address begin = view.base, end = view.base + instruction.sizes[0];
@@ -204,7 +228,7 @@ class Finding {
       numbers[run[i]] += region(i).length;
       all += region(i).length;
     }
-    if (all * batch_ <= kCache) {
+    if (all * batch_ <= cache()) {
       strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
       numbers.clear();
     }
@@ -215,9 +239,10 @@ class Finding {
       strips_.length = 0;
       return;
     }
+    // The local regions of a strip have three quarters of the cache.
     Address most = 0;
     for (const auto& [phase, some] : numbers) most = std::max(most, some / strips_.length);
-    const auto fit = static_cast<uint32_t>(kStrip / std::max<Address>(most * batch_, 1)) / kShort * kShort;
+    const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / std::max<Address>(most * batch_, 1)) / kShort * kShort;
     strips_.size = std::min(std::clamp(fit, kShort, kTall), strips_.length);
   }
 

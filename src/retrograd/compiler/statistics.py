@@ -59,10 +59,11 @@ class Statistics:
             f"{self.eager:,} run eagerly"
         ]
         for program in self.programs:
+            strips = f" in strips of {program.strip}" if program.strip else ""
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
                 f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
-                f"kernel calls{f' in strips of {program.strip}' if program.strip else ''}, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
+                f"kernel calls{strips}, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
                 f"{program.hits:,} hits"
             )
         lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())

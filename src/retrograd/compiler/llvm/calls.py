@@ -13,7 +13,8 @@ __all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "At", "Call", "Loop", "Strip
 #: In the order of the enumeration Kernel.
 KERNELS = (
     "map", "map_back", "add", "product", "contract", "contract_nn", "contract_nt", "spread", "group_dot", "sum",
-    "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "fill", "finite",
+    "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "fill",
+    "finite",
 )  # fmt: skip
 
 #: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph.hpp).

@@ -11,138 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
-from .calls import DOUBLE, Call, Loop
-from .rows import FORMS
+from .calls import DOUBLE, Call
+from .owners import independent
+from .parts import Part, part_of
 from .sums import sum_strip
 from .text import Text
 
 __all__ = ["Nest", "nests"]
-
-#: The slots of loops that belong to a kernel, its row of neighbours among them, and which slot that is.
-_VECTORS = {
-    "map": ((4,), 4), "map_back": ((4,), 4), "add": ((4,), 4), "product": ((4,), 4), "fill": ((4,), 4),
-    "contract_nn": ((2, 3, 4), 3), "contract": ((3, 4), 3),
-}  # fmt: skip
-_SUMS = {"contract_nt": ((2, 3, 4), 4), "sum": ((4,), 4)}
 
 #: Vector operations in the body of a nest, at most, and calls in one.
 _BODY, _CALLS = 400, 60
 
 #: Rows that are computed again rather than kept, and for how many numbers of an iteration at most.
 _CHEAP, _AGAIN = ("add", "sub", "neg"), 16
-
-Addresses = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A call without the loops of the nest, and how its operands move in those, in bytes."""
-
-    call: Call
-    sums: bool
-    slot: int  #: of the strip's loop
-    around: tuple[int, ...]  #: of each pointer, in the loop around
-    inside: tuple[int, ...]  #: in the strip's loop
-    passing: bool = False  #: what it writes is read in the same iteration or not at all
-
-    @property
-    def pointers(self) -> range:
-        return range(1 if self.call.kernel == "fill" else 5)
-
-    def used(self) -> Iterator[int]:
-        return (p for p in self.pointers if self.call.pointers[p])
-
-    @property
-    def cost(self) -> int:
-        operations = 24 if self.call.row in ("exp", "log", "sigmoid") else 1
-        for i, count in enumerate(self.call.counts):
-            operations *= 1 if i == self.slot else count
-        return operations
-
-    def starts(self, pointer: int, count: int) -> Addresses:
-        """Where the operand's rows begin, for each iteration of the loop around."""
-        places = np.arange(count, dtype=np.int64) * self.around[pointer]
-        for i, n in enumerate(self.call.counts):
-            stride = self.call.strides[min(pointer, 3)][i] * DOUBLE
-            if i != self.slot and n > 1 and stride:
-                places = places[..., None] + np.arange(n, dtype=np.int64) * stride
-        return (places + self.call.pointers[pointer]).reshape(count, -1)
-
-
-def _part(call: Call, around: int, strip: int) -> Part | None:
-    """The call as part of a nest; None when it has not those loops."""
-    if call.kernel in ("map", "map_back") and call.row not in FORMS:
-        return None
-    sums = call.kernel in _SUMS
-    own, slot = (_SUMS if sums else _VECTORS).get(call.kernel, ((), -1))
-    if slot < 0:
-        return None
-    row = call.loop(slot)
-    if not _is_row(call, row, sums) or (row.count != strip if sums else row.count % strip):
-        return None
-    loops = [call.loop(i) for i in range(5) if i not in own and call.counts[i] > 1]
-    if row.count > strip:
-        loops.append(Loop(row.count // strip, tuple(s * strip for s in row.strides)))
-    counts, strides = [1] * 5, [[0] * 5 for _ in range(4)]
-
-    def put(i: int, loop: Loop) -> None:
-        counts[i] = loop.count
-        for w in range(4):
-            strides[w][i] = loop.strides[w]
-
-    for i in own:
-        put(i, call.loop(i))
-    put(slot, Loop(strip, row.strides))
-    outer = Loop(1, (0, 0, 0, 0))
-    if around > 1:
-        found = _loop_around(loops, around)
-        for i in own if found is None and sums else ():
-            if i != slot and counts[i] == around and strides[0][i]:
-                found = call.loop(i)
-                put(i, Loop(1, (0, 0, 0, 0)))
-                break
-        if found is None:
-            return None
-        outer = found
-    if len(loops) > min(own):
-        return None
-    for i, loop in enumerate(loops):
-        put(min(own) - 1 - i, loop)
-    of_pointer = [min(p, 3) for p in range(8)]
-    return Part(
-        replace(call, counts=tuple(counts), strides=tuple(map(tuple, strides))),
-        sums,
-        slot,
-        tuple(outer.strides[w] * DOUBLE for w in of_pointer),
-        tuple(row.strides[w] * DOUBLE for w in of_pointer),
-    )
-
-
-def _is_row(call: Call, row: Loop, sums: bool) -> bool:
-    if sums:
-        return row.strides[0] == 0 and call.accumulate and all(s in (0, 1) for s in row.strides[1:3])
-    if call.kernel == "contract" and (call.strides[0][4] != 0 or call.counts[3] <= 1):
-        return False
-    return row.strides[0] == 1 and all(s in (0, 1) for s in row.strides)
-
-
-def _loop_around(loops: list[Loop], count: int) -> Loop | None:
-    """Takes a loop of that count, or one that is a multiple of it, out of ``loops``."""
-    for i, loop in enumerate(loops):
-        if loop.count == count and loop.strides[0]:
-            return loops.pop(i)
-    for i, loop in enumerate(loops):
-        if loop.count % count == 0 and loop.strides[0]:
-            inner = loop.count // count
-            loops[i] = Loop(inner, loop.strides)
-            return Loop(count, tuple(s * inner for s in loop.strides))
-    return None
-
-
-# --- what may go together -----------------------------------------------------------------------------------------
 
 
 class Nest:
@@ -155,14 +36,14 @@ class Nest:
 
     def take(self, call: Call) -> bool:
         """Adds the call, if it has the loops and each iteration stays by itself."""
-        part = _part(call, self.around, self.strip)
+        part = part_of(call, self.around, self.strip)
         if part is None or len(self.parts) >= _CALLS:
             return False
         cost = 0 if part.sums else part.cost
         if self._cost + cost > _BODY:
             return False
         self.parts.append(part)
-        if not self._independent():
+        if not independent(self.parts, self.around, self.strip):
             self.parts.pop()
             return False
         self._cost += cost
@@ -191,15 +72,17 @@ class Nest:
             if not cheap or part.call.pointers[0] not in wanted or any(_within(at, local) for at in operands):
                 continue
             rest, self.parts = self.parts, [part, *self.parts]
-            if not self._independent():
+            if not independent(self.parts, self.around, self.strip):
                 self.parts = rest
 
     def close(
         self, before: Sequence[Sequence[Access]], after: Sequence[Sequence[Access]], local: Sequence[range]
     ) -> None:
-        """``before`` and ``after``: what the other steps of a strip access. Results that are ``local`` to strips, and that
-        no other step needs of this one, have the same place in each iteration of the loop around; and none, where they
-        go from call to call in registers."""
+        """Results that are ``local`` to strips, and that no other step needs of this one, get the same place in each
+        iteration of the loop around; and none, where they go from call to call in registers.
+
+        ``before`` and ``after``: what the other steps of a strip access.
+        """
         around = [list(part.around) for part in self.parts]
         passing = [False] * len(self.parts)
         for group in _overlapping(self.accesses()):
@@ -219,71 +102,6 @@ class Nest:
             replace(part, around=tuple(ways), passing=passes)
             for part, ways, passes in zip(self.parts, around, passing, strict=True)
         ]
-
-    def _rows(self, part: Part, pointer: int) -> tuple[Addresses, Addresses]:
-        """Where rows begin, and which iteration of the loop around each belongs to."""
-        starts = part.starts(pointer, self.around)
-        owners = np.repeat(np.arange(self.around), starts.shape[1])
-        return starts.reshape(-1), owners
-
-    def _independent(self) -> bool:
-        """Whether what an iteration writes is read, and written, by that iteration alone; always at one distance from
-        the start of the loops. Sums are read by nobody, and nobody changes later what they read."""
-        length = self.strip * DOUBLE
-        written: list[tuple[Addresses, Addresses, int, int]] = []
-        ways: dict[tuple[object, ...], int] = {}
-        accesses = []
-        for number, part in enumerate(self.parts):
-            for p in part.used():
-                starts, owners = self._rows(part, p)
-                way = ways.setdefault((part.around[p], part.inside[p], part.call.moving[p]), len(ways))
-                accesses.append((starts, owners, way, number, p, part))
-                if p == 0 and not part.sums:
-                    written.append((starts, owners, way, number))
-        if not written:
-            return not any(part.sums for part in self.parts)
-        starts = np.concatenate([w[0] for w in written])
-        owners = np.concatenate([w[1] for w in written])
-        way = np.concatenate([np.full(len(w[0]), w[2]) for w in written])
-        last = np.concatenate([np.full(len(w[0]), w[3]) for w in written])
-        order = np.lexsort((last, starts))
-        starts, owners, way, last = starts[order], owners[order], way[order], last[order]
-        fresh = np.flatnonzero(np.diff(starts, prepend=starts[0] - 1))
-        if (np.diff(starts[fresh]) < length).any():
-            return False
-        rows = np.searchsorted(starts[fresh], starts)  # of each, the number of its row
-        if (owners != owners[fresh][rows]).any() or (way != way[fresh][rows]).any():
-            return False
-        ends = np.append(fresh[1:], len(starts)) - 1
-        latest = last[ends]
-        begins, owner, ways_of = starts[fresh], owners[fresh], way[fresh]
-        for places, whose, how, number, p, part in accesses:
-            long = DOUBLE if part.inside[p] == 0 else length
-            at = np.searchsorted(begins, places + long) - 1
-            hit = (at >= 0) & (begins[at] + length > places)
-            if not hit.any():
-                continue
-            if part.sums and p == 0:
-                return False
-            at = at[hit]
-            if (begins[at] != places[hit]).any() or (owner[at] != whose[hit]).any():
-                return False
-            if part.sums:
-                if (latest[at] > number).any():
-                    return False
-            elif long != length or (ways_of[at] != how).any():
-                return False
-        return self._sums_apart(accesses)
-
-    def _sums_apart(self, accesses: Sequence[tuple[Addresses, Addresses, int, int, int, Part]]) -> bool:
-        spans = [(part, p, places.min(), places.max() + self.strip * DOUBLE) for places, _, _, _, p, part in accesses]
-        for part, p, low, high in spans:
-            if not part.sums or p != 0:
-                continue
-            for other, q, begin, end in spans:
-                if begin < high and low < end and not (other.sums and q == 0):
-                    return False
-        return True
 
     # --- what it becomes ------------------------------------------------------------------------------------------
 
@@ -410,8 +228,10 @@ def _overlapping(accesses: Iterator[Access]) -> Iterator[list[Access]]:
 
 
 def nests(calls: Sequence[Call], strip: int, local: Sequence[range]) -> list[Call | Nest]:
-    """The calls of a strip in their order, those that go well together as one. ``local``: addresses of numbers that have
-    no meaning outside of strips."""
+    """The calls of a strip in their order, those that go well together as one.
+
+    ``local``: addresses of numbers that have no meaning outside of strips.
+    """
     steps: list[Call | Nest] = []
     done = 0
     while done < len(calls):

@@ -19,7 +19,8 @@ Places = npt.NDArray[np.int64]
 
 #: The pointers that a kernel reads, of operands with strides: (pointer, which strides).
 _READS = {
-    "map": (1, 2, 3), "extreme": (1,), "finite": (0,), "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
+    "map": (1, 2, 3), "extreme": (1,), "finite": (0,),
+    "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
     "contract_nt": (1, 2), "spread": (1, 2), "group_dot": (1, 2), "sum": (1,), "extreme_back": (1, 3, 4), "fill": (),
 }  # fmt: skip
 

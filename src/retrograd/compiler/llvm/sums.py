@@ -44,14 +44,12 @@ def _sums(call: Call, slot: int) -> Iterator[_Sum]:
     loops = [range(n) if i != slot else range(1) for i, n in enumerate(call.counts)]
     two = call.kernel == "contract_nt"
     for index in product(*loops):
-        d, a, b = (
+        d, a, *b = (
             call.at(p).by(sum(i * stride for i, stride in zip(index, call.strides[p], strict=True)))
-            if p < 2 or two
-            else None
-            for p in range(3)
+            for p in range(3 if two else 2)
         )
-        assert d is not None and a is not None
-        yield _Sum(d, a, b, (call.strides[1][slot], call.strides[2][slot]), 1.0 if two else call.k)
+        steps = (call.strides[1][slot], call.strides[2][slot])
+        yield _Sum(d, a, b[0] if b else None, steps, 1.0 if two else call.k)
 
 
 def _summed(t: Text, sums: Sequence[_Sum], count: int) -> list[Vector]:
