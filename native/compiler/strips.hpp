@@ -29,6 +29,11 @@ struct Strips {
   std::vector<int> axis;      // of each instruction along, which of its loops is the one; else -1
   std::vector<Along> locals;  // of each region that is local to a run, how it lies; else NOWHERE
   bool local(uint32_t region) const { return region != kNoRegion && locals[region] != Along::NOWHERE; }
+  // How many numbers a region has room for: a local one for a strip.
+  Address room(const Program& program, uint32_t region) const {
+    const Address numbers = program.regions[region].length;
+    return local(region) ? numbers / length * size : numbers;
+  }
   // Whether an instruction sums over the loop.
   bool reduces(const Program& program, uint32_t instruction) const {
     const Instruction& of = program.instructions[instruction];

@@ -60,10 +60,11 @@ class Statistics:
         ]
         for program in self.programs:
             strips = f" in strips of {program.strip}" if program.strip else ""
+            milliseconds = sum(program.milliseconds.values())
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
                 f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
-                f"kernel calls{strips}, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
+                f"kernel calls{strips}, {program.bytes:,} bytes, {milliseconds:.1f} ms to compile, "
                 f"{program.hits:,} hits"
             )
         lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())

@@ -260,7 +260,7 @@ def _exchanged(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 def side_by_side(t: Text, call: Call, combine: Combine) -> bool:
-    """Combines numbers over the innermost loop, for neighbours in the one around it: vectors of them stay in registers."""
+    """Combines numbers over the innermost loop, for neighbours in the one around it: vectors of them stay at hand."""
     step, finish = call.strides[1][4], 1.0 if call.kernel == "extreme" else call.k
 
     def row(places: list[At], count: int) -> None:

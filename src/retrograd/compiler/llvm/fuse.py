@@ -15,7 +15,7 @@ from .calls import DOUBLE, Call
 from .owners import independent
 from .parts import Part, part_of
 from .sums import sum_strip
-from .text import Text
+from .text import Text, Vector
 
 __all__ = ["Nest", "nests"]
 
@@ -118,11 +118,11 @@ class Nest:
             one([])
             return
 
-        def body(offsets: list[str], _: list[object]) -> list[object]:
+        def body(offsets: list[str], _: list[Vector]) -> list[Vector]:
             one(offsets)
             return []
 
-        t.loop(self.around, [start or "0" for start, _ in moving], [step for _, step in moving], [], body)  # type: ignore[arg-type]
+        t.loop(self.around, [start or "0" for start, _ in moving], [step for _, step in moving], [], body)
 
     def _along(
         self, t: Text, write: Callable[[Text, Call], None], at: dict[tuple[str | None, int], str | None]
@@ -153,14 +153,14 @@ class Nest:
                     write(t, replace(call, counts=counts, pointers=pointers, moving=moves))
                     t.passing = False
 
-        def body(offsets: list[str], _: list[object]) -> list[object]:
+        def body(offsets: list[str], _: list[Vector]) -> list[Vector]:
             several({way: way[0] for way in ways} | dict(zip(moving, offsets, strict=True)), t.width, 0)
             return []
 
         still = {way: way[0] for way in ways}
         if whole > 1:
             starts, steps = [start or "0" for start, _ in moving], [step * t.width for _, step in moving]
-            t.loop(whole, starts, steps, [], body)  # type: ignore[arg-type]
+            t.loop(whole, starts, steps, [], body)
         elif whole:
             several(still, t.width, 0)
         if rest:

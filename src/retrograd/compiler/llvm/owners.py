@@ -1,4 +1,4 @@
-"""Whether the iterations of a loop can be done one after the other for several calls at once: each must keep to itself."""
+"""Whether several calls can share their loops: each iteration must keep to itself."""
 
 from __future__ import annotations
 
