@@ -4,11 +4,11 @@
 #include <bit>
 #include <map>
 #include <numeric>
-#include <unordered_set>
 
 #include "nest.hpp"
 #include "program.hpp"
 #include "rows.hpp"
+#include "sides.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -33,14 +33,6 @@ struct Key {
     if (auto c = a.arity <=> b.arity; c != 0) return c;
     return a.term <=> b.term;
   }
-};
-
-// What one operand of each member reads: `width` addresses a member.
-struct Side {
-  size_t width = 1;
-  std::vector<Place> places;
-  const Place& at(size_t member, size_t k = 0) const { return places[member * width + k]; }
-  friend bool operator==(const Side&, const Side&) = default;
 };
 
 class Rerolling {
@@ -241,7 +233,7 @@ class Rerolling {
       case Kind::MAP: {
         blank.code = Code::MAP;
         for (size_t i = 0; i < arity; ++i) {
-          if (!place_repeated(i, outer)) place_literals(i, 1, 1);
+          if (!place_along(i, outer)) place_literals(i, 1, 1);
         }
         std::vector<Side> sides;
         sides.reserve(arity);
@@ -275,55 +267,31 @@ class Rerolling {
 
   // --- operands -------------------------------------------------------------------------------------------------
 
-  // Gives the literals that operand i of each member is a place where they are rows that several members read one
-  // after the other, as each cluster reads a point: every row once. They lie as the members' results do. False when
-  // they are not so.
-  bool place_repeated(size_t i, size_t outer) {
+  // Gives the literals that operand i of each member is a place along the long outer loop, as the members' results lie;
+  // rows that several members read one after the other, as each cluster reads a point, are there once. False when there
+  // is no such loop, or place_literals does better.
+  bool place_along(size_t i, size_t outer) {
+    if (outer == 1) return false;
     std::vector<uint32_t> literals;
-    literals.reserve(members_.size());
+    std::vector<double> numbers;
     for (size_t m = 0; m < members_.size(); ++m) {
       const Id id = operands_of(m)[i];
       if (!id.is_literal() || program_.literals[id.index()].address >= 0) return false;
       literals.push_back(id.index());
+      numbers.push_back(graph_.literals[id.index()]);
     }
-    const auto [width, block] = repeats_of(literals);
-    const size_t inner = members_.size() / outer;
-    if (width == block && outer == 1) return false;
-    const bool transposes = outer > 1 && block < literals.size();
-    if (transposes && inner % block != 0) return false;
-    const size_t rows = literals.size() / block, kept = std::max(inner / block, size_t{1}) * width;
-    const uint32_t region = add_region(Memory::LITERAL, false, rows * width);
+    Repeats repeats = repeats_of(numbers);
+    if (repeats.block == numbers.size()) return false;
+    const size_t inner = numbers.size() / outer;
+    if (inner % repeats.block != 0) repeats = {};
+    const size_t kept = inner / repeats.block * repeats.width;
+    const uint32_t region = add_region(Memory::LITERAL, false, outer * kept);
     for (size_t m = 0; m < literals.size(); ++m) {
-      const size_t one = m / block * width + m % block % width;
-      const size_t place = transposes ? one % kept * outer + one / kept : one;
-      program_.literals[literals[m]] = {region, base_of(region) + static_cast<Address>(place)};
+      const size_t one = m / repeats.block * repeats.width + m % repeats.block % repeats.width;
+      program_.literals[literals[m]] = {region,
+                                        base_of(region) + static_cast<Address>(one % kept * outer + one / kept)};
     }
     return true;
-  }
-
-  // Literals as blocks of equal length, in each of which the first `width` numbers repeat: (width, length of a block);
-  // both are the same when nothing repeats.
-  std::pair<size_t, size_t> repeats_of(const std::vector<uint32_t>& literals) const {
-    const size_t n = literals.size();
-    const auto same = [&](size_t a, size_t b) {
-      return same_bits(graph_.literals[literals[a]], graph_.literals[literals[b]]);
-    };
-    size_t width = 1;
-    for (; width < n; ++width) {
-      size_t k = 0;
-      while (k < width && width + k < n && same(k, width + k)) ++k;
-      if (k == width) break;
-      if (width > 4096) return {1, 1};
-    }
-    if (width >= n) return {1, 1};
-    size_t block = width;
-    while (block < n && same(block, block - width)) ++block;
-    block = block / width * width;
-    if (n % block != 0) return {1, 1};
-    for (size_t k = 0; k < n; ++k) {
-      if (k % block >= width && !same(k, k - width)) return {1, 1};
-    }
-    return {width, block};
   }
 
   // Gives the literals among operands first, first + step, … (`count` of them) of each member a place: side by side,
@@ -459,28 +427,6 @@ class Rerolling {
     program_.instructions.push_back(instruction);
   }
 
-  // Whether all members see the same pattern of offsets, which stays in one region.
-  static bool one_pattern(const Side& side, size_t members) {
-    for (size_t m = 0; m < members; ++m) {
-      for (size_t k = 1; k < side.width; ++k) {
-        if (side.at(m, k).region != side.at(m).region ||
-            side.at(m, k).address - side.at(m).address != side.at(0, k).address - side.at(0).address) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  static std::vector<Nest> pattern_of(std::span<const Side> sides) {
-    Rows rows;
-    rows.width = static_cast<int>(sides.size());
-    for (size_t k = 0; k < sides[0].width; ++k) {
-      for (const Side& side : sides) rows.numbers.push_back(side.at(0, k).address - side.at(0).address);
-    }
-    return find_nests(rows, 3);
-  }
-
   // Copies what a side reads into a region of its own, side by side; if `shared`, once only for members that read the
   // same, which may leave them in no order.
   void collect(Side& side, bool shared = true) {
@@ -521,67 +467,6 @@ class Rerolling {
       }
     }
     program_.instructions.push_back(gather);
-  }
-
-  // How many different rows of numbers a side reads.
-  static size_t distinct(const Side& side) {
-    std::unordered_set<Address> bases;
-    for (size_t m = 0; m * side.width < side.places.size(); ++m) bases.insert(side.at(m).address);
-    return bases.size();
-  }
-
-  // A sum may be taken in any order: that of the addresses of the side which would be the dearest to collect, if that
-  // makes a nest of them.
-  void reorder_sum(std::span<Side> sides) const {
-    Side* dearest = &sides[0];
-    size_t most = 0;
-    for (Side& side : sides) {
-      const size_t rows = distinct(side);
-      if (rows <= most) continue;
-      most = rows;
-      dearest = &side;
-    }
-    if (!one_pattern(*dearest, members_.size()) || pattern_of({dearest, 1}).size() == 1) return;
-    std::vector<size_t> order(dearest->width);
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t i, size_t j) { return dearest->at(0, i).address < dearest->at(0, j).address; });
-    for (Side& side : sides) {
-      Side sorted{side.width, {}};
-      for (size_t m = 0; m < members_.size(); ++m) {
-        for (const size_t k : order) sorted.places.push_back(side.at(m, k));
-      }
-      side = std::move(sorted);
-    }
-  }
-
-  // Where numbers of several regions are summed, to which of a few parts each belongs: within a part a side stays in
-  // one region. Nothing when there is but one part, or few numbers would have to be copied side by side instead.
-  std::vector<size_t> part_of(std::span<const Side> sides) const {
-    constexpr size_t kParts = 3, kWorthIt = 512;
-    const size_t width = sides[0].width;
-    const auto dear = [&](const Side& side) {
-      bool one_region = true;
-      for (size_t k = 1; k < width; ++k) one_region &= side.at(0, k).region == side.at(0).region;
-      return !one_region && 4 * distinct(side) > members_.size();
-    };
-    if (width < 2 || members_.size() * width < kWorthIt || std::none_of(sides.begin(), sides.end(), dear)) return {};
-    std::vector<std::vector<uint32_t>> parts;
-    std::vector<size_t> part(width);
-    for (size_t k = 0; k < width; ++k) {
-      std::vector<uint32_t> regions;
-      for (const Side& side : sides) regions.push_back(side.at(0, k).region);
-      for (size_t m = 1; m < members_.size(); ++m) {
-        for (size_t i = 0; i < sides.size(); ++i) {
-          if (sides[i].at(m, k).region != regions[i]) return {};
-        }
-      }
-      part[k] = static_cast<size_t>(std::find(parts.begin(), parts.end(), regions) - parts.begin());
-      if (part[k] == parts.size()) parts.push_back(std::move(regions));
-      if (parts.size() > kParts) return {};
-    }
-    if (parts.size() == 1) return {};
-    return part;
   }
 
   // A sum as the sum of its parts, each of which has a region of its own.
@@ -628,19 +513,11 @@ class Rerolling {
     }
   }
 
-  static Side part_of_side(const Side& side, const std::vector<size_t>& part, size_t p) {
-    Side some{static_cast<size_t>(std::count(part.begin(), part.end(), p)), {}};
-    for (size_t i = 0; i < side.places.size(); ++i) {
-      if (part[i % side.width] == p) some.places.push_back(side.places[i]);
-    }
-    return some;
-  }
-
   // A DOT, SUM or EXTREME; the first `summed` sides are summed over, another is the init.
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
     if (blank.code != Code::EXTREME) {
-      if (const std::vector<size_t> part = part_of(inner_sides); !part.empty())
+      if (const std::vector<size_t> part = parts_of(inner_sides); !part.empty())
         return in_parts(blank, sides, summed, part);
       reorder_sum(inner_sides);
     }
@@ -650,7 +527,7 @@ class Rerolling {
         side = sides[0];
         break;
       }
-      const bool regular = one_pattern(side, members_.size());
+      const bool regular = one_pattern(side);
       const std::vector<Nest> nests = regular ? pattern_of({&side, 1}) : std::vector<Nest>();
       // The kernel of an EXTREME walks along one loop.
       if (nests.size() != 1 || (blank.code == Code::EXTREME && nests[0].loops.size() > 1)) collect(side);
@@ -699,7 +576,7 @@ class Rerolling {
       limit = limit ? std::min(limit, blank.limit) : blank.limit;
     }
     const int64_t stride = count > 1 ? candidates.at(0, 1).address - candidates.at(0).address : 0;
-    bool regular = one_pattern(candidates, members_.size());
+    bool regular = one_pattern(candidates);
     for (size_t k = 1; k < count && regular; ++k) {
       regular = candidates.at(0, k).address - candidates.at(0, k - 1).address == stride;
     }
