@@ -7,7 +7,8 @@
 # make generate  write the files that follow from the op table (src/retrograd/ops.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
 # make trust     all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
-#                all tests under the sanitizers, clang-tidy, coverage (half an hour on two cores)
+#                all tests under the sanitizers, clang-tidy, coverage, known holes in what is installed
+# make audit     ask the package index for known holes in what is installed
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -36,6 +37,10 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/tested: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[test]" -C cmake.define.RETROGRAD_WERROR=ON
 	@touch $@ $(VENV)/installed
+
+$(VENV)/trusted: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet ".[test,trust,fuzz,torch,jax]" -C cmake.define.RETROGRAD_WERROR=ON
+	@touch $@ $(VENV)/tested $(VENV)/installed
 
 web: $(BIN)/python
 	$(BIN)/python tools/web.py
@@ -81,11 +86,13 @@ format: $(VENV)/tested
 sanitize: $(VENV)/tested
 	tools/sanitize.sh $(BIN)/python
 
-trust: $(VENV)/tested tidy
-	$(BIN)/python -m pip install --quiet ".[trust,fuzz]"
+# The libraries that are compared with are part of it: their absence is a failure here, and not a skip.
+trust: export RETROGRAD_REQUIRE = torch,jax,autograd,casadi,xad,atheris,sympy,mpmath,scipy.optimize,llvmlite
+trust: $(VENV)/trusted tidy audit
 	$(BIN)/retrograd trust
-	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/test_trust.py tests/test_programs.py tests/test_scale.py \
-	  tests/test_faults.py tests/test_security.py
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -n auto --dist loadfile -rPs tests/test_trust.py tests/test_programs.py \
+	  tests/test_compile_random.py tests/test_faults.py tests/test_security.py
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/test_scale.py
 	$(BIN)/python tools/fuzz.py --seconds 120
 	tools/sanitize.sh $(BIN)/python all
 	tools/coverage.sh $(BIN)/python tests
@@ -96,7 +103,7 @@ tidy: $(VENV)/tested
 # Known holes in what is installed, as the package index knows them.
 audit: $(VENV)/tested
 	$(BIN)/python -m pip install --quiet pip-audit
-	$(BIN)/python -m pip_audit --local --skip-editable
+	$(BIN)/python tools/audit.py
 
 clean:
 	rm -rf $(VENV) build dist runs

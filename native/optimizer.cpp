@@ -188,6 +188,30 @@ struct Adam {
   }
 };
 
+// Results and operands too small for a normal number are zero while this lives: Adam's moments of a parameter that is
+// no longer used die away, and would otherwise make every step on them several times slower.
+class FlushToZero {
+ public:
+#if defined(__x86_64__)
+  FlushToZero() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_) | 0x8040); }
+  ~FlushToZero() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(before_)); }
+#elif defined(__aarch64__)
+  FlushToZero() {
+    asm volatile("mrs %0, fpcr" : "=r"(before_));
+    asm volatile("msr fpcr, %0" : : "r"(before_ | uint64_t{1} << 24));
+  }
+  ~FlushToZero() { asm volatile("msr fpcr, %0" : : "r"(before_)); }
+#else
+  FlushToZero() : before_(0) {}
+  ~FlushToZero() = default;
+#endif
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  uint64_t before_;
+};
+
 // adam_step(values, m, v, step, lr, beta1, beta2, eps, weight_decay, decoupled)
 PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count != 10) return PyErr_Format(PyExc_TypeError, "adam_step takes 10 arguments, not %zd.", count);
@@ -210,7 +234,7 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return nullptr;
   // Where epsilon is next to nothing, roots too small for a normal number count.
   if (parameters.segments() && !parameters.exact() && epsilon > 0x1p-400) {
-    const compiler::FlushToZero mode;
+    const FlushToZero mode;
     const compiler::AdamStep whole{adam.rate,  adam.beta1,         adam.beta2,      adam.epsilon,
                                    adam.decay, adam.unbiased_rate, adam.correction, decoupled != 0};
     parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {

@@ -41,10 +41,18 @@ def browser() -> Iterator[Any]:
         bundle("explorer.js")
     except FileNotFoundError as error:
         missing(str(error))
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    preloaded = os.environ.pop("LD_PRELOAD", None)  # a sanitizer's runtime, which is for this process alone
+    try:
+        started = playwright.sync_playwright().start()
+    finally:
+        if preloaded is not None:
+            os.environ["LD_PRELOAD"] = preloaded
+    try:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
         chromium.close()
+    finally:
+        started.stop()
 
 
 class Page:

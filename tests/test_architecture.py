@@ -53,7 +53,7 @@ ARROWS: dict[str, set[str]] = {
     "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference", "nn"},
     "explorer": {"errors", "engine", "sources", "nn", "tree", "trace", "training", "data", "checkpoint"},
     "bench": {"errors", "engine", "nn", "optim", "data"},
-    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "__init__"},
+    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "compiler"},
     "cli": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},

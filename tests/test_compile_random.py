@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import retrograd as rg
 from retrograd import Index, Value, take
 
 pytestmark = native
+EXAMPLES = 1500 if os.environ.get("RETROGRAD_TRUST") else 150
 
 Step = tuple[Any, ...]
 PLACES = st.integers(0, 10**6)
@@ -166,7 +168,7 @@ POINTS = [
 
 
 @pytest.mark.parametrize("kind", ["vm", "exact", "float32"])
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(steps=st.lists(STEPS, min_size=1, max_size=14), repeats=st.integers(1, 3))
 def test_a_random_program(kind: str, steps: list[Step], repeats: int) -> None:
     leaves = [Value(0.0) for _ in range(5)]

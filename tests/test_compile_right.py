@@ -59,8 +59,7 @@ def test_edges_of_each_row_behave_as_in_the_engine(op: Any, kind: str) -> None:
         else:
             assert not isinstance(found[0], type), (point, found)
             for a, b in zip([found[0], *found[1]], [expected[0], *expected[1]], strict=True):
-                # The smallest normal number is the bound below: see test_numbers_too_small_to_be_normal.
-                assert a == b or (a != a and b != b) or abs(a - b) <= max(4e-15 * abs(b), 3e-308), (
+                assert a == b or (a != a and b != b) or abs(a - b) <= max(4e-15 * abs(b), 5e-324), (
                     point,
                     found,
                     expected,
@@ -165,10 +164,8 @@ def same_numbers(found: Any, expected: Any) -> bool:
     return True
 
 
-@pytest.mark.xfail(
-    strict=True, reason="open: fast kernels read and write numbers below 2.2e-308 as zero (FlushToZero in machine.cpp)"
-)
 def test_numbers_too_small_to_be_normal() -> None:
+    """No tier reads or writes them as zero, and none leaves the C library to compute with operands read as zero."""
     w = Value(1e-310)
     compiled = rg.compile(lambda: w.sqrt() + w * 1e300, pure=True, tier="vm")
     w.data = 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import runpy
 import subprocess
 import sys
 import time
@@ -164,6 +165,20 @@ def test_dependencies_are_few_and_known() -> None:
     tomllib = require("tomllib")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {name.split(">")[0] for name in project["dependencies"]} == {"numpy", "rich", "typer", "safetensors"}
+
+
+def test_an_audit_without_advisories_says_so() -> None:
+    """pip-audit itself succeeds when its source knows no package at all."""
+    verdict = runpy.run_path(str(ROOT / "tools" / "audit.py"))["verdict"]
+    unknown = {"name": "numpy", "skip_reason": "not found"}
+    sound = {"name": "rich", "version": "13.0", "vulns": []}
+    open_ = {"name": "typer", "version": "0.1", "vulns": [{"id": "CVE-1", "fix_versions": ["0.2"]}]}
+    assert verdict([unknown], False) == (0, verdict([unknown], True)[1])
+    assert verdict([unknown], True)[0] == 1
+    assert verdict([unknown], False)[1].startswith("NOT AUDITED: ")
+    assert verdict([unknown, sound], True) == (0, "1 of 2 packages audited, no known hole; nothing is known of numpy")
+    status, says = verdict([unknown, sound, open_], False)
+    assert (status, says.splitlines()[1]) == (1, "typer 0.1: CVE-1, mended in 0.2")
 
 
 @pytest.mark.native

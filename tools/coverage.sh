@@ -16,8 +16,13 @@ package="$build/package/retrograd"
 rm -rf "$package" && mkdir -p "$build/package" && cp -r src/retrograd "$package" && cp "$build"/_native*.so "$package/"
 export PYTHONPATH="$top/$build/package" COVERAGE_FILE="$top/$build/coverage.data"
 rm -f "$COVERAGE_FILE"*
-"$python" -m coverage run --source="$package" -m pytest -p no:cacheprovider -q "$@" || echo "(tests failed under coverage)"
-RETROGRAD_ENGINE=reference "$python" -m coverage run --append --source="$package" -m pytest -p no:cacheprovider -q \
-  -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py || echo "(tests failed under coverage)"
-"$python" -m coverage report --skip-covered --sort=miss | tail -40
+# A test that fails here alone, for being slow, is named and does not stop the count: the tests themselves run elsewhere.
+run() {
+  "$python" -m coverage run --source="$top/$package" -m pytest -p no:cacheprovider -q -n auto --no-header "$@" ||
+    echo "(tests failed under coverage)"
+}
+run "$@"
+RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py
+"$python" -m coverage combine --quiet
+"$python" -m coverage report --skip-covered --sort=miss | tail -60
 "$python" -m gcovr --root . --filter native/ --exclude-throw-branches --merge-mode-functions=merge-use-line-0 "$build"

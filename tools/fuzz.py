@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SEEDS: dict[str, list[bytes]] = {"expression": [], "checkpoint": [], "trace": []}
@@ -129,7 +130,7 @@ def run(name: str, seconds: int) -> int:
 
 
 def main() -> None:
-    """Fuzz the targets one after the other."""
+    """Fuzz the targets beside each other."""
     if sys.argv[1:2] == ["--inside"]:
         fuzz(sys.argv[2], sys.argv[3:])
         return
@@ -137,8 +138,10 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}; all without")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     given = parser.parse_args()
-    for name in given.targets or TARGETS:
-        print(f"{name}: {run(name, given.seconds):,} executions, nothing found", flush=True)
+    with ThreadPoolExecutor() as pool:  # each target has a process of its own
+        running = {name: pool.submit(run, name, given.seconds) for name in given.targets or TARGETS}
+        for name, executions in running.items():
+            print(f"{name}: {executions.result():,} executions, nothing found", flush=True)
 
 
 if __name__ == "__main__":

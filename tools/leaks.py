@@ -57,6 +57,8 @@ def exercise() -> None:
             except (errors.RetrogradError, TypeError, ValueError):
                 continue
         rg.hessian(lambda p: (p[0] * p[1]).tanh())([0.5, 2.0])
+        for options in ({"tier": "vm"}, {"exact": True}, {"dtype": "float32"}):
+            compiles(rg.compile(price, pure=True, **cast(Any, options)))
         model = nn.MLP(2, [4, 1])
         parameters = model.parameters()
         rg.mean([model([float(i), 1.0]) ** 2 for i in range(4)]).backward()
@@ -65,6 +67,29 @@ def exercise() -> None:
         thread = threading.Thread(target=lambda: (Value(1.0) * 2.0).backward())
         thread.start()
         thread.join()
+
+    weights = [Value(0.5), Value(-0.25), Value(2.0)]
+
+    def price(v: Any, tokens: list[Any]) -> Any:
+        scores = [w * v for w in weights]
+        return rg.logsumexp(scores) - rg.take(scores, tokens[0]) if v > 0.0 else (scores[0] + 1.0).log()
+
+    def compiles(function: Any) -> None:
+        calls = [(0.5, [rg.Index(1)]), (1.5, [rg.Index(0), rg.Index(2)]), (-0.5, [rg.Index(0)])]
+        function.backward(*calls[0])
+        function.backward_batch(calls)
+        function.value_and_grad(*calls[1])
+        for wrong in ((9.0, [rg.Index(7)]), (-9.0, [rg.Index(0)]), (1.0, [object()])):
+            try:
+                function(*wrong)
+            except (errors.RetrogradError, TypeError, ValueError, IndexError):
+                continue
+        adam = rg.optim.Adam(weights, lr=0.01)
+        adam.step()
+        function.inspect(*calls[0])
+        function.stats()
+        weights[0] = Value(weights[0].data)  # the program outlives its parameter
+        function.backward(*calls[0])
 
     for _ in range(10):
         works()

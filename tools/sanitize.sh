@@ -28,4 +28,4 @@ tests="tests/test_value*.py tests/test_engines.py tests/test_lifetime.py tests/t
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
 # shellcheck disable=SC2086
-"$python" -m pytest -p no:cacheprovider -m "not memory" $tests
+"$python" -m pytest -p no:cacheprovider -n auto -m "not memory" $tests

@@ -36,7 +36,8 @@ enum class Kernel : uint8_t {
 
 // One call. What the pointers are, by kernel:
 //   0 d   1 a   2 b   3 c or y   4 g   5…7 lists of int32
-// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2.
+// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2; the last loop goes along the lists,
+// the one around it over members of a batch, whose lists are s[1] apart.
 struct Call {
   bool (*run)(const Call&);  // true when an operation was outside its domain
   void* p[kPointers];
@@ -66,19 +67,6 @@ struct KernelSet {
   Run (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
   bool (*all_finite)(const double* numbers, int64_t count);
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
-};
-
-// Results too small for a normal number are zero while this lives: moments that die away would otherwise make every
-// operation on them a hundred times slower.
-class FlushToZero {
- public:
-  FlushToZero();
-  ~FlushToZero();
-  FlushToZero(const FlushToZero&) = delete;
-  FlushToZero& operator=(const FlushToZero&) = delete;
-
- private:
-  uint64_t before_;
 };
 
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.

@@ -12,12 +12,18 @@
 namespace retrograd::compiler {
 namespace {
 
+// The members for which the loops of a batch are laid out, whatever its capacity: most batches are small.
+constexpr uint32_t kUsualMembers = 4;
+
 class Lowering : public CallWriter {
  public:
-  Lowering(const Program& program, uint32_t batch, bool literals_vary) : program_(program), touched_(program, result_) {
+  Lowering(const Program& program, uint32_t capacity)
+      : CallWriter(capacity == 1 ? 1 : std::min(capacity, kUsualMembers)),
+        program_(program),
+        touched_(program, result_, members_) {
     begin_pass(result_.forward);
-    result_.batch = batch;
-    result_.strips = find_strips(program, batch);
+    result_.capacity = capacity;
+    result_.strips = find_strips(program, capacity);
     for (uint32_t i = 0; i < program.regions.size(); ++i) result_.order.push_back(i);
     auto results = std::stable_partition(result_.order.begin(), result_.order.end(),
                                          [&](uint32_t i) { return program.regions[i].memory != Memory::VALUE; });
@@ -25,14 +31,13 @@ class Lowering : public CallWriter {
     result_.base.resize(program.regions.size());
     result_.stride.resize(program.regions.size());
     for (const uint32_t i : result_.order) {
-      const Region& region = program.regions[i];
-      const bool own = region.memory == Memory::VALUE || region.memory == Memory::INPUT ||
-                       (region.memory == Memory::LITERAL && literals_vary);
-      const Address length = (strips().room(program_, i) + 7) / 8 * 8;
+      const Memory memory = program.regions[i].memory;
+      const bool own = memory == Memory::VALUE || memory == Memory::INPUT;
+      const Address room = strips().room(program_, i), length = own ? room * capacity : room;
       result_.base[i] = result_.size;
-      if (!strips().local(i)) result_.local = result_.size + (own ? length * batch : length);
-      result_.stride[i] = own && batch > 1 ? length : 0;
-      result_.size += own ? length * batch : length;
+      result_.stride[i] = own && capacity > 1 ? room : 0;
+      result_.size += (length + 7) / 8 * 8;
+      if (!strips().local(i)) result_.local = result_.size;
     }
   }
 
@@ -225,9 +230,7 @@ class Lowering : public CallWriter {
   // Whether all numbers of a local region are finite.
   void look_at(uint32_t region) {
     LoweredCall call = blank(Kernel::FINITE, {{Space::VALUES, result_.base[region]}});
-    const Address length =
-        result_.stride[region] ? result_.stride[region] * result_.batch : strips().room(program_, region);
-    issue(call, {}, {CallLoop{static_cast<int32_t>(length), {1}}});
+    issue(call, {}, {CallLoop{static_cast<int32_t>(strips().room(program_, region)), {1}}});
   }
 
   // The results of a run that its backward calls read, and what those need.
@@ -270,7 +273,8 @@ class Lowering : public CallWriter {
   // The loops of an instruction, the batch outermost, with the strides of up to four views.
   Loops loops_of(const Instruction& instruction, std::initializer_list<const View*> views) const {
     Loops loops(1 + instruction.rank);
-    loops[0].n = static_cast<int32_t>(result_.batch);
+    loops[0].n = static_cast<int32_t>(members_);
+    loops[0].members = members_ > 1;
     for (int i = 0; i < instruction.rank; ++i) loops[1 + i].n = static_cast<int32_t>(instruction.sizes[i]);
     int w = 0;
     for (const View* view : views) {
@@ -285,11 +289,11 @@ class Lowering : public CallWriter {
 
   // The lists of the pool, once for each member of the batch.
   void move_pool() {
-    result_.pool.resize(program_.pool.size() * result_.batch);
+    result_.pool.resize(program_.pool.size() * result_.capacity);
     for (size_t i = 0; i < program_.pool.size(); ++i) {
       const size_t region = region_at(program_, program_.pool[i]);
       result_.addresses_parameters |= program_.regions[region].memory == Memory::PARAMETER;
-      for (uint32_t member = 0; member < result_.batch; ++member) {
+      for (uint32_t member = 0; member < result_.capacity; ++member) {
         const Address address =
             result_.base[region] + (program_.pool[i] - program_.regions[region].base) + result_.stride[region] * member;
         if (address > INT32_MAX) throw Unsupported("the function needs more memory than can be addressed");
@@ -345,41 +349,40 @@ class Lowering : public CallWriter {
         loops_of(members, {&instruction.result, &instruction.views[2]}), 1.0, false);
   }
 
+  // The loops of a call that works through lists: over members, each of which has lists of its own, and along one.
+  Loops list_loops(const Instruction& instruction) const {
+    const int64_t result = result_.stride[instruction.result.region], list = static_cast<int64_t>(program_.pool.size());
+    return {CallLoop{static_cast<int32_t>(members_), {result, list, 0, result}, members_ > 1},
+            CallLoop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}}};
+  }
+
   void listed(Kernel kernel, const Instruction& instruction) {
     const bool back = kernel == Kernel::SCATTER;
-    for (uint32_t member = 0; member < result_.batch; ++member) {
-      LoweredCall call = blank(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
-      call.at[0] += result_.stride[instruction.result.region] * member;
-      call.spaces[1] = Space::VALUE_BASE;
-      call.spaces[2] = Space::GRADIENT_BASE;
-      call.spaces[5] = Space::POOL;
-      call.at[5] = instruction.views[0].base + static_cast<Address>(member * program_.pool.size());
-      CallLoop loop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}};
-      issue(call, {}, {loop});
-    }
+    LoweredCall call = blank(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
+    call.spaces[1] = Space::VALUE_BASE;
+    call.spaces[2] = Space::GRADIENT_BASE;
+    call.spaces[5] = Space::POOL;
+    call.at[5] = instruction.views[0].base;
+    issue(call, {}, list_loops(instruction));
   }
 
   void indexed(const Instruction& instruction, bool back = false, uint8_t mask = 0) {
-    for (uint32_t member = 0; member < result_.batch; ++member) {
-      const Address offset = result_.stride[instruction.result.region] * member;
-      LoweredCall call = blank(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
-      call.call.row = instruction.row;
-      call.call.which = mask;
-      call.at[0] += offset;
-      call.spaces[1] = Space::VALUE_BASE;
-      call.spaces[2] = Space::GRADIENT_BASE;
-      if (back) {
-        call.spaces[0] = Space::NONE;
-        call.spaces[3] = Space::VALUES;
-        call.spaces[4] = Space::GRADIENTS;
-        call.at[3] = call.at[4] = place(instruction.result) + offset;
-      }
-      for (int i = 0; i < instruction.operands; ++i) {
-        call.spaces[5 + i] = Space::POOL;
-        call.at[5 + i] = instruction.views[i].base + static_cast<Address>(member * program_.pool.size());
-      }
-      issue(call, {}, {CallLoop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}}});
+    LoweredCall call = blank(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
+    call.call.row = instruction.row;
+    call.call.which = mask;
+    call.spaces[1] = Space::VALUE_BASE;
+    call.spaces[2] = Space::GRADIENT_BASE;
+    if (back) {
+      call.spaces[0] = Space::NONE;
+      call.spaces[3] = Space::VALUES;
+      call.spaces[4] = Space::GRADIENTS;
+      call.at[3] = call.at[4] = place(instruction.result);
     }
+    for (int i = 0; i < instruction.operands; ++i) {
+      call.spaces[5 + i] = Space::POOL;
+      call.at[5 + i] = instruction.views[i].base;
+    }
+    issue(call, {}, list_loops(instruction));
   }
 
   void select(const Instruction& instruction, bool back) {
@@ -511,8 +514,9 @@ class Lowering : public CallWriter {
     for (uint32_t region = 0; region < program_.regions.size(); ++region) {
       if (!touched_.is_workspace(region) || strips().local(region)) continue;
       for (const Range& range : touched_.unstored(region, moment_)) {
-        if (!result_.zeroed.empty() && result_.zeroed.back().end == range.begin) {
-          result_.zeroed.back().end = range.end;
+        Range* last = result_.zeroed.empty() ? nullptr : &result_.zeroed.back();
+        if (last && last->end == range.begin && last->stride == range.stride) {
+          last->end = range.end;
         } else {
           result_.zeroed.push_back(range);
         }
@@ -543,8 +547,6 @@ size_t Pass::calls_made() const {
   return made;
 }
 
-Lowered lower(const Program& program, uint32_t batch, bool literals_vary) {
-  return Lowering(program, batch, literals_vary).run();
-}
+Lowered lower(const Program& program, uint32_t capacity) { return Lowering(program, capacity).run(); }
 
 }  // namespace retrograd::compiler

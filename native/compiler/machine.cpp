@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <new>
 
 #include "watch.hpp"
 
@@ -20,28 +19,68 @@ bool Guard::decides(double a, double b) const {
   }
 }
 
-Numbers::Numbers(size_t bytes) : bytes_(static_cast<char*>(::operator new(bytes + 128, std::align_val_t{64}))) {
-  std::memset(bytes_, 0, bytes + 128);
-}
-Numbers::~Numbers() { ::operator delete(bytes_, std::align_val_t{64}); }
-
-Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
-                 bool literals_vary)
+Machine::Machine(const Program& program, const std::vector<double>& literals,
+                 std::vector<std::shared_ptr<Store>> stores, uint32_t capacity, bool float32, Workspaces& workspaces)
     : program_(program),
       stores_(std::move(stores)),
-      lowered_(lower(program, batch, literals_vary)),
+      lowered_(lower(program, capacity)),
       float32_(float32),
       direct_(!float32 && !lowered_.addresses_parameters),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
+      members_(capacity),
       bytes_(static_cast<size_t>(lowered_.size) * width()),
-      values_(bytes_),
-      gradients_(bytes_),
-      indices_(size_t{index_count_} * batch) {
+      workspace_(workspaces.of(bytes_)),
+      indices_(size_t{index_count_} * capacity),
+      use_(size_t{capacity} + 1) {
+  find_fixed(literals);
   find_watched();
   calls_[0] = bind(lowered_.forward.calls, Target::STORES);
   calls_[1] = bind(lowered_.backward.calls, Target::STORES);
-  calls_[2] = bind(lowered_.backward.calls, Target::WORKSPACE);
   calls_[3] = bind(lowered_.both.calls, Target::WORKSPACE);
+  // Nobody asks for the gradients of one batch alone.
+  if (capacity == 1) calls_[2] = bind(lowered_.backward.calls, Target::WORKSPACE);
+  members_ = 0;
+  set_members(capacity);
+}
+
+void Machine::set_members(uint32_t members) {
+  if (members == members_) return;
+  members_ = members;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
+    for (size_t i = 0; i < calls_[pass].size(); ++i) {
+      if (lowered[i].members_loop < 0) continue;
+      calls_[pass][i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
+    }
+  }
+}
+
+std::vector<uint32_t> Machine::sizes() const {
+  std::vector<uint32_t> sizes;
+  for (uint32_t members = 1; members <= capacity(); ++members) {
+    if (use_[members].runs) sizes.push_back(members);
+  }
+  return sizes;
+}
+
+// What must be in the workspace before a pass: literals; and zeros in the gaps between ranges that are looked at
+// together.
+void Machine::find_fixed(const std::vector<double>& literals) {
+  for (size_t i = 0; i < literals.size(); ++i) {
+    const Place& place = program_.literals[i];
+    if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
+  }
+  if (capacity() > 1) return;
+  for (const uint32_t i : lowered_.order) {
+    const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
+    for (Address at = end; at < (end + 7) / 8 * 8; ++at) fixed_.emplace_back(at, 0.0);
+  }
+}
+
+void Machine::enter() {
+  if (workspace_->owner == this) return;
+  workspace_->owner = this;
+  for (const auto& [at, number] : fixed_) write(value_at(at), number);
 }
 
 double Machine::read(const char* p) const {
@@ -64,7 +103,7 @@ void Machine::write(char* p, double number) const {
   }
 }
 
-char* Machine::locate(Address address, bool gradient, Target target) {
+char* Machine::locate(Address address, bool gradient, Target target) const {
   const uint32_t region = lowered_.region_at(address);
   const Region& of = program_.regions[region];
   if (direct_ && of.memory == Memory::PARAMETER && !(gradient && target == Target::WORKSPACE)) {
@@ -85,8 +124,8 @@ std::vector<Call> Machine::bind(const std::vector<LoweredCall>& calls, Target ta
         case Space::NONE: call.p[i] = nullptr; break;
         case Space::VALUES: call.p[i] = locate(lowered.at[i], false, target); break;
         case Space::GRADIENTS: call.p[i] = locate(lowered.at[i], true, target); break;
-        case Space::VALUE_BASE: call.p[i] = values_.at(); break;
-        case Space::GRADIENT_BASE: call.p[i] = gradients_.at(); break;
+        case Space::VALUE_BASE: call.p[i] = value_at(0); break;
+        case Space::GRADIENT_BASE: call.p[i] = gradient_at(0); break;
         case Space::POOL: call.p[i] = lowered_.pool.data() + lowered.at[i]; break;
         case Space::INDICES: call.p[i] = indices_.data() + lowered.at[i]; break;
       }
@@ -105,31 +144,22 @@ void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) write(value_at(base + k), numbers[k]);
 }
 
-void Machine::set_literals(uint32_t member, const std::vector<double>& numbers) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const Place& place = program_.literals[i];
-    if (place.address < 0) continue;
-    write(value_at(lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member),
-          numbers[i]);
-  }
-}
-
 double Machine::root(uint32_t member, size_t which) const {
   const Place& place = program_.roots[which];
   const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
-  return read(const_cast<Machine*>(this)->locate(at, false, Target::STORES));
+  return read(locate(at, false, Target::STORES));
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
   const size_t i = stores_.size() + 1;
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
-    gradients[k] = read(const_cast<Machine*>(this)->gradient_at(base + k));
+    gradients[k] = read(gradient_at(base + k));
   }
 }
 
 double Machine::parameter_gradient(uint32_t store, uint32_t index) const {
-  return read(const_cast<Machine*>(this)->gradient_at(lowered_.base[store] + index));
+  return read(gradient_at(lowered_.base[store] + index));
 }
 
 void Machine::copy_parameters_in() {
@@ -150,7 +180,8 @@ void Machine::add_gradients_out() {
   }
 }
 
-// Those that are local to strips are looked at there.
+// What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
+// rows that absorb it. Those are looked at.
 void Machine::find_watched() {
   std::vector<bool> watched = absorbed_regions(program_);
   watched[program_.roots[0].region] = true;
@@ -161,28 +192,27 @@ void Machine::find_watched() {
       watched_stores_.push_back(stores_[region.store].get());
       continue;
     }
-    const Address begin = lowered_.base[i];
-    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : region.length);
+    const Address begin = lowered_.base[i], end = begin + region.length;
     // Gaps of a few numbers, which are zero, are not worth another range.
-    if (!watched_.empty() && begin - watched_.back().end < 16) {
+    if (capacity() == 1 && !watched_.empty() && begin - watched_.back().end < 8) {
       watched_.back().end = end;
     } else {
-      watched_.push_back({begin, end});
+      watched_.push_back({begin, end, lowered_.stride[i]});
     }
   }
 }
 
+bool Machine::finite(Range range) const {
+  // Where members have their own, they lie side by side.
+  const Address count = (range.end - range.begin) * (range.stride ? members_ : 1);
+  if (!float32_) return best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)), count);
+  const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
+  return std::all_of(numbers, numbers + count, [](float number) { return std::isfinite(number); });
+}
+
 bool Machine::finite() const {
   for (const Range& range : watched_) {
-    if (float32_) {
-      const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
-      for (Address i = 0; i < range.end - range.begin; ++i) {
-        if (!std::isfinite(numbers[i])) return false;
-      }
-    } else if (!best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)),
-                                          range.end - range.begin)) {
-      return false;
-    }
+    if (!finite(range)) return false;
   }
   for (Store* store : watched_stores_) {
     if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
@@ -192,7 +222,7 @@ bool Machine::finite() const {
 
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
-  if (code_[pass]) return code_[pass]() != 0;
+  if (const MachineCode code = use_[members_].code[pass]) return code() != 0;
   std::vector<Call>& list = calls_[pass];
   bool outside = false;
   const auto run_some = [&](size_t begin, size_t end) {
@@ -224,15 +254,14 @@ void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int6
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken) {
-  const FlushToZero mode;
-  ++runs_;
+  ++use_[members_].runs;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   swept_ = aim == Aim::GRADIENTS && lowered_.together();
   const bool outside = swept_ ? run_both() : run(0);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
-  for (uint32_t member = 0; member < lowered_.batch && !guards.empty(); ++member) {
+  for (uint32_t member = 0; member < members_ && !guards.empty(); ++member) {
     const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(member, which); });
     });
@@ -245,7 +274,14 @@ Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uin
 
 void Machine::zero(Target target) {
   for (const Range& range : lowered_.zeroed) {
-    std::memset(gradient_at(range.begin), 0, static_cast<size_t>(range.end - range.begin) * width());
+    const size_t bytes = static_cast<size_t>(range.end - range.begin) * width();
+    if (range.end - range.begin == range.stride) {
+      std::memset(gradient_at(range.begin), 0, bytes * members_);
+      continue;
+    }
+    for (uint32_t member = 0; member < (range.stride ? members_ : 1); ++member) {
+      std::memset(gradient_at(range.begin + range.stride * member), 0, bytes);
+    }
   }
   if (direct_ && target == Target::STORES) return;
   for (size_t i = 0; i < program_.regions.size(); ++i) {
@@ -257,7 +293,7 @@ void Machine::zero(Target target) {
 void Machine::seed(double number, Target target) {
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
-  for (uint32_t member = 0; member < lowered_.batch; ++member) {
+  for (uint32_t member = 0; member < members_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
     // The function may return a parameter itself; what it owes is added like any other contribution.
@@ -277,7 +313,7 @@ void Machine::scale_gradients(double factor) {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
     if (region.memory != Memory::PARAMETER && region.memory != Memory::INPUT) continue;
-    const Address length = lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : region.length;
+    const Address length = lowered_.stride[i] ? lowered_.stride[i] * members_ : region.length;
     for (Address k = 0; k < length; ++k) {
       char* gradient = gradient_at(lowered_.base[i] + k);
       write(gradient, read(gradient) * factor);
@@ -286,7 +322,6 @@ void Machine::scale_gradients(double factor) {
 }
 
 void Machine::backward(double number, Target target) {
-  const FlushToZero mode;
   if (lowered_.together()) {
     if (!swept_) run_both();
     swept_ = true;

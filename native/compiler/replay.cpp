@@ -16,6 +16,11 @@ Replay::Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared
   operands_.reserve(graph.operands.size());
   for (Id id : graph.operands) operands_.push_back(flat(id));
   for (Id id : graph.roots) roots_.push_back(flat(id));
+  size_t longest = 0;
+  for (size_t node = 0; node < graph.size(); ++node) {
+    longest = std::max<size_t>(longest, graph.first[node + 1] - graph.first[node]);
+  }
+  scratch_.reserve(longest);  // no pass needs memory of its own: it could be refused in the middle
   set_literals(graph.literals);
 }
 

@@ -97,7 +97,12 @@ bool Store::settle() {
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!values_[i]) continue;
     values_[i]->grad = gradients_[i];
-    if (!scope.change(values_[i], data_[i])) return false;
+    if (!scope.change(values_[i], data_[i])) {
+      // No memory for what the pass must know of the change: the numbers here stay the true ones.
+      ahead_ = true;
+      ++unsettled;
+      return false;
+    }
   }
   return true;
 }

@@ -54,13 +54,13 @@ Along along(const Instruction& instruction, const View& view, int rank, const Re
 
 class Finding {
  public:
-  Finding(const Program& program, uint32_t batch) : program_(program), batch_(batch) {}
+  explicit Finding(const Program& program) : program_(program) {}
 
-  Strips run() {
+  Strips run(bool wanted) {
     const size_t count = program_.instructions.size();
     strips_.axis.assign(count, -1);
     strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
-    if (choose_length()) {
+    if (wanted && choose_length()) {
       find_axes();
       leave_out_strangers();
       find_phases();
@@ -92,7 +92,7 @@ class Finding {
       most = numbers;
       strips_.length = size;
     }
-    if (most * batch_ <= cache()) strips_.length = 0;
+    if (most <= cache()) strips_.length = 0;
     return strips_.length > 0;
   }
 
@@ -228,7 +228,7 @@ class Finding {
       numbers[run[i]] += region(i).length;
       all += region(i).length;
     }
-    if (all * batch_ <= cache()) {
+    if (all <= cache()) {
       strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
       numbers.clear();
     }
@@ -242,7 +242,7 @@ class Finding {
     // The local regions of a strip have three quarters of the cache.
     Address most = 0;
     for (const auto& [phase, some] : numbers) most = std::max(most, some / strips_.length);
-    const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / std::max<Address>(most * batch_, 1)) / kShort * kShort;
+    const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / std::max<Address>(most, 1)) / kShort * kShort;
     strips_.size = std::min(std::clamp(fit, kShort, kTall), strips_.length);
   }
 
@@ -265,7 +265,6 @@ class Finding {
   }
 
   const Program& program_;
-  uint32_t batch_;
   Strips strips_;
   std::vector<Along> layout_;    // of each region that some instruction writes along the loop
   std::vector<bool> mixed_;      // regions that are not written along the loop, or not alike
@@ -274,7 +273,7 @@ class Finding {
 
 }  // namespace
 
-Strips find_strips(const Program& program, uint32_t batch) { return Finding(program, batch).run(); }
+Strips find_strips(const Program& program, uint32_t members) { return Finding(program).run(members == 1); }
 
 std::string verify(const Program& program, const Strips& strips) {
   std::vector<size_t> run_of(program.instructions.size(), SIZE_MAX);

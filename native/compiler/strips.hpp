@@ -41,8 +41,9 @@ struct Strips {
   }
 };
 
-// The strips that suit the program when `batch` members run together; without any where its results fit in a cache.
-Strips find_strips(const Program& program, uint32_t batch);
+// The strips that suit the program; without any where its results fit in a cache, and where several members of a batch
+// run together, since only small programs do that.
+Strips find_strips(const Program& program, uint32_t members);
 
 // Checks what the comment above promises; the first violation in words, or nothing.
 std::string verify(const Program& program, const Strips& strips);

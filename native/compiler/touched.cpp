@@ -57,8 +57,7 @@ bool Touched::is_workspace(uint32_t region) const {
 
 // Of all members.
 Address Touched::length_of(uint32_t region) const {
-  if (lowered_.stride[region]) return lowered_.stride[region] * lowered_.batch;
-  return lowered_.strips.room(program_, region);
+  return lowered_.strips.room(program_, region) * (lowered_.stride[region] ? members_ : 1);
 }
 
 // The result's gradient is set before the pass; what guards compare is no result.
@@ -66,7 +65,7 @@ void Touched::start() {
   touched_.assign(static_cast<size_t>(lowered_.size), false);
   added_.assign(static_cast<size_t>(lowered_.size), false);
   const Place& root = program_.roots[0];
-  for (uint32_t member = 0; member < lowered_.batch; ++member) {
+  for (uint32_t member = 0; member < members_; ++member) {
     const Address at = lowered_.moved(program_, root.region, root.address) + lowered_.stride[root.region] * member;
     touched_[static_cast<size_t>(at)] = true;
   }
@@ -80,10 +79,10 @@ void Touched::add_to(size_t at) {
 void Touched::note(LoweredCall& lowered, const Moment& moment) {
   Call& call = lowered.call;
   switch (call.kernel) {
-    case Kernel::SCATTER: return note_list(lowered, 5, call.n[4]);
+    case Kernel::SCATTER: return note_list(lowered, 5);
     case Kernel::INDEXED_BACK:
       for (int i = 0; i < 3; ++i) {
-        if (call.which >> i & 1) note_list(lowered, 5 + i, call.n[4]);
+        if (call.which >> i & 1) note_list(lowered, 5 + i);
       }
       return;
     case Kernel::SELECT_BACK: return note_candidates(program_.instructions[lowered.instruction]);
@@ -106,9 +105,13 @@ void Touched::note(LoweredCall& lowered, const Moment& moment) {
   });
 }
 
-void Touched::note_list(const LoweredCall& lowered, int pointer, int count) {
-  for (int i = 0; i < count; ++i) {
-    add_to(static_cast<size_t>(lowered_.pool[static_cast<size_t>(lowered.at[pointer] + i)]));
+void Touched::note_list(const LoweredCall& lowered, int pointer) {
+  const Call& call = lowered.call;
+  for (int member = 0; member < call.n[3]; ++member) {
+    for (int i = 0; i < call.n[4]; ++i) {
+      const Address entry = lowered.at[pointer] + Address{member} * call.s[1][3] + i;
+      add_to(static_cast<size_t>(lowered_.pool[static_cast<size_t>(entry)]));
+    }
   }
 }
 
@@ -145,24 +148,29 @@ void Touched::forget(uint32_t region) {
 std::vector<Range> Touched::unstored(uint32_t region, const Moment& moment) const {
   std::vector<Range> ranges;
   if (!program_.regions[region].active) return ranges;
-  const Address begin = lowered_.base[region];
-  for (Address at = begin; at < begin + length_of(region); ++at) {
-    const auto i = static_cast<size_t>(at);
-    if ((touched_[i] && !added_[i]) || beyond_strip(region, at, moment)) continue;
-    if (ranges.empty() || ranges.back().end != at) ranges.push_back({at, at});
-    ranges.back().end = at + 1;
+  const Address begin = lowered_.base[region], stride = lowered_.stride[region];
+  for (Address i = 0; i < lowered_.strips.room(program_, region); ++i) {
+    if (beyond_strip(region, i, moment) || !needs_zero(region, begin + i)) continue;
+    if (ranges.empty() || ranges.back().end != begin + i) ranges.push_back({begin + i, begin + i, stride});
+    ranges.back().end = begin + i + 1;
   }
   return ranges;
 }
 
-// Whether an address is of iterations that a last strip has not.
-bool Touched::beyond_strip(uint32_t region, Address at, const Moment& moment) const {
+bool Touched::needs_zero(uint32_t region, Address at) const {
+  for (uint32_t member = 0; member < (lowered_.stride[region] ? members_ : 1); ++member) {
+    const auto i = static_cast<size_t>(at + lowered_.stride[region] * member);
+    if (!touched_[i] || added_[i]) return true;
+  }
+  return false;
+}
+
+// Whether an element of a local region is of iterations that a last strip has not.
+bool Touched::beyond_strip(uint32_t region, Address offset, const Moment& moment) const {
   if (!moment.in_strip) return false;
-  const Address room = lowered_.strips.room(program_, region), size = lowered_.strips.size;
-  const Address stride = lowered_.stride[region] ? lowered_.stride[region] : room;
-  const Address offset = (at - lowered_.base[region]) % stride;
+  const Address size = lowered_.strips.size;
   if (lowered_.strips.locals[region] == Along::INNER) return offset % size >= moment.iterations;
-  return offset >= room / size * moment.iterations;
+  return offset >= lowered_.strips.room(program_, region) / size * moment.iterations;
 }
 
 }  // namespace retrograd::compiler

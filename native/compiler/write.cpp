@@ -11,7 +11,7 @@ Loops joined(Loops loops) {
     for (int w = 0; w < 4; ++w) {
       if (outer.s[w] != inner.n * inner.s[w]) return false;
     }
-    return true;
+    return !inner.members;  // how long that is shows when it runs
   };
   for (bool again = true; again;) {
     again = false;
@@ -19,6 +19,7 @@ Loops joined(Loops loops) {
       for (size_t j = 0; j < loops.size() && !again; ++j) {
         if (i == j || !continues(loops[i], loops[j])) continue;
         loops[j].n *= loops[i].n;
+        loops[j].members = loops[i].members;
         loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
         again = true;
       }
@@ -84,7 +85,9 @@ LoweredCall CallWriter::blank(Kernel kernel, std::initializer_list<Operand> oper
 void CallWriter::issue(LoweredCall lowered, Loops outer, const Loops& inner) {
   const size_t room = kLoops - inner.size();
   if (outer.size() > room) {
-    std::sort(outer.begin(), outer.end(), [](const CallLoop& a, const CallLoop& b) { return a.n < b.n; });
+    std::sort(outer.begin(), outer.end(), [](const CallLoop& a, const CallLoop& b) {
+      return std::pair(a.members, a.n) < std::pair(b.members, b.n);
+    });
     const CallLoop loop = taken(outer, 0);
     for (int i = 0; i < loop.n; ++i) {
       LoweredCall one = lowered;
@@ -99,8 +102,12 @@ void CallWriter::issue(LoweredCall lowered, Loops outer, const Loops& inner) {
   while (outer.size() < room) outer.insert(outer.begin(), CallLoop{});
   outer.insert(outer.end(), inner.begin(), inner.end());
   for (int i = 0; i < kLoops; ++i) {
-    lowered.call.n[i] = outer[static_cast<size_t>(i)].n;
-    for (int w = 0; w < 4; ++w) lowered.call.s[w][i] = to_int(outer[static_cast<size_t>(i)].s[w]);
+    const CallLoop& loop = outer[static_cast<size_t>(i)];
+    lowered.call.n[i] = loop.n;
+    for (int w = 0; w < 4; ++w) lowered.call.s[w][i] = to_int(loop.s[w]);
+    if (!loop.members) continue;
+    lowered.members_loop = i;
+    lowered.each = loop.n / static_cast<int32_t>(members_);
   }
   touch(lowered);
   out_->push_back(lowered);
@@ -193,7 +200,7 @@ bool CallWriter::groups(Operand d, Operand a, Operand b, const Loops& all, bool 
     const Loops loops = swap ? swapped(all) : all;
     if (swap) std::swap(a, b);
     for (size_t j = 0; j < loops.size(); ++j) {
-      if (loops[j].n != 4 || loops[j].s[2] != 1) continue;
+      if (loops[j].n != 4 || loops[j].members || loops[j].s[2] != 1) continue;
       for (size_t h = 0; h < loops.size(); ++h) {
         if (h == j || loops[h].n < 2 || loops[h].s[2] != 4) continue;
         Loops rest = loops;

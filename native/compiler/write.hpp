@@ -9,6 +9,7 @@ namespace retrograd::compiler {
 struct CallLoop {
   int32_t n = 1;
   int64_t s[4] = {0, 0, 0, 0};
+  bool members = false;  // whether it goes over the members of a batch, alone or joined with others inside of it
 };
 using Loops = std::vector<CallLoop>;
 
@@ -48,6 +49,8 @@ struct Operand {
 
 class CallWriter {
  public:
+  // `members`: how many members of a batch the loops are laid out for.
+  explicit CallWriter(uint32_t members) : members_(members) {}
   virtual ~CallWriter() = default;
 
  protected:
@@ -69,6 +72,7 @@ class CallWriter {
   // What is to be known of a call before it is issued, and may still be changed.
   virtual void touch(LoweredCall& lowered) = 0;
 
+  const uint32_t members_;
   std::vector<LoweredCall>* out_ = nullptr;  // where the calls go
   uint32_t current_ = 0;                     // the instruction that is lowered
 

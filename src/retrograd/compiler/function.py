@@ -58,7 +58,8 @@ class Compiled(Generic[P]):
         self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
-            self._tiers = Tiers(self._programs, tier, dtype == "float32")
+            replayed = exact and tier == "auto"  # such programs stay on the tape
+            self._tiers = Tiers(self._programs, "tape" if replayed else tier, dtype == "float32")
             if pure:
                 # The native method itself, so that a call costs no Python frame.
                 self.backward = self._programs.backward  # type: ignore[method-assign, assignment]
@@ -111,24 +112,13 @@ class Compiled(Generic[P]):
         recorder = active_recorder()
         if recorder is not None:
             recorder.mark(f"calls {self._function.__name__}.backward_batch()")
-        left = self._programs.batch_forward(batch) if self._native and self._pure else None
-        if left is None:
+        answer = self._programs.batch(batch, seed) if self._native and self._pure else None
+        if answer is None:
             return self._batch_eagerly(batch, seed)
+        total, left = answer
         if left:
-            # New structures are traced; what still does not fit is run by itself.
-            for i in left:
-                if self._programs.batch_forward([batch[i]]):
-                    self._trace(_BACKWARD, tuple(batch[i]), "new")
-            left = self._programs.batch_forward(batch) or []
-        roots = [self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in left]
-        total = self._programs.batch_backward(seed)
+            total = self._batch_anew(batch, seed, left)
         self._tiers.catch_up()
-        for root in roots:
-            if isinstance(root, Value):
-                root.backward(seed)
-                total += root.data
-            else:
-                total += root
         return total * seed
 
     def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
@@ -253,7 +243,7 @@ class Compiled(Generic[P]):
         since = engine.tape_position()
         try:
             trace = recorder.run(self._function, description.stand_ins, want_sources=shown is not None)
-        except (errors.TracedIndexError, errors.LeakedTraceError):
+        except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
             raise
         except Exception as error:
             # Perhaps the function's own doing, perhaps a stand-in's: the plain call tells.
@@ -373,25 +363,39 @@ class Compiled(Generic[P]):
                 engine.set_recording(before)
 
     def _batch_eagerly(self, batch: list[tuple[Any, ...]], seed: float) -> float:
-        roots = [self._plainly(_BACKWARD, tuple(member), _EAGER[self._native])[0] for member in batch]
-        total = 0.0
-        for root in roots:
-            total += root.data if isinstance(root, Value) else root
-        for root in reversed(roots):
-            if isinstance(root, Value):
-                root.backward(seed)
-        return total * seed
+        total = _sum([self._plainly(_BACKWARD, tuple(member), _EAGER[self._native])[0] for member in batch])
+        mean = _number_of(total) * seed
+        if isinstance(total, Value):
+            total.backward(seed)
+        return mean
+
+    def _batch_anew(self, batch: list[tuple[Any, ...]], seed: float, left: list[int]) -> float:
+        """The same when no program stood for the members ``left``: their structures are traced, if they are new, and
+        what still does not fit is run by itself. Nothing has been added to any gradient yet."""
+        for i in left:
+            if self._programs.unfit([batch[i]]):
+                self._trace(_BACKWARD, tuple(batch[i]), "new")
+        alone = set(self._programs.unfit(batch))
+        # Whatever raises does so before the others are swept.
+        rest = _sum([self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in sorted(alone)])
+        together = [member for i, member in enumerate(batch) if i not in alone]
+        total, left = self._programs.batch(together, seed) or (0.0, [0])
+        if left:
+            raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
+        if isinstance(rest, Value):
+            rest.backward(seed)
+        return total + _number_of(rest)
 
     def _finish(self, kind: str, root: Any, description: Description) -> Any:
         """What a call of ``kind`` answers, from the Value that the function returned."""
-        value = root.data if isinstance(root, Value) else float(root)
+        value = _number_of(root)
         if kind == "call":
             return value
         if kind == "backward":
             if isinstance(root, Value):
                 root.backward()
-                for place, original in description.originals.items():
-                    original.grad += description.inputs[self._input(description, place)].grad
+                if description.originals:  # without any, nothing may fail any more
+                    self._pass_on(description)
             return value
         leaves = [
             description.inputs[self._input(description, place)] if where == "active" else description.wanted[place]
@@ -405,6 +409,11 @@ class Compiled(Generic[P]):
                 gradients[i] += engine.gradients(root, 1.0, [description.originals[place]])[0]
         return value, gradients
 
+    def _pass_on(self, description: Description) -> None:
+        """Give the Values among the arguments what their stand-ins are owed."""
+        for place, original in description.originals.items():
+            original.grad += description.inputs[self._input(description, place)].grad
+
     @staticmethod
     def _input(description: Description, place: int) -> int:
         if not description.actives:
@@ -414,6 +423,15 @@ class Compiled(Generic[P]):
             for i, (active, offset) in enumerate(zip(description.actives, description.offsets, strict=True))
             if active and offset == place
         )
+
+
+def _sum(results: Sequence[Any]) -> Any:
+    """One result that stands for many: a pass through it is all or nothing."""
+    return engine.reduce("sum", results) if any(isinstance(one, Value) for one in results) else float(sum(results))
+
+
+def _number_of(result: Any) -> float:
+    return result.data if isinstance(result, Value) else float(result)
 
 
 def _numbered(guards: Sequence[Guard], roots: list[Value]) -> list[tuple[str, int, int, float, bool]]:

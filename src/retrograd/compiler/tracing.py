@@ -78,10 +78,8 @@ class Recorder:
         """
         if _current.recorder is not None:
             raise RuntimeError("a trace is being made in this thread: call the plain function inside it.")
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._hooked())
-            if want_sources:
-                stack.enter_context(record_sources())
+        # No ExitStack: without memory it may enter a context that it does not leave.
+        with self._hooked(), record_sources() if want_sources else contextlib.nullcontext():
             result = function(*arguments)
             trace = self._trace
             trace.result = result._node if is_traced(result) else single_output(result, "the function's result")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from .judge import RELATIVE, Verdict
 from .mutants import Mutant
+from .paths import Fast
 from .peers import Peer
 from .table import Table
 
@@ -75,13 +76,11 @@ def _orders(table: Table) -> Iterable[str]:
 def lines(table: Table, mutants: tuple[int, Sequence[Mutant]] | None, peers: Sequence[Peer]) -> list[str]:
     """The summary that is printed."""
     found = [
-        f"{table.cells:,} cells on {1 + sum(not path.absent for path in table.paths)} paths; "
+        f"{table.cells:,} cells on {1 + sum(not path.absent for path in table.ways)} paths; "
         f"{len(table.short)} of the {len(table.verdicts):,} of the {table.engine} engine fall short",
         *_orders(table),
     ]
-    for path in table.paths:
-        same = f"{path.cells:,} cells, {len(path.differ)} differ" if not path.absent else f"not taken: {path.absent}"
-        found.append(f"{path.name}: {same}")
+    found += map(str, table.ways)
     for peer in peers:
         found.append(peer.sentence())
     if mutants is not None:
@@ -95,6 +94,21 @@ def _short(verdict: Verdict) -> str:
     exact = verdict.kind == "exact"
     error = "" if not exact else f"{verdict.ulp:.3g} ulp" if verdict.cell.order < 2 else f"{verdict.relative:.2g}"
     return f"| `{verdict.cell}` | {verdict.cell.order} | {verdict.got} | {verdict.wanted} | {error} |"
+
+
+def _fast_short(fast: Fast) -> list[str]:
+    """The cells on which a fast tier falls short and the engine does not."""
+    if not fast.short:
+        return []
+    return [
+        "",
+        f"**{len(fast.short)} answers, {fast.name},** where the engine is within the bar: a fast program adds in "
+        "another order.",
+        "",
+        "| cell | order | got | wanted | error |",
+        "|---|---|---|---|---|",
+        *dict.fromkeys(map(_short, fast.short)),  # alone and in vectors it may be the same
+    ]
 
 
 def page(table: Table, mutants: tuple[int, Sequence[Mutant]] | None, peers: Sequence[Peer]) -> str:
@@ -115,7 +129,9 @@ def page(table: Table, mutants: tuple[int, Sequence[Mutant]] | None, peers: Sequ
                 "|---|---|---|---|---|",
             ]
             text += map(_short, chosen)
-    differing = [(path.name, cell) for path in table.paths for cell in path.differ]
+    for fast in table.fast:
+        text += _fast_short(fast)
+    differing = [(path.name, cell) for path in table.ways for cell in path.differ]
     if differing:
         text += ["", "## Cells on which the paths differ", "", *(f"* {name}: `{cell}`" for name, cell in differing)]
     return "\n".join(text) + "\n"
@@ -141,4 +157,9 @@ The *convention* for all other cells, inside `retrograd.errstate(…="ignore")`:
   where the limits from two sides differ it is NaN; kinks and stated edges are those of [docs/ops.md](ops.md);
 * a derivative at an infinite operand is its limit, or NaN; so is every derivative of order 2 and up at a pole (never
   another number); beyond the domain a derivative is NaN or what its own formula gives there (`log'` is `1/a`);
-* a derivative that does not depend on an operand is the same when that operand is NaN."""
+* a derivative that does not depend on an operand is the same when that operand is NaN.
+
+Orders 0 and 1 are asked of `retrograd.compile` as well, each row compiled once and called at every cell. With
+`exact=True` it must have the engine's bits, with the promise `pure=True` and without. Without `exact=True` (the virtual
+machine's vectors, LLVM's machine code) it must have the engine's errors, infinities and NaNs, and is held against the
+same bars of exact mathematics; its finite cells are asked twice, alone and side by side in vectors."""

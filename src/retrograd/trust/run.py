@@ -48,4 +48,4 @@ def run(names: Sequence[str], folder: Path, mutate: bool, quick: bool) -> bool:
     elif names:
         for verdict in measured.short:
             print(f"falls short: {verdict.cell} at order {verdict.cell.order}: {verdict.got}, exactly {verdict.wanted}")
-    return not any(path.differ for path in measured.paths) and not (hunted and hunted[1])
+    return not any(path.differ for path in measured.ways) and not (hunted and hunted[1])

@@ -7,39 +7,28 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
-
-import retrograd
+from dataclasses import dataclass
 
 from .. import engine
-from ..engine import Value
+from . import compiled
 from .arguments import rows
-from .cells import Cell, Outcome, all_cells, fill, result_of
+from .cells import all_cells, fill
 from .judge import Verdict, expected, judge
+from .paths import Fast, Path
 
-__all__ = ["Path", "Table", "measure"]
-
-
-@dataclass(slots=True)
-class Path:
-    """Another way to the same numbers, compared bit for bit."""
-
-    name: str
-    cells: int = 0
-    differ: list[str] = field(default_factory=list)
-    absent: str = ""  #: why it was not taken
+__all__ = ["Table", "measure"]
 
 
 @dataclass(slots=True)
 class Table:
-    """What was measured: a verdict for each cell, and the other paths."""
+    """What was measured: a verdict for each cell, the paths that have the same bits, and the fast ones."""
 
     engine: str
     verdicts: list[Verdict]
     paths: list[Path]
+    fast: list[Fast]
 
     @property
     def short(self) -> list[Verdict]:
@@ -47,14 +36,24 @@ class Table:
         return [verdict for verdict in self.verdicts if not verdict.ok]
 
     @property
+    def ways(self) -> list[Path]:
+        """All other paths."""
+        return [*self.paths, *self.fast]
+
+    @property
     def cells(self) -> int:
         """Cells in all paths."""
-        return len(self.verdicts) + sum(path.cells for path in self.paths)
+        return len(self.verdicts) + sum(path.cells for path in self.ways)
 
 
-def _judged(job: tuple[str, int]) -> list[Verdict]:
+def _judged(job: tuple[str, int]) -> tuple[list[Verdict], list[Fast]]:
     name, step = job
-    return [judge(cell, fill(cell), expected(cell)) for cell in all_cells([name], step)]
+    verdicts, known = [], []
+    for cell in all_cells([name], step):
+        outcome, wanted = fill(cell), expected(cell)
+        verdicts.append(judge(cell, outcome, wanted))
+        known.append((cell, outcome, wanted, verdicts[-1].ok))
+    return verdicts, [compiled.ask(tier, known) for tier in compiled.TIERS] if _compiles() else []
 
 
 def measure(names: Sequence[str] | None = None, step: int = 1, processes: int | None = None) -> Table:
@@ -73,17 +72,23 @@ def measure(names: Sequence[str] | None = None, step: int = 1, processes: int | 
     other = "reference" if engine.ENGINE == "native" else "native"
     return Table(
         engine.ENGINE,
-        [verdict for part in parts for verdict in part],
-        [_other_engine(other, names, step), _compiled(names, step)],
+        [verdict for verdicts, _ in parts for verdict in verdicts],
+        [_other_engine(other, names, step), *_exactly_compiled(names, step)],
+        _together(fast for _, fast in parts),
     )
 
 
-def _bits(outcome: Outcome | list[str]) -> object:
-    """NaNs are equal whatever their bits; all else must agree to the last."""
-    if isinstance(outcome, str):
-        return outcome
-    numbers = [x if isinstance(x, float) else float.fromhex(x) for x in outcome]
-    return ["nan" if x != x else x.hex() for x in numbers]
+def _compiles() -> bool:
+    return engine.ENGINE == "native"
+
+
+def _together(parts: Iterable[Sequence[Fast]]) -> list[Fast]:
+    """What the fast tiers gave, over all rows."""
+    whole = [Fast(name) for name in compiled.TIERS] if _compiles() else []
+    for part in parts:
+        for all_of_it, some in zip(whole, part, strict=True):
+            all_of_it.add(some)
+    return whole
 
 
 def _other_engine(name: str, names: Sequence[str] | None, step: int) -> Path:
@@ -99,49 +104,21 @@ def _other_engine(name: str, names: Sequence[str] | None, step: int) -> Path:
     theirs = json.loads(done.stdout)
     path = Path(name)
     for cell in all_cells(names, step):
-        path.cells += 1
-        if _bits(fill(cell)) != _bits(theirs[cell.key]):
-            path.differ.append(f"{cell} at order {cell.order}")
+        answer = theirs[cell.key]
+        path.hear(cell, fill(cell), answer if isinstance(answer, str) else tuple(map(float.fromhex, answer)))
     return path
 
 
-def _compiled(names: Sequence[str] | None, step: int) -> Path:
-    """``retrograd.compile(f, exact=True)``, orders 0 and 1, where every operand is a Value."""
-    compile_function: Callable[..., Any] | None = getattr(retrograd, "compile", None)
-    if compile_function is None:
-        return Path("compiled", absent="this retrograd has no compile()")
-    path = Path("compiled")
-    functions: dict[tuple[str, int], Any] = {}
-    for cell in all_cells(names, step):
-        static = getattr(cell.row, "static", ())
-        if cell.order != 1 or not all(cell.values) or static:
-            continue
-        key = cell.row.name, len(cell.values)
-        if key not in functions:
-            functions[key] = compile_function(_as_function(cell), exact=True)
-        path.cells += 2
-        if _bits(_by_compiled(functions[key], cell)) != _bits(_eager(cell)):
-            path.differ.append(f"{cell} at orders 0 and 1")
-    return path
-
-
-def _as_function(cell: Cell) -> Callable[[list[Value]], Any]:
-    row = cell.row
-    return lambda xs: result_of(row, xs)
-
-
-def _eager(cell: Cell) -> Outcome:
-    """Result and slopes in one, where the row does not raise; else the error."""
-    result = fill(Cell(cell.row, cell.point, cell.values, 0))
-    slopes = fill(cell)
-    return result if isinstance(result, str) or isinstance(slopes, str) else (*result, *slopes)
-
-
-def _by_compiled(function: Any, cell: Cell) -> Outcome:
-    from .python import raised
-
-    try:
-        value, slopes = function.value_and_grad([float(x) for x in cell.point.given])
-    except (ArithmeticError, ValueError) as error:
-        return raised(error)
-    return (value, *slopes)
+def _exactly_compiled(names: Sequence[str] | None, step: int) -> list[Path]:
+    """``rg.compile(f, exact=True)`` with the promise of purity and without it, orders 0 and 1."""
+    if not _compiles():
+        return [Path("compiled", absent=f"the {engine.ENGINE} engine compiles nothing")]
+    paths = []
+    for name, pure in (("compiled, exact", True), ("compiled, exact, in safe mode", False)):
+        path, answers = Path(name), compiled.Answers(pure, exact=True)
+        for cell in all_cells(names, step):
+            if cell.order < 2:
+                path.hear(cell, fill(cell), answers(cell))
+        path.differ += answers.fallen_back
+        paths.append(path)
+    return paths
