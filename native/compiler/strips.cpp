@@ -221,28 +221,37 @@ class Finding {
       });
     }
     std::map<uint32_t, Address> numbers;  // of the local regions of each run
-    Address all = 0;
+    const auto is_local = [&](uint32_t i) {
+      return is_result(i) && !mixed_[i] && layout_[i] != Along::NOWHERE && run[i] < kSeveral;
+    };
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-      if (!is_result(i) || mixed_[i] || layout_[i] == Along::NOWHERE || run[i] >= kSeveral) continue;
-      strips_.locals[i] = layout_[i];
-      numbers[run[i]] += region(i).length;
-      all += region(i).length;
+      if (is_local(i)) numbers[run[i]] += region(i).length;
     }
-    if (all <= cache()) {
-      strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
-      numbers.clear();
+    choose_runs(numbers);
+    for (uint32_t i = 0; i < program_.regions.size(); ++i) {
+      if (is_local(i) && numbers.count(run[i])) strips_.locals[i] = layout_[i];
     }
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       if (!numbers.count(phase_[i])) strips_.axis[i] = -1;
     }
+  }
+
+  // The runs that are worth it, by the numbers of their local regions, and how long their strips are.
+  void choose_runs(std::map<uint32_t, Address>& numbers) {
+    // The longest strip of a run should fill some of the cache: else it costs more than it saves.
+    std::erase_if(numbers, [&](const auto& run) { return run.second / strips_.length * kTall < cache() / 16; });
+    Address all = 0, most = 0;
+    for (const auto& [phase, some] : numbers) {
+      all += some;
+      most = std::max(most, some / strips_.length);
+    }
+    if (all <= cache()) numbers.clear();
     if (numbers.empty()) {
       strips_.length = 0;
       return;
     }
     // The local regions of a strip have three quarters of the cache.
-    Address most = 0;
-    for (const auto& [phase, some] : numbers) most = std::max(most, some / strips_.length);
-    const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / std::max<Address>(most, 1)) / kShort * kShort;
+    const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / most) / kShort * kShort;
     strips_.size = std::min(std::clamp(fit, kShort, kTall), strips_.length);
   }
 
