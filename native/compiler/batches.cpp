@@ -152,7 +152,7 @@ class Batch {
       machine->enter();
       for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
       std::vector<uint32_t> broken;
-      outcome = machine->forward(entry.guards, &broken);
+      outcome = machine->forward(entry.guards, sweeps_ ? Aim::GRADIENTS : Aim::VALUE, &broken);
       if (outcome == Outcome::EXCEPTIONAL) {
         ++entry.exceptional;
         return replay(entry, together_);

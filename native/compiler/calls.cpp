@@ -14,14 +14,14 @@ struct Found {
   bool failed = false;         // an exception is set
 };
 
-Outcome run_forward(Entry& entry, const Arguments& arguments, bool* replayed) {
+Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed) {
   Outcome outcome = Outcome::EXCEPTIONAL;
   *replayed = entry.replays();
   if (!*replayed) {
     Machine& machine = *entry.single;
     machine.enter();
     entry.give(machine, 0, arguments);
-    outcome = machine.forward(entry.guards);
+    outcome = machine.forward(entry.guards, aim);
     if (outcome != Outcome::EXCEPTIONAL) return outcome;
     ++entry.exceptional;
     *replayed = true;
@@ -71,7 +71,8 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     if (fit == 0) continue;
-    const Outcome outcome = run_forward(entry, *self->scratch, &found.replayed);
+    const Aim aim = differentiates || mode == GRADIENTS ? Aim::GRADIENTS : Aim::VALUE;
+    const Outcome outcome = run_forward(entry, *self->scratch, aim, &found.replayed);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       found.reason = "guard";
@@ -206,12 +207,15 @@ PyObject* check(PyObject* object, PyObject* args) {
     const int fit = entry->fits(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     bool replayed;
-    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, &replayed) : Outcome::GUARD;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Aim::VALUE, &replayed) : Outcome::GUARD;
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
     if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
-    if (!replayed) entry->single->backward(1.0, Target::WORKSPACE);  // so that what it leaves behind shows
+    if (!replayed) {  // once more, so that what it leaves behind shows
+      entry->single->backward(1.0, Target::WORKSPACE);
+      entry->single->forward(entry->guards, Aim::GRADIENTS);
+    }
     if (replayed) {
       entry->replay->backward(1.0, Target::WORKSPACE);
       result = entry->replay->root(0);

@@ -16,7 +16,8 @@ constexpr size_t kOften = 2;     // uses of a parameter
 
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
-  const double calls = static_cast<double>(lowered.forward.size() + lowered.backward.size());
+  const double calls = static_cast<double>(
+      lowered.together() ? lowered.both.calls_made() : lowered.forward.calls_made() + lowered.backward.calls_made());
   return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
 }
 

@@ -17,11 +17,13 @@ PyObject* facts_of(const Entry& entry) {
     Ref number(PyFloat_FromDouble(time));
     if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
   }
-  size_t forward_calls = 0, backward_calls = 0, bytes = 0;
+  size_t forward_calls = 0, backward_calls = 0, bytes = 0, strip = 0;
   std::vector<uint32_t> sizes;
   if (entry.single) {
     forward_calls = entry.single->calls(0).size();
-    backward_calls = entry.single->calls(1).size();
+    const Lowered& lowered = entry.single->lowered();
+    backward_calls = lowered.together() ? lowered.both.calls.size() - forward_calls : lowered.backward.calls.size();
+    strip = lowered.strips.size;
     bytes = 2 * entry.single->bytes();
     sizes.push_back(1);
   }
@@ -38,14 +40,14 @@ PyObject* facts_of(const Entry& entry) {
   }
   if (entry.replay) bytes += entry.replay->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue("{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
-                       size(entry.number), "mode", entry.mode, "tier", tier_of(entry), "nodes",
-                       size(entry.graph.size()), "terms", size(entry.program.terms), "groups",
-                       size(entry.program.groups), "instructions", size(entry.program.instructions.size()),
-                       "forward_calls", size(forward_calls), "backward_calls", size(backward_calls), "bytes",
-                       size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()), "hits",
-                       size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional",
-                       size(entry.exceptional), "milliseconds", passes.get(), "batches", batches.get());
+  return Py_BuildValue(
+      "{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number), "mode",
+      entry.mode, "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms", size(entry.program.terms),
+      "groups", size(entry.program.groups), "instructions", size(entry.program.instructions.size()), "forward_calls",
+      size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
+      size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
+      size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip), "milliseconds",
+      passes.get(), "batches", batches.get());
 }
 
 PyObject* view_of(const View& view, int rank) {
@@ -139,7 +141,10 @@ PyObject* listing(PyObject* object, PyObject* argument) {
 
 PyObject* verified(PyObject* object, PyObject* argument) {
   const Entry* entry = entry_numbered(object, argument);
-  return entry ? PyUnicode_FromString(verify(entry->program, true).c_str()) : nullptr;
+  if (!entry) return nullptr;
+  std::string problem = verify(entry->program, true);
+  if (problem.empty() && entry->single) problem = verify(entry->program, entry->single->lowered().strips);
+  return PyUnicode_FromString(problem.c_str());
 }
 
 // locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for

@@ -1,6 +1,7 @@
 // The kernels that every row of the op table has, one number at a time, and the choice of an instruction set.
 #include "kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -257,6 +258,13 @@ bool fill(const Call& call) {
 }
 
 template <class T>
+bool finite(const Call& call) {
+  const T* d = in<T>(call, 0);
+  if constexpr (sizeof(T) == sizeof(double)) return !best_kernels().all_finite(d, call.n[4]);
+  return !std::all_of(d, d + call.n[4], [](T number) { return std::isfinite(number); });
+}
+
+template <class T>
 Run of_row(Kernel kernel, uint16_t row) {
   switch (row) {
 #define RG_CASE(name)                                                \
@@ -284,6 +292,7 @@ Run generic(Kernel kernel, uint16_t row) {
     case Kernel::EXTREME_BACK: return extreme_back<T>;
     case Kernel::SCATTER: return scatter<T>;
     case Kernel::FILL: return fill<T>;
+    case Kernel::FINITE: return finite<T>;
     default: return nullptr;
   }
 }

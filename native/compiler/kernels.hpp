@@ -15,8 +15,8 @@ enum class Kernel : uint8_t {
   MAP,                     // d = row(a, b, c)
   MAP_BACK,                // d += g * partial(a, b, y), d being the gradient of operand `which`
   ADD,                     // d (+)= k * a
-  PRODUCT,                 // d (+)= a * b; no loop is summed over
-  CONTRACT,                // d (+)= sum a * b over any loops where d stands still
+  PRODUCT,                 // d (+)= k * a * b; no loop is summed over
+  CONTRACT,                // d (+)= sum a * b over any loops where d stands still; rows in the last but one, if any
   CONTRACT_NN,             // loops (o, o, M, N, K): a stands still in N, b in M; d and b have stride 1 in N
   CONTRACT_NT,             // loops (o, o, M, N, K): a and b have stride 1 in K
   CONTRACT_GROUPS_SPREAD,  // loops (o, o, M, H, K): d[4h + j] (+)= sum_k a[h, k] * b[4h + j, k] for j in 0..3
@@ -31,6 +31,7 @@ enum class Kernel : uint8_t {
   INDEXED,                 // d[i] = row(base[list_a[i]], …)
   INDEXED_BACK,            // gradients at the lists += g[i] * partial
   FILL,                    // d = k
+  FINITE,                  // whether all n[4] numbers at d are finite; else it says that one is outside
 };
 
 // One call. What the pointers are, by kernel:

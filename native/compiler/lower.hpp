@@ -8,7 +8,7 @@
 #pragma once
 
 #include "kernels.hpp"
-#include "program.hpp"
+#include "strips.hpp"
 
 namespace retrograd::compiler {
 
@@ -19,9 +19,23 @@ struct LoweredCall {
   Call call{};
   Space spaces[kPointers]{};
   Address at[kPointers]{};
-  uint32_t instruction = 0;  // of the program
-  int members_loop = -1;     // the loop over the members, if there is one, and
-  int32_t each = 0;          // its iterations for each of them
+  Address moves[kPointers]{};  // of a call that is repeated: how far each pointer moves from one strip to the next
+  uint32_t instruction = 0;    // of the program
+  int members_loop = -1;       // the loop over the members, if there is one, and
+  int32_t each = 0;            // its iterations for each of them
+};
+
+// Calls [begin, end) of a pass, which do one strip and run so many times one after the other.
+struct Repeat {
+  size_t begin, end;
+  uint32_t times;
+  uint32_t iterations;  // of the loop that strips are of, each time
+};
+
+struct Pass {
+  std::vector<LoweredCall> calls;
+  std::vector<Repeat> repeats;
+  size_t calls_made() const;
 };
 
 // Places that each member has its own of, `stride` apart; shared by all where that is 0.
@@ -34,11 +48,18 @@ struct Lowered {
   std::vector<Address> base;    // of each region, for the first member of the batch; results come last
   std::vector<Address> stride;  // from one member to the next; 0 for what they share
   Address size = 0;
+  Address local = 0;  // where local regions begin, which come last of all
   std::vector<int32_t> pool;
-  std::vector<LoweredCall> forward, backward;
+  Strips strips;
+  Pass forward, backward;
+  // Where what a strip's results are owed is known beforehand, as that of a sum of losses: both passes in one, so that
+  // a strip goes forward and back while it is in the cache. `backward` has no calls then.
+  Pass both;
+  bool together() const { return !both.calls.empty(); }
   std::vector<Range> zeroed;          // gradients that the first contribution does not store
   bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
 
+  const Pass& pass(int number) const { return number == 0 ? forward : number == 3 ? both : backward; }
   // The region that an address is in.
   uint32_t region_at(Address address) const;
   std::vector<uint32_t> order;  // the regions by their bases

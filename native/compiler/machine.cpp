@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "watch.hpp"
+
 namespace retrograd::compiler {
 
 bool Guard::decides(double a, double b) const {
@@ -16,58 +18,6 @@ bool Guard::decides(double a, double b) const {
     default: return (a != b) == outcome;
   }
 }
-
-namespace {
-
-// Whether the row can give a finite number for one that is not.
-bool absorbs(const Instruction& instruction) {
-  switch (instruction.code) {
-    case Code::DOT:
-    case Code::SUM:
-    case Code::GATHER: return false;
-    case Code::SELECT:  // what is not chosen does not show
-    case Code::EXTREME: return true;
-    default: break;
-  }
-  switch (instruction.row) {
-    case ROW_add:
-    case ROW_sub:
-    case ROW_mul:
-    case ROW_neg:
-    case ROW_square:
-    case ROW_identity:
-    case ROW_detach: return false;
-    default: return true;
-  }
-}
-
-// The regions whose numbers can be not finite without the result's showing it: those that absorbing rows read.
-std::vector<bool> absorbed_regions(const Program& program, const Lowered& lowered) {
-  std::vector<bool> absorbed(program.regions.size());
-  for (const Instruction& instruction : program.instructions) {
-    if (!absorbs(instruction)) continue;
-    const auto mark = [&](uint32_t region) {
-      // A parameter that is not chosen has nothing behind it that could be owed anything.
-      const bool chosen = instruction.code == Code::SELECT && program.regions[region].memory == Memory::PARAMETER;
-      if (!chosen) absorbed[region] = true;
-    };
-    for (int i = 0; i < instruction.operands; ++i) {
-      const View& view = instruction.views[i];
-      if (view.region != kNoRegion) {
-        mark(view.region);
-      } else if (instruction.code == Code::INDEXED) {
-        const auto list = lowered.pool.begin() + view.base;
-        std::for_each(list, list + instruction.sizes[0], [&](int32_t at) { mark(lowered.region_at(at)); });
-      }
-    }
-    if (instruction.through_pool) {
-      for (const int32_t at : lowered.pool) mark(lowered.region_at(at));
-    }
-  }
-  return absorbed;
-}
-
-}  // namespace
 
 Machine::Machine(const Program& program, const std::vector<double>& literals,
                  std::vector<std::shared_ptr<Store>> stores, uint32_t capacity, bool float32, Workspaces& workspaces)
@@ -84,10 +34,11 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
       use_(size_t{capacity} + 1) {
   find_watched();
   find_fixed(literals);
-  forward_ = bind(lowered_.forward, Target::STORES);
-  backward_[0] = bind(lowered_.backward, Target::STORES);
+  calls_[0] = bind(lowered_.forward.calls, Target::STORES);
+  calls_[1] = bind(lowered_.backward.calls, Target::STORES);
+  calls_[3] = bind(lowered_.both.calls, Target::WORKSPACE);
   // Nobody asks for the gradients of one batch alone.
-  if (capacity == 1) backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
+  if (capacity == 1) calls_[2] = bind(lowered_.backward.calls, Target::WORKSPACE);
   members_ = 0;
   set_members(capacity);
 }
@@ -95,15 +46,13 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
 void Machine::set_members(uint32_t members) {
   if (members == members_) return;
   members_ = members;
-  const auto adapt = [&](std::vector<Call>& calls, const std::vector<LoweredCall>& lowered) {
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (lowered[i].members_loop >= 0) {
-        calls[i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
-      }
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
+    for (size_t i = 0; i < calls_[pass].size(); ++i) {
+      if (lowered[i].members_loop < 0) continue;
+      calls_[pass][i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
     }
-  };
-  adapt(forward_, lowered_.forward);
-  adapt(backward_[0], lowered_.backward);
+  }
 }
 
 std::vector<uint32_t> Machine::sizes() const {
@@ -125,7 +74,7 @@ void Machine::find_fixed(const std::vector<double>& literals) {
   for (const Range& range : watched_) {
     if (range.stride) continue;
     for (const uint32_t i : lowered_.order) {
-      const Address end = lowered_.base[i] + program_.regions[i].length;
+      const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
       for (Address at = end; at < (end + 7) / 8 * 8 && at > range.begin && at < range.end; ++at) {
         fixed_.emplace_back(at, 0.0);
       }
@@ -246,10 +195,10 @@ void Machine::add_gradients_out() {
 // What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
 // rows that absorb it. Those are looked at.
 void Machine::find_watched() {
-  std::vector<bool> watched = absorbed_regions(program_, lowered_);
+  std::vector<bool> watched = absorbed_regions(program_);
   watched[program_.roots[0].region] = true;
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i]) continue;
+    if (!watched[i] || lowered_.strips.local(i)) continue;
     const Region& region = program_.regions[i];
     if (direct_ && region.memory == Memory::PARAMETER) {
       watched_stores_.push_back(stores_[region.store].get());
@@ -286,16 +235,42 @@ bool Machine::finite() const {
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
   if (const MachineCode code = use_[members_].code[pass]) return code() != 0;
+  std::vector<Call>& list = calls_[pass];
   bool outside = false;
-  for (const Call& call : calls(pass)) outside |= call.run(call);
+  const auto run_some = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) outside |= list[i].run(list[i]);
+  };
+  size_t done = 0;
+  for (const Repeat& repeat : lowered_.pass(pass).repeats) {
+    run_some(done, repeat.begin);
+    for (uint32_t i = 0; i < repeat.times; ++i) {
+      run_some(repeat.begin, repeat.end);
+      move(list, pass, repeat, i + 1 < repeat.times ? 1 : 1 - static_cast<int64_t>(repeat.times));
+    }
+    done = repeat.end;
+  }
+  run_some(done, list.size());
   return outside;
 }
 
-Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
+// Moves the pointers of repeated calls by so many strips.
+void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips) {
+  if (strips == 0) return;
+  const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
+  for (size_t i = repeat.begin; i < repeat.end; ++i) {
+    for (int p = 0; p < kPointers; ++p) {
+      if (lowered[i].moves[p] == 0) continue;
+      list[i].p[p] = static_cast<char*>(list[i].p[p]) + lowered[i].moves[p] * strips * static_cast<int64_t>(width());
+    }
+  }
+}
+
+Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken) {
   ++use_[members_].runs;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
-  const bool outside = run(0);
+  swept_ = aim == Aim::GRADIENTS && lowered_.together();
+  const bool outside = swept_ ? run_both() : run(0);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
   for (uint32_t member = 0; member < members_ && !guards.empty(); ++member) {
@@ -327,16 +302,48 @@ void Machine::zero(Target target) {
   }
 }
 
-void Machine::backward(double seed, Target target) {
-  zero(target);
+void Machine::seed(double number, Target target) {
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
   for (uint32_t member = 0; member < members_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
     // The function may return a parameter itself; what it owes is added like any other contribution.
-    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + seed : seed);
+    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + number : number);
   }
+}
+
+bool Machine::run_both() {
+  zero(Target::WORKSPACE);
+  seed(1.0, Target::WORKSPACE);
+  scale_ = 1.0;
+  return run(3);
+}
+
+// Of parameters and of inputs.
+void Machine::scale_gradients(double factor) {
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.memory != Memory::PARAMETER && region.memory != Memory::INPUT) continue;
+    const Address length = lowered_.stride[i] ? lowered_.stride[i] * members_ : region.length;
+    for (Address k = 0; k < length; ++k) {
+      char* gradient = gradient_at(lowered_.base[i] + k);
+      write(gradient, read(gradient) * factor);
+    }
+  }
+}
+
+void Machine::backward(double number, Target target) {
+  if (lowered_.together()) {
+    if (!swept_) run_both();
+    swept_ = true;
+    if (number != scale_) scale_gradients(number / scale_);
+    scale_ = number;
+    if (target == Target::STORES) add_gradients_out();
+    return;
+  }
+  zero(target);
+  seed(number, target);
   run(target == Target::STORES ? 1 : 2);
   if (!direct_ && target == Target::STORES) add_gradients_out();
 }

@@ -32,6 +32,14 @@ enum class Outcome : uint8_t {
   EXCEPTIONAL  // an operation left its domain, or a number is not finite: the tape must decide what that means
 };
 
+constexpr int kPasses = 4;  // forward, backward to each target, both in one
+
+// What a forward pass is for.
+enum class Aim : uint8_t {
+  VALUE,
+  GRADIENTS,  // a backward pass comes after it, and may be made with it
+};
+
 enum class Target : uint8_t {
   STORES,     // gradients of parameters are added to the stores'
   WORKSPACE,  // they are left in the machine's own memory
@@ -59,12 +67,12 @@ class Machine {
   double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE
 
   // The outcome of the whole batch. Members of which a guard did not hold are listed in `broken`, if it is given.
-  Outcome forward(std::span<const Guard> guards, std::vector<uint32_t>* broken = nullptr);
+  Outcome forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, Target target);
 
   // The calls as they are bound, for the tier that makes machine code of them, and that code, which is for so many
   // members as there are now.
-  const std::vector<Call>& calls(int pass) const { return pass == 0 ? forward_ : backward_[pass - 1]; }
+  const std::vector<Call>& calls(int pass) const { return calls_[pass]; }
   using MachineCode = int32_t (*)();
   void install(int pass, MachineCode code) { use_[members_].code[pass] = code; }
   bool has_code() const { return use_[members_].code[0] != nullptr; }
@@ -99,12 +107,16 @@ class Machine {
   bool finite(Range range) const;
   bool finite() const;
   void zero(Target target);
+  void seed(double number, Target target);
+  void scale_gradients(double factor);
   bool run(int pass);
+  bool run_both();
+  void move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips);
 
   // What has happened with a number of members.
   struct Use {
     uint32_t runs = 0;
-    MachineCode code[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
+    MachineCode code[kPasses] = {};
   };
 
   const Program& program_;
@@ -121,7 +133,9 @@ class Machine {
   size_t literals_ = 0;
   std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
   std::vector<Store*> watched_stores_;  // the same of parameters
-  std::vector<Call> forward_, backward_[2];
+  std::vector<Call> calls_[kPasses];
+  bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
+  double scale_ = 1.0;
   std::vector<Use> use_;  // by the number of members
 };
 

@@ -48,6 +48,7 @@ struct View {
   uint32_t region = kNoRegion;  // kNoRegion: a list in the pool, or index arguments
   Address base = 0;
   std::array<int32_t, kRank> strides{};
+  friend bool operator==(const View&, const View&) = default;
 };
 
 struct Instruction {
@@ -103,6 +104,9 @@ Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves);
 
 // Checks everything that the comment above promises; the first violation in words, or nothing.
 std::string verify(const Program& program, bool every_address);
+
+// The region that an address is in.
+uint32_t region_at(const Program& program, Address address);
 
 // The instruction that writes an address; the number of instructions when none does.
 size_t producer_of(const Program& program, Address address);

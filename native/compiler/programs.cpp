@@ -139,6 +139,7 @@ PyMethodDef methods[] = {
     {"facts", guarded<facts>, METH_NOARGS, "What each program is and has done."},
     {"listing", guarded<listing>, METH_O, "A program as plain Python."},
     {"calls", guarded<calls>, METH_VARARGS, "The bound calls of a machine."},
+    {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
     {"watch", guarded<watch>, METH_VARARGS, "Whom to tell when a machine has run often."},
     {"fresh", guarded<fresh>, METH_NOARGS, "Whether a program has run in a new way since this was asked last."},

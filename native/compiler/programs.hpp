@@ -57,6 +57,7 @@ PyObject* unfit(PyObject* object, PyObject* members);
 PyObject* calls(PyObject* object, PyObject* args);
 PyObject* profile(PyObject* object, PyObject* args);
 PyObject* memory(PyObject* object, PyObject* args);
+PyObject* strips(PyObject* object, PyObject* args);
 PyObject* watch(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);
 PyObject* install(PyObject* object, PyObject* args);

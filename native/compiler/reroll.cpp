@@ -4,11 +4,11 @@
 #include <bit>
 #include <map>
 #include <numeric>
-#include <unordered_set>
 
 #include "nest.hpp"
 #include "program.hpp"
 #include "rows.hpp"
+#include "sides.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -33,14 +33,6 @@ struct Key {
     if (auto c = a.arity <=> b.arity; c != 0) return c;
     return a.term <=> b.term;
   }
-};
-
-// What one operand of each member reads: `width` addresses a member.
-struct Side {
-  size_t width = 1;
-  std::vector<Place> places;
-  const Place& at(size_t member, size_t k = 0) const { return places[member * width + k]; }
-  friend bool operator==(const Side&, const Side&) = default;
 };
 
 class Rerolling {
@@ -172,17 +164,20 @@ class Rerolling {
     ++program_.groups;
     const uint32_t first = terms_.results[keys[0].term];
     const uint32_t region = add_region(Memory::VALUE, active_[first], keys.size());
+    outer_.clear();
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
       place_members(keys.subspan(begin, end - begin), region, base_of(region) + static_cast<Address>(begin));
       begin = end;
     }
-    for (size_t begin = 0; begin < keys.size();) {
+    for (size_t begin = 0, number = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
       members_ = keys.subspan(begin, end - begin);
-      subgroup();
+      results_.clear();
+      for (const Key& key : members_) results_.push_back(nodes_[terms_.results[key.term]]);
+      subgroup(outer_[number++]);
       begin = end;
     }
   }
@@ -195,6 +190,7 @@ class Rerolling {
       const size_t place = outer == 1 ? i : i % inner * outer + i / inner;
       nodes_[terms_.results[keys[i].term]] = {region, base + static_cast<Address>(place)};
     }
+    outer_.push_back(outer);
   }
 
   // How long the outermost loop is, if it is to go innermost; else 1.
@@ -224,9 +220,10 @@ class Rerolling {
   }
 
   std::span<const Id> operands_of(size_t member) const { return terms_.operands_of(members_[member].term); }
-  Place result_of(size_t member) const { return nodes_[terms_.results[members_[member].term]]; }
+  Place result_of(size_t member) const { return results_[member]; }
 
-  void subgroup() {
+  // `outer`: how long the members' outermost loop is, if their results lie along it; else 1.
+  void subgroup(size_t outer) {
     const size_t term = members_[0].term;
     Instruction blank;
     blank.row = terms_.rows[term];
@@ -235,7 +232,9 @@ class Rerolling {
     switch (terms_.kinds[term]) {
       case Kind::MAP: {
         blank.code = Code::MAP;
-        for (size_t i = 0; i < arity; ++i) place_literals(i, 1, 1);
+        for (size_t i = 0; i < arity; ++i) {
+          if (!place_along(i, outer)) place_literals(i, 1, 1);
+        }
         std::vector<Side> sides;
         sides.reserve(arity);
         for (size_t i = 0; i < arity; ++i) sides.push_back(side(i, 1, 1));
@@ -267,6 +266,33 @@ class Rerolling {
   [[noreturn]] static void constant() { throw Unsupported("an empty dot product is part of the function"); }
 
   // --- operands -------------------------------------------------------------------------------------------------
+
+  // Gives the literals that operand i of each member is a place along the long outer loop, as the members' results lie;
+  // rows that several members read one after the other, as each cluster reads a point, are there once. False when there
+  // is no such loop, or place_literals does better.
+  bool place_along(size_t i, size_t outer) {
+    if (outer == 1) return false;
+    std::vector<uint32_t> literals;
+    std::vector<double> numbers;
+    for (size_t m = 0; m < members_.size(); ++m) {
+      const Id id = operands_of(m)[i];
+      if (!id.is_literal() || program_.literals[id.index()].address >= 0) return false;
+      literals.push_back(id.index());
+      numbers.push_back(graph_.literals[id.index()]);
+    }
+    Repeats repeats = repeats_of(numbers);
+    if (repeats.block == numbers.size()) return false;
+    const size_t inner = numbers.size() / outer;
+    if (inner % repeats.block != 0) repeats = {};
+    const size_t kept = inner / repeats.block * repeats.width;
+    const uint32_t region = add_region(Memory::LITERAL, false, outer * kept);
+    for (size_t m = 0; m < literals.size(); ++m) {
+      const size_t one = m / repeats.block * repeats.width + m % repeats.block % repeats.width;
+      program_.literals[literals[m]] = {region,
+                                        base_of(region) + static_cast<Address>(one % kept * outer + one / kept)};
+    }
+    return true;
+  }
 
   // Gives the literals among operands first, first + step, … (`count` of them) of each member a place: side by side,
   // and once only where a member has the same numbers as the one before it, as the neurons of a layer do.
@@ -389,34 +415,16 @@ class Rerolling {
     instruction.rank = 1;
     instruction.operands = static_cast<uint8_t>(sides.size());
     instruction.terms = instruction.sizes[0] = static_cast<uint32_t>(members_.size());
-    instruction.result = {result_of(0).region, result_of(0).address, {1}};
+    std::vector<size_t> order(members_.size());  // that of the results in memory
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return result_of(a).address < result_of(b).address; });
+    instruction.result = {result_of(order[0]).region, result_of(order[0]).address, {1}};
     for (size_t i = 0; i < sides.size(); ++i) {
       instruction.views[i] = {kNoRegion, static_cast<Address>(program_.pool.size()), {1}};
-      for (const Place& place : sides[i].places) program_.pool.push_back(stride_of(place.address));
+      for (const size_t m : order) program_.pool.push_back(stride_of(sides[i].at(m).address));
     }
     program_.instructions.push_back(instruction);
-  }
-
-  // Whether all members see the same pattern of offsets, which stays in one region.
-  static bool one_pattern(const Side& side, size_t members) {
-    for (size_t m = 0; m < members; ++m) {
-      for (size_t k = 1; k < side.width; ++k) {
-        if (side.at(m, k).region != side.at(m).region ||
-            side.at(m, k).address - side.at(m).address != side.at(0, k).address - side.at(0).address) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  static std::vector<Nest> pattern_of(std::span<const Side> sides) {
-    Rows rows;
-    rows.width = static_cast<int>(sides.size());
-    for (size_t k = 0; k < sides[0].width; ++k) {
-      for (const Side& side : sides) rows.numbers.push_back(side.at(0, k).address - side.at(0).address);
-    }
-    return find_nests(rows, 3);
   }
 
   // Copies what a side reads into a region of its own, side by side; if `shared`, once only for members that read the
@@ -461,49 +469,65 @@ class Rerolling {
     program_.instructions.push_back(gather);
   }
 
-  // How many different rows of numbers a side reads.
-  static size_t distinct(const Side& side) {
-    std::unordered_set<Address> bases;
-    for (size_t m = 0; m * side.width < side.places.size(); ++m) bases.insert(side.at(m).address);
-    return bases.size();
-  }
-
-  // A sum may be taken in any order: that of the addresses of the side which would be the dearest to collect, if that
-  // makes a nest of them.
-  void reorder_sum(std::span<Side> sides) const {
-    Side* dearest = &sides[0];
-    size_t most = 0;
-    for (Side& side : sides) {
-      const size_t rows = distinct(side);
-      if (rows <= most) continue;
-      most = rows;
-      dearest = &side;
-    }
-    if (!one_pattern(*dearest, members_.size()) || pattern_of({dearest, 1}).size() == 1) return;
-    std::vector<size_t> order(dearest->width);
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t i, size_t j) { return dearest->at(0, i).address < dearest->at(0, j).address; });
-    for (Side& side : sides) {
-      Side sorted{side.width, {}};
-      for (size_t m = 0; m < members_.size(); ++m) {
-        for (const size_t k : order) sorted.places.push_back(side.at(m, k));
+  // A sum as the sum of its parts, each of which has a region of its own.
+  void in_parts(const Instruction& blank, const std::vector<Side>& sides, size_t summed,
+                const std::vector<size_t>& part) {
+    const size_t parts = *std::max_element(part.begin(), part.end()) + 1;
+    const std::vector<Place> results = results_;
+    const Place first = *std::min_element(results.begin(), results.end(),
+                                          [](const Place& a, const Place& b) { return a.address < b.address; });
+    // The places of the members in a new region like that of the results.
+    const auto fresh = [&](bool active) {
+      const uint32_t region = add_region(Memory::VALUE, active, results.size());
+      std::vector<Place> places;
+      for (const Place& place : results) places.push_back({region, base_of(region) + place.address - first.address});
+      return places;
+    };
+    Side sofar{1, {}};
+    bool active = false;
+    for (size_t p = 0; p < parts; ++p) {
+      Instruction one = blank;
+      one.has_init = blank.has_init && p == 0;
+      std::vector<Side> some;
+      for (size_t i = 0; i < sides.size(); ++i) {
+        if (i < summed) some.push_back(part_of_side(sides[i], part, p));
+        if (i >= summed && p == 0) some.push_back(sides[i]);
       }
-      side = std::move(sorted);
+      bool moves = false;
+      for (const Side& side : some) moves |= program_.regions[side.at(0).region].active;
+      Side sum{1, fresh(moves)};
+      results_ = sum.places;
+      reduction(one, some, summed);
+      if (p > 0) {
+        active |= moves;
+        results_ = p + 1 < parts ? fresh(active) : results;
+        Instruction both = blank;
+        both.code = Code::MAP;
+        both.row = ROW_add;
+        both.has_init = false;
+        map(both, {sofar, sum});
+        sum.places = results_;
+      }
+      active |= moves;
+      sofar = std::move(sum);
     }
   }
 
   // A DOT, SUM or EXTREME; the first `summed` sides are summed over, another is the init.
   void reduction(const Instruction& blank, std::vector<Side>& sides, size_t summed) {
     const std::span<Side> inner_sides = std::span(sides).first(summed);
-    if (blank.code != Code::EXTREME) reorder_sum(inner_sides);
+    if (blank.code != Code::EXTREME) {
+      if (const std::vector<size_t> part = parts_of(inner_sides); !part.empty())
+        return in_parts(blank, sides, summed, part);
+      reorder_sum(inner_sides);
+    }
     const bool squares = summed == 2 && sides[0] == sides[1];
     for (Side& side : inner_sides) {
       if (squares && &side == &sides[1]) {  // the same numbers are collected once
         side = sides[0];
         break;
       }
-      const bool regular = one_pattern(side, members_.size());
+      const bool regular = one_pattern(side);
       const std::vector<Nest> nests = regular ? pattern_of({&side, 1}) : std::vector<Nest>();
       // The kernel of an EXTREME walks along one loop.
       if (nests.size() != 1 || (blank.code == Code::EXTREME && nests[0].loops.size() > 1)) collect(side);
@@ -552,7 +576,7 @@ class Rerolling {
       limit = limit ? std::min(limit, blank.limit) : blank.limit;
     }
     const int64_t stride = count > 1 ? candidates.at(0, 1).address - candidates.at(0).address : 0;
-    bool regular = one_pattern(candidates, members_.size());
+    bool regular = one_pattern(candidates);
     for (size_t k = 1; k < count && regular; ++k) {
       regular = candidates.at(0, k).address - candidates.at(0, k - 1).address == stride;
     }
@@ -579,6 +603,8 @@ class Rerolling {
   std::vector<Place> nodes_;
   std::vector<bool> active_;
   std::span<const Key> members_;
+  std::vector<Place> results_;  // of each member
+  std::vector<size_t> outer_;   // of each subgroup
 };
 
 }  // namespace

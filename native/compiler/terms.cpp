@@ -47,6 +47,8 @@ class Gathering {
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (graph_.rows[i] != ROW_add || uses_[i] == 0) continue;
       auto operands = graph_.operands_of(i);
+      // A sum that starts from zero starts there: its first term keeps its own terms, as the others do.
+      if (is_zero(operands[0]) || is_zero(operands[1])) continue;
       for (uint8_t side = 0; side < 2 && link_[i] == kNone; ++side) {
         if (!is(operands[side], ROW_add) || !used_once(operands[side])) continue;
         link_[i] = side;

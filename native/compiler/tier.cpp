@@ -11,7 +11,7 @@ namespace {
 // The machine for so many members, set to them; null with an exception set.
 Machine* machine_for(const Entry& entry, unsigned int members, int pass) {
   Machine* machine = members == 1 ? entry.single.get() : entry.existing(members);
-  if (machine && pass >= 0 && pass <= 2) return machine;
+  if (machine && pass >= 0 && pass < kPasses) return machine;
   PyErr_SetString(PyExc_IndexError, "there is no such machine");
   return nullptr;
 }
@@ -33,6 +33,37 @@ PyObject* calls(PyObject* object, PyObject* args) {
                                    static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
 }
 
+// strips(entry, batch, pass): which calls of a machine do one strip, as (first, end, times, iterations of the loop, how
+// far each pointer of each call moves from one strip to the next, in bytes).
+PyObject* strips(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:strips", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  const Pass& of = machine->lowered().pass(pass);
+  const Py_ssize_t width = entry->options.float32 ? sizeof(float) : sizeof(double);
+  Ref result(PyList_New(0));
+  for (const Repeat& repeat : of.repeats) {
+    Ref moves(PyList_New(0));
+    for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
+      Ref one(PyTuple_New(kPointers));
+      for (Py_ssize_t p = 0; one && p < kPointers; ++p) {
+        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(of.calls[i].moves[p]) * width));
+      }
+      if (!one || PyList_Append(moves.get(), one.get()) < 0) return nullptr;
+    }
+    Ref one(moves ? Py_BuildValue("(nnIIO)", static_cast<Py_ssize_t>(repeat.begin), static_cast<Py_ssize_t>(repeat.end),
+                                  repeat.times, repeat.iterations, moves.get())
+                  : nullptr);
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
+}
+
 // profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
 PyObject* profile(PyObject* object, PyObject* args) {
   PyObject* number;
@@ -44,7 +75,7 @@ PyObject* profile(PyObject* object, PyObject* args) {
   Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
   machine->enter();
-  const auto& lowered = pass == 0 ? machine->lowered().forward : machine->lowered().backward;
+  const std::vector<LoweredCall>& lowered = machine->lowered().pass(pass).calls;
   const std::vector<Call>& list = machine->calls(pass);
   std::vector<double> least(list.size(), 1e300);
   for (unsigned int t = 0; t < times; ++t) {
@@ -67,7 +98,8 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; and something that keeps the memory alive.
+// ranges that are zero before a backward pass; from which element on they are local to strips; and something that keeps
+// the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -107,7 +139,9 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue("{s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "numbers",
+  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "together",
+                       lowered.together() ? Py_True : Py_False, "size", static_cast<long long>(lowered.size), "local",
+                       static_cast<long long>(lowered.local), "numbers",
                        static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
                        zeroed.get(), "literals", literals.get(), "root",

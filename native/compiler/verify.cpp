@@ -102,6 +102,13 @@ class Verification {
 
 }  // namespace
 
+uint32_t region_at(const Program& program, Address address) {
+  // Empty regions share their base with the next one.
+  const auto after = std::upper_bound(program.regions.begin(), program.regions.end(), address,
+                                      [](Address at, const Region& region) { return at < region.base; });
+  return static_cast<uint32_t>(after - program.regions.begin()) - 1;
+}
+
 size_t producer_of(const Program& program, Address address) {
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& instruction = program.instructions[i];

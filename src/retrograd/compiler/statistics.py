@@ -21,6 +21,7 @@ class ProgramStatistics:
     instructions: int  #: vector instructions
     forward_calls: int  #: kernel calls of a forward pass
     backward_calls: int
+    strip: int  #: iterations of the longest loop that are done together, all in one cache; 0: the program has no strips
     bytes: int  #: of numbers and gradients; programs of like size share them
     guards: int
     hits: int
@@ -58,10 +59,12 @@ class Statistics:
             f"{self.eager:,} run eagerly"
         ]
         for program in self.programs:
+            strips = f" in strips of {program.strip}" if program.strip else ""
+            milliseconds = sum(program.milliseconds.values())
             lines.append(
                 f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
                 f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
-                f"kernel calls, {program.bytes:,} bytes, {sum(program.milliseconds.values()):.1f} ms to compile, "
+                f"kernel calls{strips}, {program.bytes:,} bytes, {milliseconds:.1f} ms to compile, "
                 f"{program.hits:,} hits"
             )
         lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())

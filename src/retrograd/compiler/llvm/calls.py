@@ -8,18 +8,21 @@ from dataclasses import dataclass
 
 from ...ops import NARY, OPS
 
-__all__ = ["DOUBLE", "KERNELS", "ROWS", "At", "Call", "Loop", "decoded"]
+__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "At", "Call", "Loop", "Strip", "decoded"]
 
 #: In the order of the enumeration Kernel.
 KERNELS = (
     "map", "map_back", "add", "product", "contract", "contract_nn", "contract_nt", "spread", "group_dot", "sum",
     "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "fill",
+    "finite",
 )  # fmt: skip
 
 #: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph.hpp).
 ROWS = ("", *(op.name for op in OPS), *(op.name for op in NARY), "select", "", "first_max", "first_min", "largest")
 
 DOUBLE = 8  #: bytes
+
+POINTERS = 8  #: where the pointers are in a struct Call, in bytes
 
 _LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHxxi")
 
@@ -44,6 +47,16 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """Calls [begin, end) of a pass, which run so many times, each time for so many iterations of the strips' loop."""
+
+    begin: int
+    end: int
+    times: int
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call. ``strides[w]`` are those of operand w: d, a, b, and c or y."""
 
@@ -59,6 +72,12 @@ class Call:
     which: int
     pooled: bool
     stride: int
+    moving: tuple[str | None, ...] = (None,) * 8  #: SSA values in bytes that are added to the pointers
+    moves: tuple[int, ...] = (0,) * 8  #: how far the pointers move from one strip to the next, in bytes
+    times: int = 1  #: how many strips there are
+
+    def at(self, pointer: int) -> At:
+        return At(self.pointers[pointer], self.moving[pointer])
 
     def loop(self, i: int) -> Loop:
         return Loop(self.counts[i], tuple(strides[i] for strides in self.strides))

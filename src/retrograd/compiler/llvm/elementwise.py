@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from . import powers
 from .calls import DOUBLE, At, Call, Loop
@@ -37,7 +38,7 @@ def minimum(a: Vector, b: Vector) -> Vector:
 
 def each(t: Text, call: Call, pointers: Sequence[int], body: Body, cost: int = 1) -> None:
     """``body(places, count)`` for each vector of the innermost loop; pointers are numbers of those of the call."""
-    ats = [At(call.pointers[p]) for p in pointers]
+    ats = [call.at(p) for p in pointers]
     strides = [call.strides[min(p, 3)] for p in pointers]
     loops = [Loop(call.counts[i], tuple(s[i] for s in strides)) for i in range(4) if call.counts[i] > 1]
     whole, rest = divmod(call.counts[4], t.width)
@@ -109,6 +110,10 @@ def add(t: Text, call: Call) -> bool:
     sd, sa = call.strides[0][4], call.strides[1][4]
     if sd == 0 and call.counts[4] > 1:
         return sums(t, call)
+    if call.counts[3] > 1 and call.strides[0][3] == 0 and sd == 1 and sa == 1:
+        return side_by_side(
+            t, replace(call, counts=_exchanged(call.counts), strides=tuple(map(_exchanged, call.strides))), plus
+        )
 
     def body(places: list[At], count: int) -> None:
         x = collect(t, places[1], sa, count)
@@ -123,7 +128,7 @@ def product(t: Text, call: Call) -> bool:
 
     def body(places: list[At], count: int) -> None:
         x, y = collect(t, places[1], sa, count), collect(t, places[2], sb, count)
-        put(t, places[0], sd, x * y, count, call.accumulate)
+        put(t, places[0], sd, x * y if call.k == 1.0 else x * call.k * y, count, call.accumulate)
 
     each(t, call, (0, 1, 2), body)
     return True
@@ -157,7 +162,7 @@ def reduced(
     """
     n = call.counts[4]
     strides = [call.strides[0], *(call.strides[min(p, 3)] for p in pointers)]
-    ats = [At(call.pointers[0]), *(At(call.pointers[p]) for p in pointers)]
+    ats = [call.at(0), *(call.at(p) for p in pointers)]
     loops = [Loop(call.counts[i], tuple(s[i] for s in strides)) for i in range(4) if call.counts[i] > 1]
     whole, rest = divmod(n, t.width)
     steps = [s[4] for s in strides[1:]]
@@ -249,9 +254,42 @@ def sums(t: Text, call: Call) -> bool:
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), plus, 0.0, finish)
 
 
+def _exchanged(numbers: Sequence[int]) -> tuple[int, ...]:
+    """The two innermost loops, the other way round."""
+    return (*numbers[:3], numbers[4], numbers[3])
+
+
+def side_by_side(t: Text, call: Call, combine: Combine) -> bool:
+    """Combines numbers over the innermost loop, for neighbours in the one around it: vectors of them stay at hand."""
+    step, finish = call.strides[1][4], 1.0 if call.kernel == "extreme" else call.k
+
+    def row(places: list[At], count: int) -> None:
+        d, a = places
+        start = t.load(a, count)
+
+        def more(offsets: list[str], sofar: list[Vector]) -> list[Vector]:
+            return [combine(sofar[0], t.load(At(a.address, offsets[0]).by(step), count))]
+
+        result = start
+        if call.counts[4] > 32:
+            result = t.loop(call.counts[4] - 1, [a.moving or "0"], [step * DOUBLE], [start], more)[0]
+        else:
+            for k in range(1, call.counts[4]):
+                result = combine(result, t.load(a.by(k * step), count))
+        result = result if finish == 1.0 else result * finish
+        put(t, d, 1, result, count, call.accumulate and call.kernel != "extreme")
+
+    inner = tuple(call.strides[w][3] for w in range(2))
+    ats = [call.at(p) for p in range(2)]
+    nest(t, call.outer(2), ats, lambda at: blocks(t, call.counts[3], t.width, inner, at, row), 4 * call.counts[4])
+    return True
+
+
 def extreme(t: Text, call: Call) -> bool:
     stride = call.strides[1][4]
     combine, neutral = (minimum, float("inf")) if "min" in call.row else (maximum, -float("inf"))
+    if call.counts[3] > 1 and call.counts[4] > 1 and call.strides[0][3] == 1 and call.strides[1][3] == 1:
+        return side_by_side(t, call, combine)
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), combine, neutral)
 
 
@@ -282,7 +320,7 @@ def indexed(t: Text, call: Call) -> bool:
         if form:
             value = form.call(a, b[0] if b else a)
             _flag(t, call, a, b[0] if b else a, value, count)
-        t.store(At(call.pointers[0]).by(i), value, count)
+        t.store(call.at(0).by(i), value, count)
     return True
 
 
@@ -293,7 +331,7 @@ def scatter(t: Text, call: Call) -> bool:
     places = _listed(call, 5, call.pointers[2])
     for i in range(0, n, t.width):
         count = min(t.width, n - i)
-        scatter_add(t, places[i : i + count], t.load(At(call.pointers[0]).by(i), count))
+        scatter_add(t, places[i : i + count], t.load(call.at(0).by(i), count))
     return True
 
 
@@ -306,7 +344,7 @@ def indexed_back(t: Text, call: Call, targets: set[int] | None = None) -> bool:
     owed = [_listed(call, 5 + i, call.pointers[2]) for i in range(form.arity)]
     for i in range(0, n, t.width):
         count = min(t.width, n - i)
-        g, y = (t.load(At(call.pointers[p]).by(i), count) for p in (4, 3))
+        g, y = (t.load(call.at(p).by(i), count) for p in (4, 3))
         a, *b = (gather(t, list_[i : i + count]) for list_ in values)
         owing = _quotient(b[0], y, g) if call.row == "div" else _each_operand(call.row, a, b[0] if b else a, y, g)
         for which in range(form.arity):
@@ -355,7 +393,7 @@ def select(t: Text, call: Call) -> bool:
 
         t.loop(loops[-1].count, [at.moving or "0" for at in places], steps, [], again)
 
-    rows([At(call.pointers[p]) for p in (0, 1, 5)], chosen)
+    rows([call.at(p) for p in (0, 1, 5)], chosen)
     return True
 
 

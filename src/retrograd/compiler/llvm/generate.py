@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from . import elementwise, products
-from .calls import Call
-from .text import SCRATCH, Text
+from .calls import Call, Strip
+from .fuse import Nest, nests
+from .text import SCRATCH, Text, Vector
 
 __all__ = ["function_of", "module_of"]
 
@@ -40,22 +43,73 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 
 
 def function_of(
-    name: str, calls: Sequence[Call], width: int, plain: bool, literals: Mapping[int, float]
+    name: str,
+    calls: Sequence[Call],
+    strips: Sequence[Strip],
+    local: Sequence[range],
+    width: int,
+    plain: bool,
+    literals: Mapping[int, float],
 ) -> tuple[Text, str]:
     """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels.
 
-    ``literals`` are the numbers at addresses where nothing is ever written.
+    ``local``: addresses of numbers that have no meaning outside of strips. ``literals``: the numbers at addresses where
+    nothing is ever written.
     """
     t = Text(width, literals)
     kinds = Counter((call.kernel, call.row) for call in calls)
-    for call in calls:
+
+    def write(t: Text, call: Call) -> None:
         if call.empty:
-            continue
+            return
         long = len(t.lines) > _LINES or (call.kernel in _LISTS and kinds[call.kernel, call.row] > _ALIKE)
         writer = None if plain or long else _WRITERS.get(call.kernel)
         if writer is None or not writer(t, call):
-            t.call_kernel(call.run, call.address)
+            t.call_kernel(call)
+
+    done = 0
+    for strip in strips:
+        for call in calls[done : strip.begin]:
+            write(t, call)
+        steps = _steps if plain else partial(nests, strip=strip.iterations, local=local)
+        _strips(t, calls[strip.begin : strip.end], strip, write, steps)
+        done = strip.end
+    for call in calls[done:]:
+        write(t, call)
     return t, _function(name, t)
+
+
+def _steps(calls: Sequence[Call]) -> Iterable[Call | Nest]:
+    return calls
+
+
+def _strips(
+    t: Text,
+    calls: Sequence[Call],
+    strip: Strip,
+    write: Callable[[Text, Call], None],
+    steps_of: Callable[[Sequence[Call]], Iterable[Call | Nest]],
+) -> None:
+    """The calls, as many times as there are strips."""
+    calls = [call for call in calls if not call.empty]
+
+    def one(calls: Sequence[Call]) -> None:
+        for step in steps_of(calls):
+            if isinstance(step, Nest):
+                step.emit(t, write)
+            else:
+                write(t, step)
+
+    if strip.times == 1:
+        return one(calls)
+    steps = list(dict.fromkeys(move for call in calls for move in call.moves if move))
+
+    def body(offsets: list[str], _: list[Vector]) -> list[Vector]:
+        names: dict[int, str | None] = {0: None, **dict(zip(steps, offsets, strict=True))}
+        one([replace(call, moving=tuple(names[move] for move in call.moves)) for call in calls])
+        return []
+
+    t.loop(strip.times, ["0"] * len(steps), steps, [], body)
 
 
 def module_of(functions: Sequence[tuple[Text, str]]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calls import DOUBLE, Call
+from .calls import DOUBLE, Call, Strip
 
 __all__ = ["Memory"]
 
@@ -19,6 +19,7 @@ Places = npt.NDArray[np.int64]
 
 #: The pointers that a kernel reads, of operands with strides: (pointer, which strides).
 _READS = {
+    "map": (1, 2, 3), "extreme": (1,), "finite": (0,),
     "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
     "contract_nt": (1, 2), "spread": (1, 2), "group_dot": (1, 2), "sum": (1,), "extreme_back": (1, 3, 4), "fill": (),
 }  # fmt: skip
@@ -29,6 +30,7 @@ class Memory:
     """The gradients of a machine: an array at ``gradients``."""
 
     gradients: int
+    local: tuple[range, range]  #: addresses of numbers, and gradients, that have no meaning outside of strips
     size: int
     results: npt.NDArray[np.bool_]  #: what is of results, and so read by later calls alone
     zeroed: npt.NDArray[np.bool_]
@@ -38,8 +40,10 @@ class Memory:
     @staticmethod
     def of(facts: dict[str, Any], batch: int) -> Memory:
         """From what Programs.memory() tells."""
-        regions = [(base, base + max(stride * batch, length)) for _, base, stride, length in facts["regions"]]
-        size = max((end for _, end in regions), default=0)
+        size, local = facts["size"], facts["local"]
+        regions = [
+            (base, min(base + max(stride * batch, length), size)) for _, base, stride, length in facts["regions"]
+        ]
         results, zeroed = np.zeros(size, bool), np.zeros(size, bool)
         for (kind, *_), (begin, end) in zip(facts["regions"], regions, strict=True):
             if kind == "value":
@@ -49,35 +53,43 @@ class Memory:
         stride = facts["regions"][facts["root_region"]][2]
         for member in range(batch):
             zeroed[facts["root"] + stride * member] = False
-        return Memory(facts["gradients"], size, results, zeroed & results, regions, facts["keep"])
+        spaces = (
+            range(facts["numbers"] + local * DOUBLE, facts["numbers"] + size * DOUBLE),
+            range(facts["gradients"] + local * DOUBLE, facts["gradients"] + size * DOUBLE),
+        )
+        return Memory(facts["gradients"], spaces, size, results, zeroed & results, regions, facts["keep"])
 
-    def needed(self, calls: Sequence[Call]) -> list[Call]:
-        """The calls of a backward pass without those that change nothing that is read."""
+    def needed(self, calls: Sequence[Call], strips: Sequence[Strip]) -> tuple[list[Call], list[Strip]]:
+        """The calls of a backward pass without those that change nothing that is read. Those of strips all stay."""
         zero = self.zeroed.copy()
-        kept = []
-        for call in calls:
+        strip_of = {i: strip for strip in strips for i in range(strip.begin, strip.end)}
+        kept, places = [], []
+        for i, call in enumerate(calls):
             targets = self._inside(self._targets(call))
-            if self._adds_nothing(call, zero):
+            if i not in strip_of and self._adds_nothing(call, zero):
                 continue
             if targets is None:
                 zero[:] = False
             else:
                 zero[targets] = False
             kept.append(call)
+            places.append(i)
         read = np.zeros(self.size, bool)
-        backwards = []
-        for call in reversed(kept):
-            pruned = self._pruned(call, read)
+        backwards, numbers = [], []
+        for i, call in zip(reversed(places), reversed(kept), strict=True):
+            pruned = call if i in strip_of else self._pruned(call, read)
             if pruned is None:
                 continue
-            for places in _sources(pruned):
-                inside = self._inside(places)
+            for source in _sources(pruned):
+                inside = self._inside(source)
                 if inside is None:
                     read[:] = True
                 else:
                     read[inside] = True
             backwards.append(pruned)
-        return backwards[::-1]
+            numbers.append(i)
+        moved = {old: new for new, old in enumerate(numbers[::-1])}
+        return backwards[::-1], [replace(s, begin=moved[s.begin], end=moved[s.end - 1] + 1) for s in strips]
 
     def _targets(self, call: Call) -> Places | None:
         """The addresses that a call of a backward pass writes; None when only running it shows which."""
@@ -142,6 +154,8 @@ def _places(call: Call, pointer: int) -> Places:
     for count, stride in zip(counts, strides, strict=True):
         if count > 1 and stride:
             places = (places[:, None] + np.arange(count, dtype=np.int64) * (stride * DOUBLE)).reshape(-1)
+    if call.times > 1 and call.moves[pointer]:
+        places = (places[:, None] + np.arange(call.times, dtype=np.int64) * call.moves[pointer]).reshape(-1)
     return places + call.pointers[pointer]
 
 

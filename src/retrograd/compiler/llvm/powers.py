@@ -58,7 +58,7 @@ def _vectors(t: Text, call: Call) -> int:
 
 def _ordinary(t: Text, call: Call, exponent: float, each: Each) -> str:
     """Whether the exponent is still the same and all bases are positive and of ordinary size."""
-    b = t.load(At(call.pointers[2]), 1)
+    b = t.load(call.at(2), 1)
     flags = [b.compare("oeq", exponent).any(1)]
 
     def look(places: list[At], count: int) -> None:
@@ -79,7 +79,7 @@ def _either(t: Text, call: Call, each: Each, quick: Callable[[float], None]) -> 
     if exponent is None or _vectors(t, call) > 8:
         return False
     condition = _ordinary(t, call, exponent, each)
-    t.when(condition, lambda: quick(exponent), lambda: t.call_kernel(call.run, call.address))
+    t.when(condition, lambda: quick(exponent), lambda: t.call_kernel(call))
     return True
 
 

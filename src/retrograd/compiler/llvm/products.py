@@ -18,12 +18,39 @@ _STRAIGHT = 64  #: products in straight-line code
 
 def contract(t: Text, call: Call) -> bool:
     """CONTRACT: over any loops."""
+    if call.counts[3] > 3 and call.strides[0][4] == 0 and all(call.strides[w][3] == 1 for w in range(3)):
+        return _rows(t, call)
     sd, sa, sb = (call.strides[w][4] for w in range(3))
     if sd == 0 and call.counts[4] > 1:
         return reduced(
             t, call, (1, 2), lambda at, count: collect(t, at[0], sa, count) * collect(t, at[1], sb, count), plus, 0.0
         )
     return False
+
+
+def _rows(t: Text, call: Call) -> bool:
+    """Sums of products side by side."""
+    sa, sb = (call.strides[w][4] for w in (1, 2))
+
+    def row(places: list[At], count: int) -> None:
+        d, a, b = places
+        start = t.load(d, count) if call.accumulate else t.number(0.0, t._some(count)[0])
+
+        def products(a: At, b: At, sums: Vector, depth: int) -> Vector:
+            for k in range(depth):
+                sums = fma(t.load(a.by(k * sa), count), t.load(b.by(k * sb), count), sums)
+            return sums
+
+        t.store(d, products(a, b, start, call.counts[4]), count)
+
+    if call.counts[4] > _STRAIGHT:
+        return False
+    inner = tuple(call.strides[w][3] for w in range(3))
+    nest(
+        t, call.outer(2), [call.at(p) for p in range(3)],
+        lambda at: blocks(t, call.counts[3], t.width, inner, at, row), 4 * call.counts[4],
+    )  # fmt: skip
+    return True
 
 
 # --- d[m, n] (+)= sum over k of a[m, k] * b[k, n] -----------------------------------------------------------------
@@ -156,7 +183,7 @@ def columns(t: Text, call: Call) -> bool:
     strides = tuple(call.strides[w][i] for w, i in ((0, 2), (1, 2), (1, 4), (2, 4)))
     product = Columns(t, call.counts[2:], strides, call.accumulate)
     inner = max(1, product.rows * product.depth * -(-product.length // t.width))
-    nest(t, call.outer(3), [At(call.pointers[p]) for p in range(3)], product.emit, inner)
+    nest(t, call.outer(3), [call.at(p) for p in range(3)], product.emit, inner)
     return True
 
 
@@ -173,7 +200,7 @@ def dots(t: Text, call: Call) -> bool:
         nest(
             t,
             call.outer(3),
-            [At(call.pointers[p]) for p in range(3)],
+            [call.at(p) for p in range(3)],
             product.turned if turned <= summed else product.summed,
             rows * length * depth // t.width,
         )
@@ -336,7 +363,7 @@ def spread(t: Text, call: Call) -> bool:
 
     if depth > _STRAIGHT:
         return False
-    nest(t, [*call.outer(2), Loop(heads, (4, ah, 4))], [At(call.pointers[p]) for p in range(3)], group, depth)
+    nest(t, [*call.outer(2), Loop(heads, (4, ah, 4))], [call.at(p) for p in range(3)], group, depth)
     return True
 
 
@@ -365,7 +392,7 @@ def group_dot(t: Text, call: Call) -> bool:
             products = [t.load(places[1].by(a), 4) * t.load(places[2].by(b), 4) for _, a, b in some]
             put(t, places[0].by(some[0][0]), 1, _fours(products), len(some), call.accumulate)
 
-    nest(t, loops, [At(call.pointers[p]) for p in range(3)], groups, 4 * count)
+    nest(t, loops, [call.at(p) for p in range(3)], groups, 4 * count)
     return True
 
 

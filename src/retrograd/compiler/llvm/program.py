@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from time import perf_counter
 
 from ...engine import Programs
-from .calls import DOUBLE, decoded
+from .calls import DOUBLE, Strip, decoded
 from .generate import function_of, module_of
 from .machine_code import compiled, vector_width
 from .memory import Memory
@@ -20,6 +21,8 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
     facts = programs.memory(number, batch)
     memory = Memory.of(facts, batch)
     literals = {facts["numbers"] + DOUBLE * address: value for address, value in facts["literals"]}
+    if facts["together"]:
+        passes = (0, 3)
     buffers, texts, names = [], [], []
     for which in passes:
         calls = programs.calls(number, batch, which)
@@ -27,9 +30,14 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
         buffers.append(buffer)
         names.append(f"pass{which}")
         decoded_calls = list(decoded(calls, ctypes.addressof(buffer)))
+        strips = []
+        for begin, end, times, iterations, moves in programs.strips(number, batch, which):
+            strips.append(Strip(begin, end, times, iterations))
+            for i, one in enumerate(moves, begin):
+                decoded_calls[i] = replace(decoded_calls[i], moves=one, times=times)
         if which > 0:
-            decoded_calls = memory.needed(decoded_calls)
-        texts.append(function_of(names[-1], decoded_calls, vector_width(), plain, literals))
+            decoded_calls, strips = memory.needed(decoded_calls, strips)
+        texts.append(function_of(names[-1], decoded_calls, strips, memory.local, vector_width(), plain, literals))
     code = compiled(module_of(texts), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):

@@ -7,10 +7,11 @@ call to the next in a register. No pass of LLVM has to find that out.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .calls import DOUBLE, At
+from .calls import DOUBLE, POINTERS, At, Call
 
 __all__ = ["SCRATCH", "Mask", "Text", "Vector"]
 
@@ -177,9 +178,12 @@ class Text:
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
         self.declarations: dict[str, None] = {}
         self._count = 0
-        self._remembered: dict[tuple[int, int], Vector] = {}
+        self._remembered: dict[tuple[int, str | None, int], Vector] = {}
         self._constants: dict[tuple[float, int], str] = {}
         self._depth = 0
+        self._straight = 0  # the depth of loops at which straight-line code may remember
+        self._stored: dict[tuple[int, str | None, int], tuple[int, bool]] = {}  # there: lines that nobody needed so far
+        self.passing = False  # what is stored in straight-line code is read there or not at all
         self._used_outside = False
         self._block = "entry"
 
@@ -243,22 +247,40 @@ class Text:
         count = min(count, self.width)
         if count == 1 and at.moving is None and at.address in self.literals:
             return self.number(self.literals[at.address], 1)
-        key = (at.address, count)
-        if at.moving is None and (known := self._remembered.pop(key, None)) is not None:
+        key = (at.address, at.moving, count)
+        if self._remembers(at) and (known := self._remembered.pop(key, None)) is not None:
             self._remembered[key] = known
             return known
+        result = self._loaded(at, count)
+        if self._remembers(at):
+            self._remember(key, result)
+        return result
+
+    def _replaces(self, at: At, count: int) -> None:
+        """The line written last is a store; one to the same place, which nobody has read, was in vain."""
+        key = (at.address, at.moving, count)
+        line, _ = self._stored.pop(key, (None, False))
+        self._needs(at, count)
+        if line is not None:
+            self.lines[line] = ""
+        self._stored[key] = (len(self.lines) - 1, self.passing)
+
+    def _needs(self, at: At, count: int) -> None:
+        """What was stored there must be stored."""
+        begin, end = at.address, at.address + count * DOUBLE
+        for key in [k for k in self._stored if k[1] == at.moving and k[0] < end and begin < k[0] + k[2] * DOUBLE]:
+            del self._stored[key]
+
+    def _loaded(self, at: At, count: int) -> Vector:
+        self._needs(at, count)
         width, mask = self._some(count)
         kind = type_of(width)
         where = self.pointer(at)
         if mask is None:
-            result = self.vector(f"load {kind}, ptr {where}, align 8", width)
-        else:
-            symbol = f"@llvm.masked.load.v{width}f64.p0"
-            self.declare(f"declare {kind} {symbol}(ptr, i32, <{width} x i1>, {kind})")
-            result = self.vector(f"call {kind} {symbol}(ptr {where}, i32 8, {mask}, {kind} zeroinitializer)", width)
-        if at.moving is None:
-            self._remember(key, result)
-        return result
+            return self.vector(f"load {kind}, ptr {where}, align 8", width)
+        symbol = f"@llvm.masked.load.v{width}f64.p0"
+        self.declare(f"declare {kind} {symbol}(ptr, i32, <{width} x i1>, {kind})")
+        return self.vector(f"call {kind} {symbol}(ptr {where}, i32 8, {mask}, {kind} zeroinitializer)", width)
 
     def store(self, at: At, value: Vector, count: int) -> None:
         """The first ``count`` lanes."""
@@ -274,40 +296,65 @@ class Text:
             symbol = f"@llvm.masked.store.v{width}f64.p0"
             self.declare(f"declare void {symbol}({kind}, ptr, i32, <{width} x i1>)")
             self.do(f"call void {symbol}({kind} {value.name}, ptr {where}, i32 8, {mask})")
-        if at.moving is not None:
+        if not self._remembers(at):
             self.forget()
             return
-        self._forget_range(at.address, at.address + count * DOUBLE)
-        self._remember((at.address, count), value)
+        self._forget_range(at.address, at.address + count * DOUBLE, at.moving)
+        if self._straight:
+            self._replaces(at, count)
+        self._remember((at.address, at.moving, count), value)
 
     def load_splat(self, at: At, width: int) -> Vector:
         """One number in every lane."""
         if at.moving is None and at.address in self.literals:
             return self.number(self.literals[at.address], width)
-        key = (at.address, -width)
-        if at.moving is None and key in self._remembered:
+        key = (at.address, at.moving, -width)
+        if self._remembers(at) and key in self._remembered:
             return self._remembered[key]
+        if self._straight:  # an operation takes it from memory as it is
+            return self._loaded(at, 1).splat(width)
         result = self.load(at, 1).splat(width)
-        if at.moving is None:
+        if self._remembers(at):
             self._remember(key, result)
         return result
 
-    def _remember(self, key: tuple[int, int], value: Vector) -> None:
-        if self._depth:
+    @contextmanager
+    def straight(self) -> Iterator[None]:
+        """Straight-line code in a loop: places that move are remembered too. Whoever writes it knows that places which
+        move differently are different places."""
+        self.forget()
+        before, self._straight = self._straight, self._depth
+        try:
+            yield
+        finally:
+            for line, passing in self._stored.values():
+                if passing:
+                    self.lines[line] = ""
+            self._straight = before
+            self.forget()
+
+    def _remembers(self, at: At) -> bool:
+        return at.moving is None if self._straight == 0 else self._straight == self._depth
+
+    def _remember(self, key: tuple[int, str | None, int], value: Vector) -> None:
+        if self._depth != self._straight:
             return
         self._remembered[key] = value
-        if len(self._remembered) > _REMEMBERED:
+        if len(self._remembered) > (_REMEMBERED if self._straight == 0 else 26):
             del self._remembered[next(iter(self._remembered))]
 
-    def _forget_range(self, begin: int, end: int) -> None:
+    def _forget_range(self, begin: int, end: int, moving: str | None) -> None:
         stale = [
-            key for key in self._remembered if key[0] < end and begin < key[0] + (key[1] if key[1] > 0 else 1) * DOUBLE
+            key
+            for key in self._remembered
+            if key[1] == moving and key[0] < end and begin < key[0] + (key[2] if key[2] > 0 else 1) * DOUBLE
         ]
         for key in stale:
             del self._remembered[key]
 
     def forget(self) -> None:
         self._remembered.clear()
+        self._stored.clear()
 
     # --- control ------------------------------------------------------------------------------------------
 
@@ -364,11 +411,16 @@ class Text:
         self.do(f"store i32 {new}, ptr %outside")
         self._used_outside = True
 
-    def call_kernel(self, run: int, call: int) -> None:
+    def call_kernel(self, call: Call) -> None:
         """The prebuilt kernel itself."""
         self.forget()
-        function = self.op(f"inttoptr i64 {run} to ptr")
-        argument = self.op(f"inttoptr i64 {call} to ptr")
+        for i, moving in enumerate(call.moving):
+            if moving is None:
+                continue
+            field = self.op(f"inttoptr i64 {call.address + POINTERS + i * DOUBLE} to ptr")
+            self.do(f"store i64 {self.op(f'add i64 {moving}, {call.pointers[i]}')}, ptr {field}")
+        function = self.op(f"inttoptr i64 {call.run} to ptr")
+        argument = self.op(f"inttoptr i64 {call.address} to ptr")
         self.outside(self.op(f"call zeroext i1 {function}(ptr {argument})"))
 
     def when(self, condition: str, body: Callable[[], None], otherwise: Callable[[], None]) -> None:
