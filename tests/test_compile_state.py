@@ -458,3 +458,14 @@ def test_explain_and_inspect_show_the_scalar_graph_of_a_compiled_function() -> N
     assert inspection.instruction(weights[0]) is None
     with pytest.raises(ValueError, match="pure=True"):
         rg.compile(neuron).inspect([1.0, 2.0])
+
+
+def test_adams_mode_of_the_processor_ends_with_its_step() -> None:
+    """It reads and writes numbers too small to be normal as zero; nothing else does."""
+    w = Value(1.0)
+    compiled = rg.compile(lambda: w * 1e-310, pure=True, tier="vm")
+    adam = rg.optim.Adam([w], lr=0.0)
+    compiled.backward()
+    adam.step()
+    assert compiled() == 1e-310
+    assert (Value(5e-324) * 1.0).data == 5e-324 == float("5e-324") * w.data

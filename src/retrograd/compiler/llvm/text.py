@@ -179,7 +179,6 @@ class Text:
         self._remembered: dict[tuple[int, int], Vector] = {}
         self._constants: dict[tuple[float, int], str] = {}
         self._depth = 0
-        self._used_outside = False
         self._block = "entry"
 
     # --- instructions -------------------------------------------------------------------------------------
@@ -357,7 +356,6 @@ class Text:
         old = self.op("load i32, ptr %outside")
         new = self.op(f"or i32 {old}, {wide}")
         self.do(f"store i32 {new}, ptr %outside")
-        self._used_outside = True
 
     def call_kernel(self, run: int, call: int) -> None:
         """The prebuilt kernel itself."""
