@@ -292,24 +292,4 @@ Graph expand(const Graph& graph, std::vector<Id>* renamed) {
   return result;
 }
 
-// --- hashing ---------------------------------------------------------------------------------------------------
-
-Hash hash_of(const Graph& graph) {
-  Hash hash{0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
-  auto mix = [&](uint64_t word) {
-    hash.first = (hash.first ^ word) * 0xff51afd7ed558ccd;
-    hash.first ^= hash.first >> 32;
-    hash.second = (hash.second + word) * 0xc4ceb9fe1a85ec53;
-    hash.second ^= hash.second >> 29;
-  };
-  mix(graph.leaves.size());
-  mix(graph.size());
-  for (size_t i = 0; i < graph.size(); ++i) {
-    mix(uint64_t{graph.rows[i]} << 32 | graph.extra[i]);
-    for (Id id : graph.operands_of(i)) mix(id.bits());
-  }
-  for (Id root : graph.roots) mix(root.bits());
-  return hash;
-}
-
 }  // namespace retrograd::compiler

@@ -97,11 +97,4 @@ Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::s
 // `renamed`, if given, gets what each node is called in the new graph.
 Graph expand(const Graph& graph, std::vector<Id>* renamed = nullptr);
 
-// Two numbers that differ when the operations, their operands or the use of leaves differ; literals do not count.
-struct Hash {
-  uint64_t first = 0, second = 0;
-  friend bool operator==(const Hash&, const Hash&) = default;
-};
-Hash hash_of(const Graph& graph);
-
 }  // namespace retrograd::compiler
