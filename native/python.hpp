@@ -49,4 +49,9 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+// A METH_FASTCALL function as method tables take it.
+inline PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 }  // namespace retrograd

@@ -384,9 +384,6 @@ PyObject* weighted_sum(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
   return total.release();
 }
 
-PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace

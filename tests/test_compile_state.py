@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
 import pickle
 import random
 import weakref
@@ -74,6 +75,42 @@ def test_training_compiled_is_training(name: str, kind: str) -> None:
         histories.append(history + [leaf.data for leaf in w] + [leaf.grad for leaf in w])
     bound = 1e-12 if kind == "vm" else 0.0
     assert_near((0.0, histories[1]), (0.0, histories[0]), bound, (name, kind))
+
+
+@pytest.mark.parametrize("eps", [1e-8, 0.0, 1e-200, 1e-110, 10.0])
+@pytest.mark.parametrize("kind", ["adam", "decay", "adamw"])
+def test_adam_on_stores_is_adam(kind: str, eps: float) -> None:
+    """Its roots come from series there: gradients of all magnitudes, unused parameters, squares that overflow, NaN."""
+    sizes = [0.0, 5e-324, 1e-200, 1e-160, 1e-154, 1e-150, 3e-9, 0.7, 1e5, 1e149, 1e150, 1e156, 1e200, math.nan]
+    finals = []
+    for stored in (False, True):
+        w = [Value(0.1 * i - 1.0) for i in range(37)]
+        optimizer: Any = OPTIMIZERS[kind](w)
+        optimizer.eps = eps
+        run = rg.compile(lambda w=w: sum(p * p for p in w), pure=True, tier="vm")
+        run.backward() if stored else None
+        for step in range(4):
+            for i, p in enumerate(w):
+                p.grad = sizes[(i + step // 3) % len(sizes)] * (-1) ** i
+            optimizer.step()
+        finals.append([p.data for p in w])
+    for found, wanted in zip(finals[1], finals[0], strict=True):
+        assert found == pytest.approx(wanted, rel=2e-15, abs=1e-15, nan_ok=True)
+
+
+def test_looking_at_a_parameter_changes_no_step() -> None:
+    finals = []
+    for looks in (False, True):
+        w, loss = model_and_loss()
+        run, optimizer = rg.compile(loss, pure=True, tier="vm"), optim.Adam(w, 0.05)
+        for _ in range(20):
+            run.backward(0.3)
+            if looks:
+                assert all(math.isfinite(p.data + p.grad) for p in w)
+            optimizer.step()
+            optimizer.zero_grad()
+        finals.append([p.data for p in w])
+    assert finals[0] == finals[1]
 
 
 def test_training_the_gpt_compiled_is_training_it() -> None:

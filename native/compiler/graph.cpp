@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -251,9 +252,17 @@ class Expansion {
         const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
         return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
       }
+      case ROW_div:
+        if (ids[1].is_literal() && has_inverse(to_.literals[ids[1].index()])) {
+          return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
+        }
+        return add(ROW_div, ids);
       default: return to_.add(from_.rows[i], ids, source_, from_.extra[i]);
     }
   }
+
+  // Whether multiplying by the inverse is as good as dividing, but for the last bit.
+  static bool has_inverse(double number) { return std::fabs(number) > 0x1p-1000 && std::fabs(number) < 0x1p1000; }
 
   Id product(const std::vector<Id>& ids) {
     if (ids.empty()) return to_.literal(1.0);

@@ -131,19 +131,27 @@ bool map_back(const Call& call) {
   return false;
 }
 
+// For each member of a batch and each entry of its lists, body(entry, result): where they are from the first.
+template <class Body>
+void each_entry(const Call& call, Body body) {
+  for (int64_t m = 0; m < call.n[3]; ++m) {
+    for (int64_t i = 0; i < call.n[4]; ++i) body(m * call.s[1][3] + i, m * call.s[0][3] + i);
+  }
+}
+
 template <class T, class R>
 bool indexed(const Call& call) {
   bool outside = false;
   T* d = out<T>(call);
   const T* base = in<T>(call, 1);
   const int32_t *la = list(call, 5), *lb = list(call, 6), *lc = list(call, 7);
-  for (int i = 0; i < call.n[4]; ++i) {
+  each_entry(call, [&](int64_t i, int64_t result) {
     const double a = base[la[i]], b = Row3<R>::arity > 1 ? base[lb[i]] : 0.0,
                  c = Row3<R>::arity > 2 ? base[lc[i]] : 0.0;
     const double y = Row3<R>::call(a, b, c);
     outside |= Row3<R>::outside(a, b, y);
-    d[i] = static_cast<T>(y);
-  }
+    d[result] = static_cast<T>(y);
+  });
   return outside;
 }
 
@@ -152,17 +160,17 @@ bool indexed_back(const Call& call) {
   const T *base = in<T>(call, 1), *values = in<T>(call, 3), *g = in<T>(call, 4);
   T* gradients = out<T>(call, 2);
   const int32_t* lists[] = {list(call, 5), list(call, 6), list(call, 7)};
-  for (int i = 0; i < call.n[4]; ++i) {
-    const double gradient = g[i];
-    if (gradient == 0.0) continue;
+  each_entry(call, [&](int64_t i, int64_t result) {
+    const double gradient = g[result];
+    if (gradient == 0.0) return;
     double x[3] = {0.0, 0.0, 0.0};
     for (int j = 0; j < Row3<R>::arity; ++j) x[j] = base[lists[j][i]];
     for (int j = 0; j < Row3<R>::arity; ++j) {
       double partial;
-      if (!(call.which >> j & 1) || !Row3<R>::partial(j, x[0], x[1], x[2], values[i], &partial)) continue;
+      if (!(call.which >> j & 1) || !Row3<R>::partial(j, x[0], x[1], x[2], values[result], &partial)) continue;
       gradients[lists[j][i]] += static_cast<T>(gradient * partial);
     }
-  }
+  });
   return false;
 }
 
@@ -196,7 +204,7 @@ bool scatter(const Call& call) {
   const T* d = in<T>(call, 0);
   T* base = out<T>(call, 2);
   const int32_t* at = list(call, 5);
-  for (int i = 0; i < call.n[4]; ++i) base[at[i]] += d[i];
+  each_entry(call, [&](int64_t i, int64_t result) { base[at[i]] += d[result]; });
   return false;
 }
 

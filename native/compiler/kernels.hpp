@@ -35,7 +35,8 @@ enum class Kernel : uint8_t {
 
 // One call. What the pointers are, by kernel:
 //   0 d   1 a   2 b   3 c or y   4 g   5…7 lists of int32
-// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2.
+// GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2; the last loop goes along the lists,
+// the one around it over members of a batch, whose lists are s[1] apart.
 struct Call {
   bool (*run)(const Call&);  // true when an operation was outside its domain
   void* p[kPointers];
@@ -52,7 +53,8 @@ struct Call {
 
 using Run = bool (*)(const Call&);
 
-// One step of Adam: m, v and the parameters move, in the order of operations of src/retrograd/reference/steps.py.
+// One step of Adam: m, v and the parameters move, as in src/retrograd/reference/steps.py but for the last bits. Epsilon
+// is at least 1e-120.
 struct AdamStep {
   double rate, beta1, beta2, epsilon, decay, unbiased_rate, correction;
   bool decoupled;

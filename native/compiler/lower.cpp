@@ -8,10 +8,14 @@
 namespace retrograd::compiler {
 namespace {
 
+// The members for which the loops of a batch are laid out, whatever its capacity: most batches are small.
+constexpr uint32_t kUsualMembers = 4;
+
 // One loop of a nest and how far each operand moves in it: d, a, b, c.
 struct Loop {
   int32_t n = 1;
   int64_t s[4] = {0, 0, 0, 0};
+  bool members = false;  // whether it goes over the members of a batch, alone or joined with others inside of it
 };
 using Loops = std::vector<Loop>;
 
@@ -22,7 +26,7 @@ Loops joined(Loops loops) {
     for (int w = 0; w < 4; ++w) {
       if (outer.s[w] != inner.n * inner.s[w]) return false;
     }
-    return true;
+    return !inner.members;  // how long that is shows when it runs
   };
   for (bool again = true; again;) {
     again = false;
@@ -30,6 +34,7 @@ Loops joined(Loops loops) {
       for (size_t j = 0; j < loops.size() && !again; ++j) {
         if (i == j || !continues(loops[i], loops[j])) continue;
         loops[j].n *= loops[i].n;
+        loops[j].members = loops[i].members;
         loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
         again = true;
       }
@@ -67,8 +72,9 @@ struct Operand {
 
 class Lowering {
  public:
-  Lowering(const Program& program, uint32_t batch, bool literals_vary) : program_(program) {
-    result_.batch = batch;
+  Lowering(const Program& program, uint32_t capacity)
+      : program_(program), members_(capacity == 1 ? 1 : std::min(capacity, kUsualMembers)) {
+    result_.capacity = capacity;
     for (uint32_t i = 0; i < program.regions.size(); ++i) result_.order.push_back(i);
     std::stable_partition(result_.order.begin(), result_.order.end(),
                           [&](uint32_t i) { return program.regions[i].memory != Memory::VALUE; });
@@ -76,12 +82,11 @@ class Lowering {
     result_.stride.resize(program.regions.size());
     for (const uint32_t i : result_.order) {
       const Region& region = program.regions[i];
-      const bool own = region.memory == Memory::VALUE || region.memory == Memory::INPUT ||
-                       (region.memory == Memory::LITERAL && literals_vary);
-      const Address length = (static_cast<Address>(region.length) + 7) / 8 * 8;
+      const bool own = region.memory == Memory::VALUE || region.memory == Memory::INPUT;
+      const Address length = own ? Address{region.length} * capacity : Address{region.length};
       result_.base[i] = result_.size;
-      result_.stride[i] = own && batch > 1 ? length : 0;
-      result_.size += own ? length * batch : length;
+      result_.stride[i] = own && capacity > 1 ? region.length : 0;
+      result_.size += (length + 7) / 8 * 8;
     }
   }
 
@@ -114,7 +119,8 @@ class Lowering {
   // The loops of an instruction, the batch outermost, with the strides of up to four views.
   Loops loops_of(const Instruction& instruction, std::initializer_list<const View*> views) const {
     Loops loops(1 + instruction.rank);
-    loops[0].n = static_cast<int32_t>(result_.batch);
+    loops[0].n = static_cast<int32_t>(members_);
+    loops[0].members = members_ > 1;
     for (int i = 0; i < instruction.rank; ++i) loops[1 + i].n = static_cast<int32_t>(instruction.sizes[i]);
     int w = 0;
     for (const View* view : views) {
@@ -135,11 +141,11 @@ class Lowering {
       // Empty regions share their base with the next one.
       return static_cast<size_t>(after - program_.regions.begin()) - 1;
     };
-    result_.pool.resize(program_.pool.size() * result_.batch);
+    result_.pool.resize(program_.pool.size() * result_.capacity);
     for (size_t i = 0; i < program_.pool.size(); ++i) {
       const size_t region = region_of(program_.pool[i]);
       result_.addresses_parameters |= program_.regions[region].memory == Memory::PARAMETER;
-      for (uint32_t member = 0; member < result_.batch; ++member) {
+      for (uint32_t member = 0; member < result_.capacity; ++member) {
         const Address address =
             result_.base[region] + (program_.pool[i] - program_.regions[region].base) + result_.stride[region] * member;
         if (address > INT32_MAX) throw Unsupported("the function needs more memory than can be addressed");
@@ -175,7 +181,8 @@ class Lowering {
   void issue(LoweredCall lowered, Loops outer, const Loops& inner) {
     const size_t room = kLoops - inner.size();
     if (outer.size() > room) {
-      std::sort(outer.begin(), outer.end(), [](const Loop& a, const Loop& b) { return a.n < b.n; });
+      std::sort(outer.begin(), outer.end(),
+                [](const Loop& a, const Loop& b) { return std::pair(a.members, a.n) < std::pair(b.members, b.n); });
       const Loop loop = taken(outer, 0);
       for (int i = 0; i < loop.n; ++i) {
         LoweredCall one = lowered;
@@ -190,8 +197,12 @@ class Lowering {
     while (outer.size() < room) outer.insert(outer.begin(), Loop{});
     outer.insert(outer.end(), inner.begin(), inner.end());
     for (int i = 0; i < kLoops; ++i) {
-      lowered.call.n[i] = outer[static_cast<size_t>(i)].n;
-      for (int w = 0; w < 4; ++w) lowered.call.s[w][i] = to_int(outer[static_cast<size_t>(i)].s[w]);
+      const Loop& loop = outer[static_cast<size_t>(i)];
+      lowered.call.n[i] = loop.n;
+      for (int w = 0; w < 4; ++w) lowered.call.s[w][i] = to_int(loop.s[w]);
+      if (!loop.members) continue;
+      lowered.members_loop = i;
+      lowered.each = loop.n / static_cast<int32_t>(members_);
     }
     touch(lowered);
     out_->push_back(lowered);
@@ -341,7 +352,7 @@ class Lowering {
       const Loops loops = swap ? swapped(all) : all;
       if (swap) std::swap(a, b);
       for (size_t j = 0; j < loops.size(); ++j) {
-        if (loops[j].n != 4 || loops[j].s[2] != 1) continue;
+        if (loops[j].n != 4 || loops[j].members || loops[j].s[2] != 1) continue;
         for (size_t h = 0; h < loops.size(); ++h) {
           if (h == j || loops[h].n < 2 || loops[h].s[2] != 4) continue;
           Loops rest = loops;
@@ -433,41 +444,40 @@ class Lowering {
     return sx >= sy * y.n || sy >= sx * x.n;
   }
 
+  // The loops of a call that works through lists: over members, each of which has lists of its own, and along one.
+  Loops list_loops(const Instruction& instruction) const {
+    const int64_t result = result_.stride[instruction.result.region], list = static_cast<int64_t>(program_.pool.size());
+    return {Loop{static_cast<int32_t>(members_), {result, list, 0, result}, members_ > 1},
+            Loop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}}};
+  }
+
   void listed(Kernel kernel, const Instruction& instruction) {
     const bool back = kernel == Kernel::SCATTER;
-    for (uint32_t member = 0; member < result_.batch; ++member) {
-      LoweredCall call = blank(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
-      call.at[0] += result_.stride[instruction.result.region] * member;
-      call.spaces[1] = Space::VALUE_BASE;
-      call.spaces[2] = Space::GRADIENT_BASE;
-      call.spaces[5] = Space::POOL;
-      call.at[5] = instruction.views[0].base + static_cast<Address>(member * program_.pool.size());
-      Loop loop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}};
-      issue(call, {}, {loop});
-    }
+    LoweredCall call = blank(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
+    call.spaces[1] = Space::VALUE_BASE;
+    call.spaces[2] = Space::GRADIENT_BASE;
+    call.spaces[5] = Space::POOL;
+    call.at[5] = instruction.views[0].base;
+    issue(call, {}, list_loops(instruction));
   }
 
   void indexed(const Instruction& instruction, bool back = false, uint8_t mask = 0) {
-    for (uint32_t member = 0; member < result_.batch; ++member) {
-      const Address offset = result_.stride[instruction.result.region] * member;
-      LoweredCall call = blank(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
-      call.call.row = instruction.row;
-      call.call.which = mask;
-      call.at[0] += offset;
-      call.spaces[1] = Space::VALUE_BASE;
-      call.spaces[2] = Space::GRADIENT_BASE;
-      if (back) {
-        call.spaces[0] = Space::NONE;
-        call.spaces[3] = Space::VALUES;
-        call.spaces[4] = Space::GRADIENTS;
-        call.at[3] = call.at[4] = place(instruction.result) + offset;
-      }
-      for (int i = 0; i < instruction.operands; ++i) {
-        call.spaces[5 + i] = Space::POOL;
-        call.at[5 + i] = instruction.views[i].base + static_cast<Address>(member * program_.pool.size());
-      }
-      issue(call, {}, {Loop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}}});
+    LoweredCall call = blank(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
+    call.call.row = instruction.row;
+    call.call.which = mask;
+    call.spaces[1] = Space::VALUE_BASE;
+    call.spaces[2] = Space::GRADIENT_BASE;
+    if (back) {
+      call.spaces[0] = Space::NONE;
+      call.spaces[3] = Space::VALUES;
+      call.spaces[4] = Space::GRADIENTS;
+      call.at[3] = call.at[4] = place(instruction.result);
     }
+    for (int i = 0; i < instruction.operands; ++i) {
+      call.spaces[5 + i] = Space::POOL;
+      call.at[5 + i] = instruction.views[i].base;
+    }
+    issue(call, {}, list_loops(instruction));
   }
 
   void select(const Instruction& instruction, bool back) {
@@ -583,7 +593,7 @@ class Lowering {
   // The result's gradient is set before the pass; what guards compare is no result.
   void touch_result() {
     const Place& root = program_.roots[0];
-    for (uint32_t member = 0; member < result_.batch; ++member) {
+    for (uint32_t member = 0; member < members_; ++member) {
       const Address at = result_.moved(program_, root.region, root.address) + result_.stride[root.region] * member;
       touched_[static_cast<size_t>(at)] = true;
     }
@@ -594,10 +604,10 @@ class Lowering {
     if (out_ != &result_.backward) return;
     Call& call = lowered.call;
     switch (call.kernel) {
-      case Kernel::SCATTER: return touch_list(lowered, 5, call.n[4]);
+      case Kernel::SCATTER: return touch_list(lowered, 5);
       case Kernel::INDEXED_BACK:
         for (int i = 0; i < 3; ++i) {
-          if (call.which >> i & 1) touch_list(lowered, 5 + i, call.n[4]);
+          if (call.which >> i & 1) touch_list(lowered, 5 + i);
         }
         return;
       case Kernel::SELECT_BACK: return touch_candidates(program_.instructions[current_]);
@@ -612,11 +622,15 @@ class Lowering {
     });
   }
 
-  void touch_list(const LoweredCall& lowered, int pointer, int count) {
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<size_t>(result_.pool[static_cast<size_t>(lowered.at[pointer] + i)]);
-      if (!touched_[at]) added_[at] = true;
-      touched_[at] = true;
+  void touch_list(const LoweredCall& lowered, int pointer) {
+    const Call& call = lowered.call;
+    for (int member = 0; member < call.n[3]; ++member) {
+      for (int i = 0; i < call.n[4]; ++i) {
+        const Address entry = lowered.at[pointer] + Address{member} * call.s[1][3] + i;
+        const auto at = static_cast<size_t>(result_.pool[static_cast<size_t>(entry)]);
+        if (!touched_[at]) added_[at] = true;
+        touched_[at] = true;
+      }
     }
   }
 
@@ -629,9 +643,9 @@ class Lowering {
       touched_[i] = true;
     };
     if (!instruction.through_pool) {
-      const Address length = std::max<Address>(result_.stride[x.region], program_.regions[x.region].length);
-      const Address members = result_.stride[x.region] ? result_.batch : 1;
-      for (Address i = 0; i < length * members; ++i) touch_one(result_.base[x.region] + i);
+      const Address members = result_.stride[x.region] ? members_ : 1;
+      const Address length = members * program_.regions[x.region].length;
+      for (Address i = 0; i < length; ++i) touch_one(result_.base[x.region] + i);
       return;
     }
     for (const int32_t address : result_.pool) touch_one(address);
@@ -694,22 +708,31 @@ class Lowering {
   }
 
   // What must be zero before the backward calls: what some call adds to first, or reads without anybody's having
-  // written it.
+  // written it. Members are alike.
   void find_zeroed() {
     for (size_t region = 0; region < program_.regions.size(); ++region) {
       const Memory memory = program_.regions[region].memory;
       if (!program_.regions[region].active || (memory != Memory::VALUE && memory != Memory::INPUT)) continue;
-      const Address length = result_.stride[region] ? result_.stride[region] * result_.batch
-                                                    : static_cast<Address>(program_.regions[region].length);
-      for (Address at = result_.base[region]; at < result_.base[region] + length; ++at) {
-        const auto i = static_cast<size_t>(at);
-        if (touched_[i] && !added_.count(i)) continue;
-        if (!result_.zeroed.empty() && result_.zeroed.back().end == at) {
-          ++result_.zeroed.back().end;
-        } else {
-          result_.zeroed.push_back({at, at + 1});
-        }
+      for (uint32_t i = 0; i < program_.regions[region].length; ++i) {
+        if (needs_zero(region, i)) add_zeroed(result_.base[region] + i, result_.stride[region]);
       }
+    }
+  }
+
+  bool needs_zero(size_t region, uint32_t i) {
+    const Address members = result_.stride[region] ? members_ : 1;
+    for (Address member = 0; member < members; ++member) {
+      const auto at = static_cast<size_t>(result_.base[region] + i + result_.stride[region] * member);
+      if (!touched_[at] || added_.count(at)) return true;
+    }
+    return false;
+  }
+
+  void add_zeroed(Address at, Address stride) {
+    if (!result_.zeroed.empty() && result_.zeroed.back().end == at && result_.zeroed.back().stride == stride) {
+      ++result_.zeroed.back().end;
+    } else {
+      result_.zeroed.push_back({at, at + 1, stride});
     }
   }
 
@@ -723,6 +746,7 @@ class Lowering {
   };
 
   const Program& program_;
+  const uint32_t members_;  // for which loops are laid out
   Lowered result_;
   std::vector<LoweredCall>* out_ = &result_.forward;
   uint32_t current_ = 0;
@@ -739,8 +763,6 @@ uint32_t Lowered::region_at(Address address) const {
   return *(after - 1);
 }
 
-Lowered lower(const Program& program, uint32_t batch, bool literals_vary) {
-  return Lowering(program, batch, literals_vary).run();
-}
+Lowered lower(const Program& program, uint32_t capacity) { return Lowering(program, capacity).run(); }
 
 }  // namespace retrograd::compiler

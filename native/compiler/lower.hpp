@@ -1,4 +1,7 @@
-// From the vector program to calls of kernels, forward and backward, for a batch of a given size.
+// From the vector program to calls of kernels, forward and backward, for up to so many members of a batch.
+//
+// Members lie side by side in each region, the first one first: fewer members are a prefix, and the calls that serve
+// them differ in the length of one loop, that over the members (or over what it was joined with).
 //
 // Reverse mode happens here, on whole instructions: the adjoint of a contraction d += a * b is two contractions with
 // the roles permuted, that of a sum is a spread, that of a copy an addition.
@@ -17,14 +20,17 @@ struct LoweredCall {
   Space spaces[kPointers]{};
   Address at[kPointers]{};
   uint32_t instruction = 0;  // of the program
+  int members_loop = -1;     // the loop over the members, if there is one, and
+  int32_t each = 0;          // its iterations for each of them
 };
 
+// Places that each member has its own of, `stride` apart; shared by all where that is 0.
 struct Range {
-  Address begin, end;
+  Address begin, end, stride;
 };
 
 struct Lowered {
-  uint32_t batch = 1;
+  uint32_t capacity = 1;        // members at most
   std::vector<Address> base;    // of each region, for the first member of the batch; results come last
   std::vector<Address> stride;  // from one member to the next; 0 for what they share
   Address size = 0;
@@ -42,7 +48,6 @@ struct Lowered {
   }
 };
 
-// `literals_vary`: members of the batch have literals of their own.
-Lowered lower(const Program& program, uint32_t batch, bool literals_vary);
+Lowered lower(const Program& program, uint32_t capacity);
 
 }  // namespace retrograd::compiler

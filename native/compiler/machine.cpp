@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <new>
 
 namespace retrograd::compiler {
 
@@ -17,11 +16,6 @@ bool Guard::decides(double a, double b) const {
     default: return (a != b) == outcome;
   }
 }
-
-Numbers::Numbers(size_t bytes) : bytes_(static_cast<char*>(::operator new(bytes + 128, std::align_val_t{64}))) {
-  std::memset(bytes_, 0, bytes + 128);
-}
-Numbers::~Numbers() { ::operator delete(bytes_, std::align_val_t{64}); }
 
 namespace {
 
@@ -47,38 +41,97 @@ bool absorbs(const Instruction& instruction) {
   }
 }
 
-bool reads_parameters_unseen(const Program& program) {
+// The regions whose numbers can be not finite without the result's showing it: those that absorbing rows read.
+std::vector<bool> absorbed_regions(const Program& program, const Lowered& lowered) {
+  std::vector<bool> absorbed(program.regions.size());
   for (const Instruction& instruction : program.instructions) {
-    // A parameter that is not chosen has nothing behind it that could be owed anything.
-    if (!absorbs(instruction) || instruction.code == Code::SELECT) continue;
-    if (instruction.code == Code::INDEXED || instruction.through_pool) return true;
+    if (!absorbs(instruction)) continue;
+    const auto mark = [&](uint32_t region) {
+      // A parameter that is not chosen has nothing behind it that could be owed anything.
+      const bool chosen = instruction.code == Code::SELECT && program.regions[region].memory == Memory::PARAMETER;
+      if (!chosen) absorbed[region] = true;
+    };
     for (int i = 0; i < instruction.operands; ++i) {
-      const uint32_t region = instruction.views[i].region;
-      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) return true;
+      const View& view = instruction.views[i];
+      if (view.region != kNoRegion) {
+        mark(view.region);
+      } else if (instruction.code == Code::INDEXED) {
+        const auto list = lowered.pool.begin() + view.base;
+        std::for_each(list, list + instruction.sizes[0], [&](int32_t at) { mark(lowered.region_at(at)); });
+      }
+    }
+    if (instruction.through_pool) {
+      for (const int32_t at : lowered.pool) mark(lowered.region_at(at));
     }
   }
-  return false;
+  return absorbed;
 }
 
 }  // namespace
 
-Machine::Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
-                 bool literals_vary)
+Machine::Machine(const Program& program, const std::vector<double>& literals,
+                 std::vector<std::shared_ptr<Store>> stores, uint32_t capacity, bool float32, Workspaces& workspaces)
     : program_(program),
       stores_(std::move(stores)),
-      lowered_(lower(program, batch, literals_vary)),
+      lowered_(lower(program, capacity)),
       float32_(float32),
       direct_(!float32 && !lowered_.addresses_parameters),
-      looks_at_parameters_(reads_parameters_unseen(program)),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
+      members_(capacity),
       bytes_(static_cast<size_t>(lowered_.size) * width()),
-      values_(bytes_),
-      gradients_(bytes_),
-      indices_(size_t{index_count_} * batch) {
+      workspace_(workspaces.of(bytes_)),
+      indices_(size_t{index_count_} * capacity),
+      use_(size_t{capacity} + 1) {
+  find_fixed(literals);
   find_watched();
   forward_ = bind(lowered_.forward, Target::STORES);
   backward_[0] = bind(lowered_.backward, Target::STORES);
-  backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
+  // Nobody asks for the gradients of one batch alone.
+  if (capacity == 1) backward_[1] = bind(lowered_.backward, Target::WORKSPACE);
+  members_ = 0;
+  set_members(capacity);
+}
+
+void Machine::set_members(uint32_t members) {
+  if (members == members_) return;
+  members_ = members;
+  const auto adapt = [&](std::vector<Call>& calls, const std::vector<LoweredCall>& lowered) {
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (lowered[i].members_loop >= 0) {
+        calls[i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
+      }
+    }
+  };
+  adapt(forward_, lowered_.forward);
+  adapt(backward_[0], lowered_.backward);
+}
+
+std::vector<uint32_t> Machine::sizes() const {
+  std::vector<uint32_t> sizes;
+  for (uint32_t members = 1; members <= capacity(); ++members) {
+    if (use_[members].runs) sizes.push_back(members);
+  }
+  return sizes;
+}
+
+// What must be in the workspace before a pass: literals; and zeros in the gaps between ranges that are looked at
+// together.
+void Machine::find_fixed(const std::vector<double>& literals) {
+  for (size_t i = 0; i < literals.size(); ++i) {
+    const Place& place = program_.literals[i];
+    if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
+  }
+  if (capacity() > 1) return;
+  for (const uint32_t i : lowered_.order) {
+    const Address end = lowered_.base[i] + program_.regions[i].length;
+    for (Address at = end; at < (end + 7) / 8 * 8; ++at) fixed_.emplace_back(at, 0.0);
+  }
+}
+
+void Machine::enter() {
+  if (workspace_->owner == this) return;
+  workspace_->owner = this;
+  for (const auto& [at, number] : fixed_) write(value_at(at), number);
 }
 
 double Machine::read(const char* p) const {
@@ -101,7 +154,7 @@ void Machine::write(char* p, double number) const {
   }
 }
 
-char* Machine::locate(Address address, bool gradient, Target target) {
+char* Machine::locate(Address address, bool gradient, Target target) const {
   const uint32_t region = lowered_.region_at(address);
   const Region& of = program_.regions[region];
   if (direct_ && of.memory == Memory::PARAMETER && !(gradient && target == Target::WORKSPACE)) {
@@ -122,8 +175,8 @@ std::vector<Call> Machine::bind(const std::vector<LoweredCall>& calls, Target ta
         case Space::NONE: call.p[i] = nullptr; break;
         case Space::VALUES: call.p[i] = locate(lowered.at[i], false, target); break;
         case Space::GRADIENTS: call.p[i] = locate(lowered.at[i], true, target); break;
-        case Space::VALUE_BASE: call.p[i] = values_.at(); break;
-        case Space::GRADIENT_BASE: call.p[i] = gradients_.at(); break;
+        case Space::VALUE_BASE: call.p[i] = value_at(0); break;
+        case Space::GRADIENT_BASE: call.p[i] = gradient_at(0); break;
         case Space::POOL: call.p[i] = lowered_.pool.data() + lowered.at[i]; break;
         case Space::INDICES: call.p[i] = indices_.data() + lowered.at[i]; break;
       }
@@ -142,31 +195,22 @@ void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) write(value_at(base + k), numbers[k]);
 }
 
-void Machine::set_literals(uint32_t member, const std::vector<double>& numbers) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const Place& place = program_.literals[i];
-    if (place.address < 0) continue;
-    write(value_at(lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member),
-          numbers[i]);
-  }
-}
-
 double Machine::root(uint32_t member, size_t which) const {
   const Place& place = program_.roots[which];
   const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
-  return read(const_cast<Machine*>(this)->locate(at, false, Target::STORES));
+  return read(locate(at, false, Target::STORES));
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
   const size_t i = stores_.size() + 1;
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
-    gradients[k] = read(const_cast<Machine*>(this)->gradient_at(base + k));
+    gradients[k] = read(gradient_at(base + k));
   }
 }
 
 double Machine::parameter_gradient(uint32_t store, uint32_t index) const {
-  return read(const_cast<Machine*>(this)->gradient_at(lowered_.base[store] + index));
+  return read(gradient_at(lowered_.base[store] + index));
 }
 
 void Machine::copy_parameters_in() {
@@ -190,42 +234,38 @@ void Machine::add_gradients_out() {
 // What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
 // rows that absorb it. Those are looked at.
 void Machine::find_watched() {
-  std::vector<bool> watched(program_.regions.size());
+  std::vector<bool> watched = absorbed_regions(program_, lowered_);
   watched[program_.roots[0].region] = true;
-  for (const Instruction& instruction : program_.instructions) {
-    if (!absorbs(instruction)) continue;
-    for (int i = 0; i < instruction.operands; ++i) {
-      if (instruction.views[i].region != kNoRegion) watched[instruction.views[i].region] = true;
-    }
-    if (instruction.code == Code::INDEXED || instruction.through_pool) watched.assign(watched.size(), true);
-  }
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || (direct_ && program_.regions[i].memory == Memory::PARAMETER)) continue;
-    const Address begin = lowered_.base[i];
-    const Address end = begin + (lowered_.stride[i] ? lowered_.stride[i] * lowered_.batch : program_.regions[i].length);
+    if (!watched[i]) continue;
+    const Region& region = program_.regions[i];
+    if (direct_ && region.memory == Memory::PARAMETER) {
+      watched_stores_.push_back(stores_[region.store].get());
+      continue;
+    }
+    const Address begin = lowered_.base[i], end = begin + region.length;
     // Gaps of a few numbers, which are zero, are not worth another range.
-    if (!watched_.empty() && begin - watched_.back().end < 16) {
+    if (capacity() == 1 && !watched_.empty() && begin - watched_.back().end < 8) {
       watched_.back().end = end;
     } else {
-      watched_.push_back({begin, end});
+      watched_.push_back({begin, end, lowered_.stride[i]});
     }
   }
 }
 
+bool Machine::finite(Range range) const {
+  // Where members have their own, they lie side by side.
+  const Address count = (range.end - range.begin) * (range.stride ? members_ : 1);
+  if (!float32_) return best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)), count);
+  const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
+  return std::all_of(numbers, numbers + count, [](float number) { return std::isfinite(number); });
+}
+
 bool Machine::finite() const {
   for (const Range& range : watched_) {
-    if (float32_) {
-      const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
-      for (Address i = 0; i < range.end - range.begin; ++i) {
-        if (!std::isfinite(numbers[i])) return false;
-      }
-    } else if (!best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)),
-                                          range.end - range.begin)) {
-      return false;
-    }
+    if (!finite(range)) return false;
   }
-  if (!looks_at_parameters_) return true;
-  for (const auto& store : stores_) {
+  for (Store* store : watched_stores_) {
     if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
   }
   return true;
@@ -233,20 +273,20 @@ bool Machine::finite() const {
 
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
-  if (code_[pass]) return code_[pass]() != 0;
+  if (const MachineCode code = use_[members_].code[pass]) return code() != 0;
   bool outside = false;
   for (const Call& call : calls(pass)) outside |= call.run(call);
   return outside;
 }
 
 Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* broken) {
-  ++runs_;
+  ++use_[members_].runs;
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   const bool outside = run(0);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
-  for (uint32_t member = 0; member < lowered_.batch && !guards.empty(); ++member) {
+  for (uint32_t member = 0; member < members_ && !guards.empty(); ++member) {
     const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(member, which); });
     });
@@ -259,7 +299,14 @@ Outcome Machine::forward(std::span<const Guard> guards, std::vector<uint32_t>* b
 
 void Machine::zero(Target target) {
   for (const Range& range : lowered_.zeroed) {
-    std::memset(gradient_at(range.begin), 0, static_cast<size_t>(range.end - range.begin) * width());
+    const size_t bytes = static_cast<size_t>(range.end - range.begin) * width();
+    if (range.end - range.begin == range.stride) {
+      std::memset(gradient_at(range.begin), 0, bytes * members_);
+      continue;
+    }
+    for (uint32_t member = 0; member < (range.stride ? members_ : 1); ++member) {
+      std::memset(gradient_at(range.begin + range.stride * member), 0, bytes);
+    }
   }
   if (direct_ && target == Target::STORES) return;
   for (size_t i = 0; i < program_.regions.size(); ++i) {
@@ -272,7 +319,7 @@ void Machine::backward(double seed, Target target) {
   zero(target);
   const Place& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
-  for (uint32_t member = 0; member < lowered_.batch; ++member) {
+  for (uint32_t member = 0; member < members_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
     // The function may return a parameter itself; what it owes is added like any other contribution.

@@ -1,4 +1,4 @@
-// The virtual machine: a program bound to memory, and one run of it.
+// The virtual machine: a program bound to memory, and one run of it, forward and then backward.
 #pragma once
 
 #include <map>
@@ -6,6 +6,7 @@
 
 #include "lower.hpp"
 #include "store.hpp"
+#include "workspace.hpp"
 
 namespace retrograd::compiler {
 
@@ -31,33 +32,27 @@ enum class Outcome : uint8_t {
   EXCEPTIONAL  // an operation left its domain, or a number is not finite: the tape must decide what that means
 };
 
-// 64-byte aligned numbers, zero at first.
-class Numbers {
- public:
-  explicit Numbers(size_t bytes);
-  ~Numbers();
-  Numbers(const Numbers&) = delete;
-  Numbers& operator=(const Numbers&) = delete;
-  char* at() { return bytes_; }
-
- private:
-  char* bytes_;
-};
-
 enum class Target : uint8_t {
   STORES,     // gradients of parameters are added to the stores'
   WORKSPACE,  // they are left in the machine's own memory
 };
 
-// A program lowered for a batch, with memory of its own.
+// A program lowered for at most so many members of a batch. Its workspace is its own from the beginning of a forward
+// pass to the end of the backward pass, if no other machine runs in between.
 class Machine {
  public:
-  Machine(const Program& program, std::vector<std::shared_ptr<Store>> stores, uint32_t batch, bool float32,
-          bool literals_vary);
+  Machine(const Program& program, const std::vector<double>& literals, std::vector<std::shared_ptr<Store>> stores,
+          uint32_t capacity, bool float32, Workspaces& workspaces);
 
+  uint32_t capacity() const { return lowered_.capacity; }
+  // How many members the next run has: all of them at first.
+  void set_members(uint32_t members);
+  uint32_t members() const { return members_; }
+
+  // Makes the workspace its own; before inputs are set.
+  void enter();
   // Where a member's inputs go, and where the results come from. Values are given and taken as doubles.
   void set_inputs(uint32_t member, bool active, const double* numbers);
-  void set_literals(uint32_t member, const std::vector<double>& numbers);
   int32_t* indices(uint32_t member) { return indices_.data() + size_t{member} * index_count_; }
   double root(uint32_t member, size_t which) const;
   void input_gradients(uint32_t member, double* gradients) const;
@@ -67,49 +62,62 @@ class Machine {
   Outcome forward(std::span<const Guard> guards, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, Target target);
 
-  // The calls as they are bound, for the tier that makes machine code of them, and that code.
+  // The calls as they are bound, for the tier that makes machine code of them, and that code, which is for so many
+  // members as there are now.
   const std::vector<Call>& calls(int pass) const { return pass == 0 ? forward_ : backward_[pass - 1]; }
   using MachineCode = int32_t (*)();
-  void install(int pass, MachineCode code) { code_[pass] = code; }
-  bool has_code() const { return code_[0] != nullptr; }
-  uint32_t runs() const { return runs_; }
+  void install(int pass, MachineCode code) { use_[members_].code[pass] = code; }
+  bool has_code() const { return use_[members_].code[0] != nullptr; }
+  uint32_t runs() const { return use_[members_].runs; }
+  // For how many members it has run, in order.
+  std::vector<uint32_t> sizes() const;
   // Where its numbers and its gradients are.
-  uintptr_t numbers() { return reinterpret_cast<uintptr_t>(values_.at()); }
-  uintptr_t gradients() { return reinterpret_cast<uintptr_t>(gradients_.at()); }
+  uintptr_t numbers() { return reinterpret_cast<uintptr_t>(workspace_->values.at()); }
+  uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
 
   const Lowered& lowered() const { return lowered_; }
   size_t bytes() const { return bytes_; }
 
  private:
   size_t width() const { return float32_ ? sizeof(float) : sizeof(double); }
-  char* value_at(Address address) { return values_.at() + static_cast<size_t>(address) * width(); }
-  const char* value_at(Address address) const { return const_cast<Machine*>(this)->value_at(address); }
-  char* gradient_at(Address address) { return gradients_.at() + static_cast<size_t>(address) * width(); }
+  char* value_at(Address address) const { return workspace_->values.at() + static_cast<size_t>(address) * width(); }
+  char* gradient_at(Address address) const {
+    return workspace_->gradients.at() + static_cast<size_t>(address) * width();
+  }
   double read(const char* p) const;
   void write(char* p, double number) const;
   std::vector<Call> bind(const std::vector<LoweredCall>& calls, Target target);
-  char* locate(Address address, bool gradient, Target target);
+  char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
+  void find_fixed(const std::vector<double>& literals);
   void find_watched();
+  bool finite(Range range) const;
   bool finite() const;
   void zero(Target target);
   bool run(int pass);
+
+  // What has happened with a number of members.
+  struct Use {
+    uint32_t runs = 0;
+    MachineCode code[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
+  };
 
   const Program& program_;
   std::vector<std::shared_ptr<Store>> stores_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;               // the stores' arrays are the program's parameter memory
-  bool looks_at_parameters_;  // rows that can turn what is not finite into what is, read parameters
+  bool direct_;  // the stores' arrays are the program's parameter memory
   uint32_t index_count_;
+  uint32_t members_;
   size_t bytes_;
-  Numbers values_, gradients_;
+  std::shared_ptr<Workspace> workspace_;
   std::vector<int32_t> indices_;
-  std::vector<Range> watched_;  // results which, were they not finite, the result of the program need not show
+  std::vector<std::pair<Address, double>> fixed_;
+  std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
+  std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> forward_, backward_[2];
-  uint32_t runs_ = 0;
-  MachineCode code_[3] = {nullptr, nullptr, nullptr};  // forward, backward to each target
+  std::vector<Use> use_;  // by the number of members
 };
 
 }  // namespace retrograd::compiler

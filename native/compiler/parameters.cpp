@@ -103,12 +103,13 @@ PyType_Spec spec = {"retrograd._native.Parameters", sizeof(Parameters), 0, Py_TP
 
 }  // namespace
 
-const std::vector<Segment>* segments_of(PyObject* parameters) {
+const std::vector<Segment>* segments_of(PyObject* parameters, bool take) {
   if (Py_TYPE(parameters) != parameters_type) return nullptr;
   Parameters* self = self_of(parameters);
   if (self->version != stores_version()) find_segments(self);
   if (!self->complete) return nullptr;
   for (const Segment& segment : *self->segments) {
+    if (take) segment.store->acquire();
     if (!segment.store->ahead()) return nullptr;
   }
   return self->segments;

@@ -13,7 +13,8 @@ struct Segment {
 };
 
 // The segments of a list of parameters, if all of them are in stores that are ahead of their Values; else null.
-const std::vector<Segment>* segments_of(PyObject* parameters);
+// With `take` the stores are made to be.
+const std::vector<Segment>* segments_of(PyObject* parameters, bool take);
 // The list itself: of a Parameters object or any sequence.
 Ref list_of_parameters(PyObject* parameters);
 

@@ -32,6 +32,8 @@ enum class Memory : uint8_t {
   VALUE,      // results
 };
 
+constexpr const char* kMemoryNames[] = {"parameter", "input", "literal", "value"};
+
 struct Region {
   Memory memory;
   bool active;  // whether it depends on anything that a gradient is wanted of

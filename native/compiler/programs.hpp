@@ -1,10 +1,68 @@
-// The compiler as Python sees it: the type retrograd._native.Programs.
+// The compiler as Python sees it: the type retrograd._native.Programs, the programs of one compiled function.
+//
+// Its methods are functions of Python's calling convention, by what they are for: adding a program (adding.cpp), calls
+// (calls.cpp), batches (batches.cpp), the tier that makes machine code (tier.cpp), and looking inside (inspection.cpp).
+// They may throw Unsupported and std::bad_alloc: the type's table of methods turns them into Python's.
 #pragma once
 
-#include "../python.hpp"
+#include "entry.hpp"
 
 namespace retrograd::compiler {
 
+struct Programs {
+  PyObject_HEAD std::vector<std::unique_ptr<Entry>>* entries;  // the one used last comes first
+  PyObject* miss;
+  size_t made;
+  Workspaces* workspaces;
+  Arguments* scratch;
+  std::vector<Arguments>* members;  // the same for the members of a batch
+  // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
+  PyObject *hot, *token;
+  uint32_t threshold;
+  uint64_t batch_runs;  // of machines, for members of batches
+};
+
+inline Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
+
+Entry* entry_with(Programs* self, size_t number);
+// The one whose number a Python object is; null with an exception set.
+Entry* entry_numbered(PyObject* object, PyObject* number);
+
+// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
+// every node, as rg.detect_anomaly() does.
+const char* must_run_eagerly(bool differentiates);
+
+// Adds the gradients of active arguments that were Values to them.
+void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
+
+// Tells who watches that a machine has run often. The callable must not enter these programs: a queue's `put` is meant.
+// Python code may run: what the machine has computed must have been taken.
+void count_run(Programs* self, const Entry& entry, const Machine& machine);
+
 bool add_programs_type(PyObject* module);
+
+// adding.cpp
+PyObject* add(PyObject* object, PyObject* args);
+PyObject* drop(PyObject* object, PyObject* number);
+// calls.cpp
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* check(PyObject* object, PyObject* args);
+// batches.cpp
+PyObject* batch(PyObject* object, PyObject* args);
+PyObject* unfit(PyObject* object, PyObject* members);
+// tier.cpp
+PyObject* calls(PyObject* object, PyObject* args);
+PyObject* profile(PyObject* object, PyObject* args);
+PyObject* memory(PyObject* object, PyObject* args);
+PyObject* watch(PyObject* object, PyObject* args);
+PyObject* install(PyObject* object, PyObject* args);
+// inspection.cpp
+PyObject* tier(PyObject* object, PyObject*);
+PyObject* facts(PyObject* object, PyObject*);
+PyObject* listing(PyObject* object, PyObject* number);
+PyObject* verified(PyObject* object, PyObject* number);
+PyObject* locate(PyObject* object, PyObject* args);
 
 }  // namespace retrograd::compiler

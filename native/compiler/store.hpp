@@ -29,6 +29,9 @@ class Store {
   // The leaf at a place; null when it has died.
   Value* value(size_t index) const { return values_[index]; }
   bool ahead() const { return ahead_; }
+  // Whether a program in exact mode works on it: then optimizers take the engine's bits, too.
+  bool exact() const { return exact_; }
+  void be_exact() { exact_ = true; }
 
   // Makes the arrays hold the truth.
   void acquire();
@@ -50,6 +53,7 @@ class Store {
   double* gradients_ = nullptr;
   bool ahead_ = false;
   bool broken_ = false;
+  bool exact_ = false;
 };
 
 // Where a leaf is stored; the store is null when nowhere.

@@ -164,19 +164,21 @@ class Adam(Optimizer):
         self.eps = _checked_number("eps", eps)
         self.weight_decay = _checked_number("weight_decay", weight_decay)
         self.steps = 0
-        self.m = np.zeros(len(self.params))
-        self.v = np.zeros(len(self.params))
+        self.m = _aligned_zeros(len(self.params))
+        self.v = _aligned_zeros(len(self.params))
 
     def step(self) -> None:
         """Move by ``lr`` times the mean gradient over the root mean square gradient, both bias-corrected."""
-        self.steps += 1
+        self.steps = steps = self.steps + 1
+        beta1, beta2 = self.betas
         adam_step(
             self._parameters,
             self.m,
             self.v,
-            self.steps,
-            self.lr,
-            *self.betas,
+            steps,
+            self._lr,
+            beta1,
+            beta2,
             self.eps,
             self.weight_decay,
             self._decoupled,
@@ -263,6 +265,14 @@ class CosineSchedule(Schedule):
     def rate(self, step: int) -> float:
         turn = math.cos(math.pi * min(step, self.total) / self.total)
         return self.end + (self.start - self.end) * (1 + turn) / 2
+
+
+def _aligned_zeros(count: int) -> NDArray[np.float64]:
+    """Zeros that begin where a cache line does: vectors of them then lie in one line each."""
+    line = 64
+    room = np.zeros(count * 8 + line, dtype=np.uint8)
+    start = -room.ctypes.data % line
+    return room[start : start + count * 8].view(np.float64)
 
 
 def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:

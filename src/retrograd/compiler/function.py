@@ -112,21 +112,14 @@ class Compiled(Generic[P]):
         recorder = active_recorder()
         if recorder is not None:
             recorder.mark(f"calls {self._function.__name__}.backward_batch()")
-        left = self._programs.batch_forward(batch) if self._native and self._pure else None
-        if left is None:
+        answer = self._programs.batch(batch, seed) if self._native and self._pure else None
+        if answer is None:
             return self._batch_eagerly(batch, seed)
+        total, left = answer
         if left:
-            # New structures are traced; what still does not fit is run by itself.
-            for i in left:
-                if self._programs.batch_forward([batch[i]]):
-                    self._trace(_BACKWARD, tuple(batch[i]), "new")
-            left = self._programs.batch_forward(batch) or []
-        alone = _sum([self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in left]) if left else 0.0
+            total = self._batch_anew(batch, seed, left)
         self._tiers.catch_up()
-        total = self._programs.batch_backward(seed)
-        if isinstance(alone, Value):
-            alone.backward(seed)
-        return (total + _number_of(alone)) * seed if left else total * seed
+        return total * seed
 
     def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
         """The function as a JAX function ``g(parameters, *inputs)``, traced with ``args``: jit it, map it, shard it.
@@ -375,6 +368,23 @@ class Compiled(Generic[P]):
         if isinstance(total, Value):
             total.backward(seed)
         return mean
+
+    def _batch_anew(self, batch: list[tuple[Any, ...]], seed: float, left: list[int]) -> float:
+        """The same when no program stood for the members ``left``: their structures are traced, if they are new, and
+        what still does not fit is run by itself. Nothing has been added to any gradient yet."""
+        for i in left:
+            if self._programs.unfit([batch[i]]):
+                self._trace(_BACKWARD, tuple(batch[i]), "new")
+        alone = set(self._programs.unfit(batch))
+        # Whatever raises does so before the others are swept.
+        rest = _sum([self._plainly(_BACKWARD, tuple(batch[i]), _ALONE)[0] for i in sorted(alone)])
+        together = [member for i, member in enumerate(batch) if i not in alone]
+        total, left = self._programs.batch(together, seed) or (0.0, [0])
+        if left:
+            raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
+        if isinstance(rest, Value):
+            rest.backward(seed)
+        return total + _number_of(rest)
 
     def _finish(self, kind: str, root: Any, description: Description) -> Any:
         """What a call of ``kind`` answers, from the Value that the function returned."""

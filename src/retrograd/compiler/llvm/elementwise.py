@@ -16,7 +16,7 @@ from .text import Text, Vector
 
 __all__ = ["add", "extreme", "fill", "indexed", "indexed_back", "map_back", "mapped", "product", "select", "sums"]
 
-#: Longer lists stay with the prebuilt kernels, which read them as data.
+#: Longer lists stay with the prebuilt kernels, which read them as data; so do those of several members of a batch.
 _LISTED = 1024
 
 Body = Callable[[list[At], int], None]
@@ -258,6 +258,10 @@ def extreme(t: Text, call: Call) -> bool:
 # --- lists and selections -----------------------------------------------------------------------------------------
 
 
+def _long(call: Call) -> bool:
+    return call.counts[3] > 1 or call.counts[4] > _LISTED
+
+
 def _listed(call: Call, pointer: int, base: int) -> list[int]:
     numbers = (ctypes.c_int32 * call.counts[4]).from_address(call.pointers[pointer])
     return [base + DOUBLE * number for number in numbers]
@@ -267,7 +271,7 @@ def indexed(t: Text, call: Call) -> bool:
     """GATHER and INDEXED: the lists are known, so their numbers are vectors, shuffled."""
     n = call.counts[4]
     form = FORMS.get(call.row)
-    if n > _LISTED or (call.kernel == "indexed" and form is None):
+    if _long(call) or (call.kernel == "indexed" and form is None):
         return False
     arity = form.arity if form else 1
     lists = [_listed(call, 5 + i, call.pointers[1]) for i in range(arity)]
@@ -284,7 +288,7 @@ def indexed(t: Text, call: Call) -> bool:
 
 def scatter(t: Text, call: Call) -> bool:
     n = call.counts[4]
-    if n > _LISTED:
+    if _long(call):
         return False
     places = _listed(call, 5, call.pointers[2])
     for i in range(0, n, t.width):
@@ -296,7 +300,7 @@ def scatter(t: Text, call: Call) -> bool:
 def indexed_back(t: Text, call: Call, targets: set[int] | None = None) -> bool:
     """``targets``: the addresses of those gradients that anybody reads, if that is known."""
     n, form = call.counts[4], FORMS.get(call.row)
-    if n > _LISTED or form is None:
+    if _long(call) or form is None:
         return False
     values = [_listed(call, 5 + i, call.pointers[1]) for i in range(form.arity)]
     owed = [_listed(call, 5 + i, call.pointers[2]) for i in range(form.arity)]

@@ -146,8 +146,10 @@ def _places(call: Call, pointer: int) -> Places:
 
 
 def _list(call: Call, pointer: int, base: int) -> Places:
-    numbers = (ctypes.c_int32 * call.counts[4]).from_address(call.pointers[pointer])
-    places: Places = np.array(numbers, np.int64) * DOUBLE + base
+    members, length, apart = call.counts[3], call.counts[4], call.strides[1][3]
+    start = call.pointers[pointer]
+    lists = [np.array((ctypes.c_int32 * length).from_address(start + 4 * apart * m), np.int64) for m in range(members)]
+    places: Places = np.concatenate(lists) * DOUBLE + base
     return places
 
 
@@ -156,7 +158,7 @@ def _sources(call: Call) -> Iterator[Places | None]:
         case "scatter" | "select_back":
             yield _places(call, 0)
         case "indexed_back":
-            yield _places(replace(call, strides=((0, 0, 0, 0, 1),) * 4), 4)
+            yield _places(replace(call, strides=((0, 0, 0, call.strides[3][3], 1),) * 4), 4)
         case kernel if kernel in _READS:
             for pointer in _READS[kernel]:
                 if call.pointers[pointer]:

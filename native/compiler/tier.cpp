@@ -1,0 +1,145 @@
+// What the tier that makes machine code asks for, and where it puts what it made.
+#include <algorithm>
+#include <chrono>
+
+#include "programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+// The machine for so many members, set to them; null with an exception set.
+Machine* machine_for(const Entry& entry, unsigned int members, int pass) {
+  Machine* machine = members == 1 ? entry.single.get() : entry.existing(members);
+  if (machine && pass >= 0 && pass <= 2) return machine;
+  PyErr_SetString(PyExc_IndexError, "there is no such machine");
+  return nullptr;
+}
+
+}  // namespace
+
+// calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct Call.
+PyObject* calls(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:calls", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  const std::vector<Call>& list = machine->calls(pass);
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
+                                   static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+}
+
+// profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
+PyObject* profile(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch, times;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  machine->enter();
+  const auto& lowered = pass == 0 ? machine->lowered().forward : machine->lowered().backward;
+  const std::vector<Call>& list = machine->calls(pass);
+  std::vector<double> least(list.size(), 1e300);
+  for (unsigned int t = 0; t < times; ++t) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int r = 0; r < 8; ++r) list[i].run(list[i]);
+      const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+      least[i] = std::min(least[i], spent.count() / 8);
+    }
+  }
+  Ref result(PyList_New(0));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Call& call = list[i];
+    Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
+                          call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
+}
+
+// memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
+// address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
+// ranges that are zero before a backward pass; and something that keeps the memory alive.
+PyObject* memory(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  if (!machine_for(*entry, batch, 0)) return nullptr;
+  const std::shared_ptr<Machine>& machine = batch == 1 ? entry->single : entry->many;
+  const Lowered& lowered = machine->lowered();
+  Ref regions(PyList_New(0)), zeroed(PyList_New(0));
+  for (size_t i = 0; i < lowered.base.size(); ++i) {
+    const Region& region = entry->program.regions[i];
+    Ref one(Py_BuildValue("(sLLI)", kMemoryNames[static_cast<int>(region.memory)],
+                          static_cast<long long>(lowered.base[i]), static_cast<long long>(lowered.stride[i]),
+                          region.length));
+    if (!regions || !one || PyList_Append(regions.get(), one.get()) < 0) return nullptr;
+  }
+  for (const Range& range : lowered.zeroed) {
+    for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
+      const Address offset = range.stride * member;
+      Ref one(Py_BuildValue("(LL)", static_cast<long long>(range.begin + offset),
+                            static_cast<long long>(range.end + offset)));
+      if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
+    }
+  }
+  auto* shared = new std::shared_ptr<Machine>(machine);
+  Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
+    delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
+  }));
+  if (!keep) {
+    delete shared;
+    return nullptr;
+  }
+  const Place& root = entry->program.roots[0];
+  return Py_BuildValue("{s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "numbers", static_cast<unsigned long long>(machine->numbers()),
+                       "gradients", static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(),
+                       "zeroed", zeroed.get(), "root",
+                       static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
+                       root.region, "keep", keep.get());
+}
+
+// watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
+PyObject* watch(PyObject* object, PyObject* args) {
+  PyObject *hot, *token;
+  unsigned int threshold;
+  if (!PyArg_ParseTuple(args, "IOO:watch", &threshold, &hot, &token)) return nullptr;
+  Programs* self = self_of(object);
+  Ref old_hot(self->hot), old_token(self->token);
+  self->hot = Py_NewRef(hot);
+  self->token = Py_NewRef(token);
+  self->threshold = threshold;
+  Py_RETURN_NONE;
+}
+
+// install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
+PyObject* install(PyObject* object, PyObject* args) {
+  PyObject *number, *keep;
+  unsigned int batch;
+  int pass;
+  unsigned long long address;
+  double milliseconds;
+  if (!PyArg_ParseTuple(args, "OIiKOd:install", &number, &batch, &pass, &address, &keep, &milliseconds)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
+  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
+  machine->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
+  auto& passes = entry->milliseconds;
+  if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
+  passes.back().second += milliseconds;
+  Py_RETURN_NONE;
+}
+
+}  // namespace retrograd::compiler
