@@ -22,7 +22,8 @@ run() {
     echo "(tests failed under coverage)"
 }
 run "$@"
-RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py
+RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py \
+  tests/test_tracing*.py tests/test_transforms.py tests/test_index.py
 "$python" -m coverage combine --quiet
 "$python" -m coverage report --skip-covered --sort=miss | tail -60
 # A line of a template counts once, whatever it was instantiated for.
