@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,13 +15,14 @@ import pytest
 from conftest import require
 
 import retrograd as rg
-from retrograd.bench import compile_cost, main
+from retrograd.bench import EFFORTS, compile_cost, main
 from retrograd.bench import compiled as works
 from retrograd.bench.compiled_programs import moons_loss
 from retrograd.bench.figures import Effort, Figure
 from retrograd.bench.measure import Race, deep_recursion, race, same
 from retrograd.bench.peers import by_hand, cpython_gpt, dag, documents, gmm, gpt, slotted
 from retrograd.bench.peers.jax_process import JaxProgram
+from retrograd.bench.works import WORKS
 from retrograd.data import make_moons
 from retrograd.engine import interior
 from retrograd.errors import RetrogradError
@@ -286,7 +291,17 @@ def test_options_that_contradict_are_refused(tmp_path: Path) -> None:
 
 
 TINY = Effort(
-    rounds=2, slow_rounds=1, loop_steps=2, largest=10_000, steps=2, warm=0.0, mixture_points=45, graph_nodes=2000
+    rounds=2,
+    slow_rounds=1,
+    slowest_rounds=1,
+    loop_steps=2,
+    every_neighbour=False,
+    memory_nodes=40_000,
+    largest=10_000,
+    steps=2,
+    warm=0.0,
+    mixture_points=45,
+    graph_nodes=2000,
 )
 
 
@@ -297,3 +312,33 @@ def test_each_work_runs(work: str) -> None:
     assert report.figures
     for figure in report.figures:
         assert figure.ratio is None or figure.ratio > 0
+
+
+@pytest.mark.native
+@pytest.mark.memory
+@pytest.mark.parametrize("work", WORKS)
+def test_each_eager_work_runs_and_agrees_with_its_peers(
+    work: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Contenders that disagree end it; what is printed is what is written."""
+    monkeypatch.setitem(EFFORTS, "quick", TINY)
+    found = main([work], quick=True, json_path=tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text()) == json.loads(json.dumps(found))
+    figures = found["figures"]
+    assert isinstance(figures, list)
+    for figure in figures:
+        assert figure["ratio"] is None or figure["ratio"] > 0
+    assert figures
+    assert "figures" in capsys.readouterr().out
+
+
+def test_a_work_on_the_reference_engine_says_that_its_bars_are_not_meant() -> None:
+    environment = {**os.environ, "RETROGRAD_ENGINE": "reference"}
+    command = [sys.executable, "-m", "retrograd", "bench", "adam"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "the bars are not meant for it" in done.stdout
+    command = [*command[:4], "--compiled", "gpt"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0
+    assert "need the native engine" in done.stderr

@@ -445,3 +445,58 @@ def test_sums_that_share_their_beginnings(seed: int) -> None:
         return total + reduce(add, xs) + running
 
     assert_equals_eager(loss, xs, [(n, ()) for n in settings(xs, seed, seed + 10)], bound=1e-11)
+
+
+def test_a_sum_of_products_and_of_numbers() -> None:
+    """``rg.sum`` names no partial sum: its products are multiplied first, each in its place."""
+    leaves = values(24)
+
+    def function() -> Any:
+        rows = [leaves[i : i + 6] for i in range(0, 24, 6)]
+        sums = [rg.sum([a * b, c, d, e * e, f**2, c * d]) for a, b, c, d, e, f in rows]
+        return rg.sum([sums[0] * sums[1], sums[2], sums[3], 2.0])
+
+    made = assert_equals_eager(function, leaves, [(numbers, ()) for numbers in settings(leaves, 1, 2)], bound=1e-13)
+    assert made["vm"].stats().programs[0].groups < 16  # the rows are alike
+
+
+def test_a_convolution_of_images_with_channels() -> None:
+    """Six loops, and the members of a batch around them: more than a kernel walks along by itself."""
+    channels, outputs, side, size = 3, 4, 5, 2
+    weights = values(outputs * channels * size * size, 4)
+    place = side - size + 1
+
+    def weight(o: int, c: int, p: int, q: int) -> Value:
+        return weights[((o * channels + c) * size + p) * size + q]
+
+    def function(image: list[list[list[float]]]) -> Any:
+        results = [
+            rg.sum(
+                [
+                    image[c][i + p][j + q] * weight(o, c, p, q)
+                    for c in range(channels)
+                    for p in range(size)
+                    for q in range(size)
+                ]
+            ).tanh()
+            for o in range(outputs)
+            for i in range(place)
+            for j in range(place)
+        ]
+        return rg.sum(results)
+
+    generator = random.Random(7)
+    images = [
+        [[[generator.uniform(-1, 1) for _ in range(side)] for _ in range(side)] for _ in range(channels)]
+        for _ in range(3)
+    ]
+    points = [(numbers, (image,)) for numbers, image in zip(settings(weights, 1, 2, 3), images, strict=True)]
+    made = assert_equals_eager(function, weights, points, bound=1e-12)
+    expected = [eagerly(function, weights, (image,)) for image in images]
+    for kind, compiled in made.items():
+        for weight_ in weights:
+            weight_.grad = 0.0
+        value = compiled.backward_batch([(image,) for image in images])
+        mean = [sum(one[1][k] for one in expected) / 3 for k in range(len(weights))]
+        found = value, [weight_.grad for weight_ in weights]
+        assert_near(found, (sum(one[0] for one in expected) / 3, mean), 2e-4 if kind == "float32" else 1e-12, kind)

@@ -495,3 +495,34 @@ def test_explain_and_inspect_show_the_scalar_graph_of_a_compiled_function() -> N
     assert inspection.instruction(weights[0]) is None
     with pytest.raises(ValueError, match="pure=True"):
         rg.compile(neuron).inspect([1.0, 2.0])
+
+
+def test_adams_mode_of_the_processor_ends_with_its_step() -> None:
+    """It reads and writes numbers too small to be normal as zero; nothing else does."""
+    w = Value(1.0)
+    compiled = rg.compile(lambda: w * 1e-310, pure=True, tier="vm")
+    adam = rg.optim.Adam([w], lr=0.0)
+    compiled.backward()
+    adam.step()
+    assert compiled() == 1e-310
+    assert (Value(5e-324) * 1.0).data == 5e-324 == float("5e-324") * w.data
+
+
+def test_statistics_in_words() -> None:
+    """How calls were answered, each program, and every reason why one was traced or run eagerly."""
+    w = Value(2.0)
+    compiled = rg.compile(lambda x: (w * x).log() if x > 0.0 else w * x, pure=True, tier="vm")
+    for x in (1.0, 2.0, -1.0, 3.0):
+        compiled.backward(x)
+    w.data = -1.0
+    with pytest.raises(ValueError, match="log"):
+        compiled(1.0)
+    told = str(compiled.stats()).splitlines()
+    assert told[0] == "4 calls answered by 2 programs, 2 traces, 1 run eagerly"
+    assert told[1].startswith("  program ")
+    assert " (vm): " in told[1]
+    assert told[3:] == [
+        "  1 times: traced: arguments of a new structure",
+        "  1 times: traced: a comparison came out otherwise",
+        "  1 times: an operation left its domain, or a number was not finite: run eagerly",
+    ]

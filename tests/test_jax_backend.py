@@ -472,3 +472,35 @@ def test_two_processes_equal_one(tmp_path):
         losses.append(loss.data)
     expected = [4, *losses, sum(p.data for p in model.parameters())]
     assert printed[0] == printed[1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_arguments_in_dictionaries_and_arrays():
+    """They keep their form: a dictionary is one of JAX's trees, an array is an array."""
+    import jax
+
+    w = rg.Value(0.5)
+
+    def loss(batch):
+        points, bias = batch["points"], batch["bias"]
+        return rg.sum([(w * x + bias["b"]).tanh() * y for x, y in points]) + batch["shift"]
+
+    def given(seed, rows=3):
+        points = np.random.default_rng(seed).normal(size=(rows, 2))
+        return {"points": points, "bias": {"b": rg.Value(0.1 * seed)}, "shift": 2.0}
+
+    g = rg.compile(loss).to_jax(given(1))
+    for seed in (1, 2):
+        example = given(seed)
+        (inputs,) = g.inputs(example)
+        value, slopes = jax.value_and_grad(g, argnums=1)(g.parameters, inputs)
+        result = loss(example)
+        result.backward()
+        assert float(value) == pytest.approx(result.data, rel=1e-12)
+        assert float(slopes["bias"]["b"]) == pytest.approx(example["bias"]["b"].grad, rel=1e-12)
+        nudged = {**inputs, "points": np.asarray(inputs["points"]) + 1e-6}
+        expected = loss({**example, "points": example["points"] + 1e-6}).data
+        assert float(g(g.parameters, nudged)) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises((ValueError, TypeError)):
+        g.inputs(given(1, rows=4))
+    with pytest.raises((ValueError, TypeError)):
+        g.inputs({**given(1), "more": 1.0})

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser as browser  # a fixture
 from browser import missing
 from terminal import ROOT
 

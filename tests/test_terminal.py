@@ -321,3 +321,22 @@ def test_all_of_a_long_step_can_be_read() -> None:
         seen |= {line.plain.strip() for line in Screen(timeline).lines(view, console, 70, 12)}
     for item in trace.backward[-1].additions:
         assert item.text in seen
+
+
+def test_sequences_of_unknown_keys_do_nothing() -> None:
+    """A function key is neither a letter to search for nor an end."""
+    with Terminal(ARGUMENTS) as terminal:
+        terminal.wait_for("forward, step 1 of 16")
+        terminal.send("\x1b[15~", "\x1b[1;5P", "right")
+        terminal.wait_for("forward, step 2 of 16")
+        terminal.send("q")
+        assert terminal.wait_for_end() == 0
+
+
+def test_training_in_a_terminal_shows_a_bar(tmp_path: Path) -> None:
+    arguments = ["train", "moons", "--steps", "3", "--points", "10", "--out", str(tmp_path / "run")]
+    with Terminal(arguments, width=100) as terminal:
+        terminal.wait_for("step 3/3", seconds=60.0)
+        assert terminal.wait_for_end(60.0) == 0
+    assert b"\x1b[" in terminal.raw
+    assert b"loss" in terminal.raw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -120,3 +121,20 @@ def test_the_command() -> None:
     assert "0 of the" in done.output
     assert "mutants of the op table caught" in done.output
     assert CliRunner().invoke(app, ["trust", "nothing"]).exit_code == 1
+
+
+def test_the_conventions_page_names_who_was_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = [name for name in conventions.LIBRARIES if name not in ("casadi", "xad")]
+    monkeypatch.setattr(conventions, "missing", lambda: ["casadi", "xad"])
+    text = conventions.page(conventions.EDGES[:4])
+    assert "Not installed, and so not asked: casadi, xad." in text
+    assert f"| edge | {' | '.join(there)} |" in text
+    assert len([line for line in text.splitlines() if line.startswith("| ")]) == 5
+    assert " of the 4 edges." in text
+
+
+def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    done = CliRunner().invoke(app, ["trust", "relu"])
+    assert done.exit_code == 1
+    assert 'pip install "retrograd[trust]"' in done.output

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 python=$1
 shift
 build=build/coverage
-"$python" -m pip install --quiet cmake ninja coverage gcovr
+"$python" -m pip install --quiet cmake ninja "coverage>=7.10" "gcovr>=8.3"
 bin=$(cd "$(dirname "$python")" && pwd)
 top=$(pwd)
 "$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_BUILD_TYPE=Debug -DRETROGRAD_COVERAGE=ON \
@@ -18,11 +18,14 @@ export PYTHONPATH="$top/$build/package" COVERAGE_FILE="$top/$build/coverage.data
 rm -f "$COVERAGE_FILE"*
 # A test that fails here alone, for being slow, is named and does not stop the count: the tests themselves run elsewhere.
 run() {
-  "$python" -m coverage run --source="$top/$package" -m pytest -p no:cacheprovider -q -n auto --no-header "$@" ||
+  "$python" -m coverage run --source="$top/$package,$top/src/retrograd" -m pytest -p no:cacheprovider -q -n auto --no-header "$@" ||
     echo "(tests failed under coverage)"
 }
 run "$@"
-RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py
+RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py \
+  tests/test_tracing*.py tests/test_transforms.py tests/test_index.py
 "$python" -m coverage combine --quiet
 "$python" -m coverage report --skip-covered --sort=miss | tail -60
-"$python" -m gcovr --root . --filter native/ --exclude-throw-branches --merge-mode-functions=merge-use-line-0 "$build"
+# A line of a template counts once, whatever it was instantiated for.
+"$python" -m gcovr --root . --filter native/ --exclude-throw-branches --merge-lines \
+  --merge-mode-functions=merge-use-line-0 "$build"

@@ -175,31 +175,6 @@ bool indexed_back(const Call& call) {
   return false;
 }
 
-double larger(uint16_t row, double s, double x) {
-  switch (row) {
-    case ROW_LARGEST:
-    case ROW_max: return Rule_max::step(s, x, 0.0, 0.0);
-    case ROW_min: return Rule_min::step(s, x, 0.0, 0.0);
-    case ROW_FIRST_MAX: return x > s ? x : s;
-    default: return x < s ? x : s;
-  }
-}
-
-template <class T>
-bool extreme(const Call& call) {
-  T* d = out<T>(call);
-  const T* a = in<T>(call, 1);
-  Call outer = call;
-  outer.n[4] = 1;
-  const int count = call.n[4], step = call.s[1][4];
-  each(outer, [&](const int64_t* o) {
-    double s = a[o[1]];
-    for (int k = 1; k < count; ++k) s = larger(call.row, s, a[o[1] + int64_t{k} * step]);
-    d[o[0]] = static_cast<T>(s);
-  });
-  return false;
-}
-
 template <class T>
 bool extreme_back(const Call& call) {
   T* d = out<T>(call);
@@ -288,7 +263,6 @@ Run generic(Kernel kernel, uint16_t row) {
     case Kernel::MAP_BACK:
     case Kernel::INDEXED:
     case Kernel::INDEXED_BACK: return of_row<T>(kernel, row);
-    case Kernel::EXTREME: return extreme<T>;
     case Kernel::EXTREME_BACK: return extreme_back<T>;
     case Kernel::SCATTER: return scatter<T>;
     case Kernel::FILL: return fill<T>;

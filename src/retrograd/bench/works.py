@@ -364,7 +364,7 @@ def adam_step(effort: Effort) -> Report:
     return Report([Figure(work, _microseconds(spent), _microseconds(other), spent / other, "cost", 1.5, None, how)])
 
 
-#: The works by the names that ``--only`` takes, in the order in which they are measured.
+#: The works by the names that the command takes, in the order in which they are measured.
 WORKS: dict[str, Callable[[Effort], Report]] = {
     "gpt": scalar_gpt,
     "chain": long_chain,

@@ -184,7 +184,6 @@ class Text:
         self._straight = 0  # the depth of loops at which straight-line code may remember
         self._stored: dict[tuple[int, str | None, int], tuple[int, bool]] = {}  # there: lines that nobody needed so far
         self.passing = False  # what is stored in straight-line code is read there or not at all
-        self._used_outside = False
         self._block = "entry"
 
     # --- instructions -------------------------------------------------------------------------------------
@@ -409,7 +408,6 @@ class Text:
         old = self.op("load i32, ptr %outside")
         new = self.op(f"or i32 {old}, {wide}")
         self.do(f"store i32 {new}, ptr %outside")
-        self._used_outside = True
 
     def call_kernel(self, call: Call) -> None:
         """The prebuilt kernel itself."""
