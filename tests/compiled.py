@@ -47,6 +47,25 @@ def backward(compiled: Any, leaves: Sequence[Value], arguments: Sequence[Any]) -
     return value, [leaf.grad for leaf in leaves]
 
 
+def mean_of_eager(
+    function: Callable[..., Any], leaves: Sequence[Value], members: Sequence[tuple[Any, ...]]
+) -> tuple[float, list[float]]:
+    """What ``backward_batch`` must give: the mean of the members' values and gradients."""
+    gradients, total = [0.0] * len(leaves), 0.0
+    for member in members:
+        value, one = eagerly(function, leaves, member)
+        total += value
+        gradients = [a + b / len(members) for a, b in zip(gradients, one, strict=True)]
+    return total / len(members), gradients
+
+
+def batch(compiled: Any, leaves: Sequence[Value], members: Sequence[tuple[Any, ...]]) -> tuple[float, list[float]]:
+    """What it gives, from zero gradients."""
+    for leaf in leaves:
+        leaf.grad = 0.0
+    return compiled.backward_batch(members), [leaf.grad for leaf in leaves]
+
+
 def same(a: float, b: float) -> bool:
     """Whether two numbers are the same bits, up to the sign of zero, or both NaN."""
     return a == b or (math.isnan(a) and math.isnan(b))

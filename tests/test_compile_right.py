@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled import KINDS, assert_near, assert_whole, backward, eagerly, native
+from compiled import KINDS, assert_near, assert_whole, backward, batch, eagerly, mean_of_eager, native
 
 import retrograd as rg
 from retrograd import Index, Value, errors, nn, take
@@ -187,21 +187,6 @@ def test_gradients_that_are_infinite_while_values_are_not() -> None:
 
 
 # --- batches ------------------------------------------------------------------------------------------------------
-
-
-def mean_of_eager(function: Any, leaves: Any, members: Any) -> tuple[float, list[float]]:
-    gradients, total = [0.0] * len(leaves), 0.0
-    for member in members:
-        value, one = eagerly(function, leaves, member)
-        total += value
-        gradients = [a + b / len(members) for a, b in zip(gradients, one, strict=True)]
-    return total / len(members), gradients
-
-
-def batch(compiled: Any, leaves: Any, members: Any) -> tuple[float, list[float]]:
-    for leaf in leaves:
-        leaf.grad = 0.0
-    return compiled.backward_batch(members), [leaf.grad for leaf in leaves]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -140,6 +140,7 @@ PyObject* add(PyObject* object, PyObject* args) {
   for (Py_ssize_t i = 0; i < PyList_Size(order); ++i) entry->order.push_back(PyLong_AsLong(PyList_GetItem(order, i)));
   entry->compile();
   Programs* self = self_of(object);
+  self->fresh = true;
   entry->number = self->made++;
   self->entries->insert(self->entries->begin(), std::move(entry));
   return PyLong_FromSize_t(self->made - 1);

@@ -50,6 +50,7 @@ class Batch {
   // False with an exception set.
   bool read(PyObject* list) {
     const Py_ssize_t count = PyList_Size(list);
+    for (auto* numbers : {&left_, &done_, &fitting_, &together_}) numbers->reserve(static_cast<size_t>(count));
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* tuple = PyList_GetItem(list, i);
       if (!PyTuple_Check(tuple)) {
@@ -57,11 +58,13 @@ class Batch {
                         "backward_batch takes a list with a tuple of arguments for each member; write (x,) for one.");
         return false;
       }
-      tuples_.push_back(Ref::borrow(tuple));
+      held_.push_back(Ref::borrow(tuple));
       left_.push_back(static_cast<uint32_t>(i));
+      for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); ++k) items_.push_back(PyTuple_GetItem(tuple, k));
+      ends_.push_back(items_.size());
     }
-    values_.resize(tuples_.size());
-    if (arguments_.size() < tuples_.size()) arguments_.resize(tuples_.size());
+    values_.resize(held_.size());
+    if (arguments_.size() < held_.size()) arguments_.resize(held_.size());
     return true;
   }
 
@@ -94,37 +97,39 @@ class Batch {
   }
 
   // When all is done: programs that were used come first in the next search, and runs are counted.
-  void finish() {
+  void finish() try {
     auto& entries = *programs_->entries;
     std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
       return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
     });
     const std::vector<std::pair<size_t, uint32_t>> runs = std::move(runs_);
     for (const auto& [number, members] : runs) {
-      const Entry* entry = entry_with(programs_, number);
+      Entry* entry = entry_with(programs_, number);
       const Machine* machine = entry ? entry->existing(members) : nullptr;
       if (machine) count_run(programs_, *entry, *machine);
     }
+  } catch (const std::bad_alloc&) {
+    return;  // what was swept stays: they are found, and counted, another time
   }
 
  private:
   bool run_entry(Entry& entry) {
     if (entry.mode != BACKWARD || entry.broken()) return true;
-    std::vector<uint32_t> fitting;
+    fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = fits(entry, member);
       if (fit < 0) return false;
-      if (fit == 1) fitting.push_back(member);
+      if (fit == 1) fitting_.push_back(member);
     }
-    if (fitting.empty()) return true;
+    if (fitting_.empty()) return true;
     if (entry.replays()) {
-      replay(entry, fitting);
+      replay(entry, fitting_);
     } else {
-      const uint32_t most = entry.most_members();
-      for (size_t i = 0; i < fitting.size(); i += most) {
-        const auto first = fitting.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto count = std::min<size_t>(most, fitting.size() - i);
-        run_together(entry, std::vector<uint32_t>(first, first + static_cast<std::ptrdiff_t>(count)));
+      const size_t most = entry.most_members();
+      for (size_t i = 0; i < fitting_.size(); i += most) {
+        const auto first = fitting_.begin() + static_cast<std::ptrdiff_t>(i);
+        together_.assign(first, first + static_cast<std::ptrdiff_t>(std::min(most, fitting_.size() - i)));
+        run_together(entry);
       }
     }
     std::erase_if(left_, [&](uint32_t member) { return std::find(done_.begin(), done_.end(), member) != done_.end(); });
@@ -134,40 +139,38 @@ class Batch {
   }
 
   int fits(const Entry& entry, uint32_t member) {
-    PyObject* tuple = tuples_[member].get();
-    items_.clear();
-    for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items_.push_back(PyTuple_GetItem(tuple, i));
-    return entry.fits(items_.data(), static_cast<Py_ssize_t>(items_.size()), arguments_[member]);
+    const size_t begin = member ? ends_[member - 1] : 0;
+    return entry.fits(items_.data() + begin, static_cast<Py_ssize_t>(ends_[member] - begin), arguments_[member]);
   }
 
-  // Those members whose guards hold, in one run of a machine.
-  void run_together(Entry& entry, std::vector<uint32_t> members) {
+  // Runs those members of together_ whose guards hold, in one run of a machine.
+  void run_together(Entry& entry) {
     Machine* machine = nullptr;
     for (Outcome outcome = Outcome::GUARD; outcome != Outcome::DONE;) {
-      if (members.empty()) return;
-      machine = &entry.machine(static_cast<uint32_t>(members.size()));
+      if (together_.empty()) return;
+      machine = &entry.machine(static_cast<uint32_t>(together_.size()));
       machine->enter();
-      for (uint32_t m = 0; m < members.size(); ++m) entry.give(*machine, m, arguments_[members[m]]);
+      for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
       std::vector<uint32_t> broken;
       outcome = machine->forward(entry.guards, sweeps_ ? Aim::GRADIENTS : Aim::VALUE, &broken);
       if (outcome == Outcome::EXCEPTIONAL) {
         ++entry.exceptional;
-        return replay(entry, members);
+        return replay(entry, together_);
       }
       entry.broken_guards += broken.size();
-      for (size_t b = broken.size(); b-- > 0;) members.erase(members.begin() + broken[b]);
+      for (size_t b = broken.size(); b-- > 0;) together_.erase(together_.begin() + broken[b]);
     }
     ++programs_->batch_runs;
-    runs_.emplace_back(entry.number, machine->members());
+    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->members());
     if (sweeps_) {
-      note(entry, members.size());
+      note(entry, together_.size());
       machine->backward(seed_, Target::STORES);
     }
-    for (uint32_t m = 0; m < members.size(); ++m) {
-      const std::vector<Value*>& values = arguments_[members[m]].values;
+    for (uint32_t m = 0; m < together_.size(); ++m) {
+      const std::vector<Value*>& values = arguments_[together_[m]].values;
       owed_.resize(values.size());
       if (sweeps_ && !values.empty()) machine->input_gradients(m, owed_.data());
-      take(entry, members[m], machine->root(m, 0));
+      take(entry, together_[m], machine->root(m, 0));
     }
   }
 
@@ -208,14 +211,16 @@ class Batch {
   Programs* programs_;
   bool sweeps_;
   double seed_;
-  std::vector<Ref> tuples_;
-  std::vector<Arguments> arguments_;   // of each member
-  std::vector<double> values_;         // likewise
-  std::vector<uint32_t> left_, done_;  // members; done by the entry that is at work
+  std::vector<Ref> held_;                            // the members
+  std::vector<PyObject*> items_;                     // their arguments, one member's after the other's
+  std::vector<size_t> ends_;                         // where those of each member end
+  std::vector<Arguments> arguments_;                 // the numbers of each member
+  std::vector<double> values_;                       // likewise
+  std::vector<uint32_t> left_;                       // members
+  std::vector<uint32_t> fitting_, together_, done_;  // those of the entry that is at work
   std::vector<Entry*> used_;
   std::vector<std::pair<size_t, uint32_t>> runs_;  // of machines: numbers of entries, and how many members
   Before before_;
-  std::vector<PyObject*> items_;
   std::vector<double> owed_;
 };
 

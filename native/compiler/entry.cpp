@@ -11,6 +11,8 @@ using Clock = std::chrono::steady_clock;
 // What the values and gradients of a batch may take of the cache.
 constexpr size_t kBatchBytes = size_t{1} << 20;
 constexpr size_t kMostMembers = 64;
+constexpr size_t kEnough = 512;  // numbers of one member, beside which the half microsecond that a run costs is little
+constexpr size_t kOften = 2;     // uses of a parameter
 
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
@@ -36,6 +38,7 @@ void Entry::compile() {
   const std::string problem = verify(program, false);
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
   done("verify");
+  plan_batches();
   // Literals that expansion added come after the graph's own.
   graph.literals = expanded.literals;
   if (!options.exact) {
@@ -43,6 +46,28 @@ void Entry::compile() {
     done("lower");
     if (!options.machine && better_replayed(*this, lowered)) options.replay = true;
   }
+}
+
+// How members of a batch run best. Together they share every parameter that is loaded and every call of a kernel;
+// alone they have machine code, and their numbers at hand. The latter wins where one of them has work for a while, and
+// uses a parameter again and again by itself.
+void Entry::plan_batches() {
+  size_t numbers = 0, parameters = 0, uses = 0;
+  for (const Region& region : program.regions) {
+    if (region.memory == Memory::VALUE || region.memory == Memory::INPUT) numbers += region.length;
+    if (region.memory == Memory::PARAMETER) parameters += region.length;
+  }
+  for (const Instruction& instruction : program.instructions) {
+    size_t iterations = 1;
+    for (int i = 0; i < instruction.rank; ++i) iterations *= instruction.sizes[static_cast<size_t>(i)];
+    for (int i = 0; i < instruction.operands; ++i) {
+      const uint32_t region = instruction.views[static_cast<size_t>(i)].region;
+      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) uses += iterations;
+    }
+  }
+  const size_t bytes = 2 * sizeof(double) * std::max<size_t>(numbers, 1);
+  members_in_cache = static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kMostMembers));
+  stands_alone = numbers >= kEnough && uses >= kOften * parameters;
 }
 
 bool Entry::broken() const {
@@ -66,15 +91,6 @@ int Entry::fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) c
   return 1;
 }
 
-uint32_t Entry::most_members() const {
-  size_t numbers = 0;
-  for (const Region& region : program.regions) {
-    if (region.memory == Memory::VALUE || region.memory == Memory::INPUT) numbers += region.length;
-  }
-  const size_t bytes = 2 * sizeof(double) * std::max<size_t>(numbers, 1);
-  return static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kMostMembers));
-}
-
 Machine* Entry::existing(uint32_t members) const {
   if (members == 1 && (!many || single->has_code())) return single.get();
   if (many && members <= many->capacity()) many->set_members(members);
@@ -84,8 +100,8 @@ Machine* Entry::existing(uint32_t members) const {
 Machine& Entry::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, graph.literals, stores, members == 1 ? 1 : most_members(), options.float32,
-                                   workspaces);
+  made = std::make_shared<Machine>(program, graph.literals, stores, members == 1 ? 1 : members_in_cache,
+                                   options.float32, workspaces);
   made->set_members(members);
   return *made;
 }

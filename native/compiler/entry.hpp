@@ -47,7 +47,10 @@ struct Entry {
   Options options;
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
-  Ref keeps;  // machine code that the machines run
+  size_t runs = 0;                // of members, and of calls
+  Ref keeps;                      // machine code that the machines run
+  uint32_t members_in_cache = 1;  // whose values and gradients it holds
+  bool stands_alone = false;      // one member of a batch is work enough for machine code of its own
 
   // Makes the program of the graph. Throws Unsupported.
   void compile();
@@ -57,14 +60,16 @@ struct Entry {
   // 1 when the description fits a call, with the call's numbers in `arguments`; -1 with an exception set.
   int fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const;
 
-  // How many members of a batch run together at most: few enough for the cache to hold.
-  uint32_t most_members() const;
-  // The machine for so many members (at most most_members()), set to them; made when it is first wanted.
+  // How many members of a batch run together at most: few enough for the cache to hold. One, where machine code does
+  // so much for each of them that nothing is gained by company.
+  uint32_t most_members() const { return stands_alone && single->has_code() ? 1 : members_in_cache; }
+  // The machine for so many members (at most members_in_cache), set to them; made when it is first wanted.
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
   Replay& replayed();
 
+  void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
   Outcome replay_forward(const Arguments& arguments);
 };

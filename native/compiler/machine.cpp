@@ -32,8 +32,8 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
       workspace_(workspaces.of(bytes_)),
       indices_(size_t{index_count_} * capacity),
       use_(size_t{capacity} + 1) {
-  find_fixed(literals);
   find_watched();
+  find_fixed(literals);
   calls_[0] = bind(lowered_.forward.calls, Target::STORES);
   calls_[1] = bind(lowered_.backward.calls, Target::STORES);
   calls_[3] = bind(lowered_.both.calls, Target::WORKSPACE);
@@ -70,17 +70,29 @@ void Machine::find_fixed(const std::vector<double>& literals) {
     const Place& place = program_.literals[i];
     if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
   }
-  if (capacity() > 1) return;
-  for (const uint32_t i : lowered_.order) {
-    const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
-    for (Address at = end; at < (end + 7) / 8 * 8; ++at) fixed_.emplace_back(at, 0.0);
+  literals_ = fixed_.size();
+  for (const Range& range : watched_) {
+    if (range.stride) continue;
+    for (const uint32_t i : lowered_.order) {
+      const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
+      for (Address at = end; at < (end + 7) / 8 * 8 && at > range.begin && at < range.end; ++at) {
+        fixed_.emplace_back(at, 0.0);
+      }
+    }
   }
+}
+
+template <class T>
+void Machine::fix() {
+  auto* numbers = reinterpret_cast<T*>(workspace_->values.at());
+  for (const auto& [at, number] : fixed_) numbers[at] = static_cast<T>(number);
 }
 
 void Machine::enter() {
   if (workspace_->owner == this) return;
   workspace_->owner = this;
-  for (const auto& [at, number] : fixed_) write(value_at(at), number);
+  if (float32_) return fix<float>();
+  fix<double>();
 }
 
 double Machine::read(const char* p) const {

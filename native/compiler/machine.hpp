@@ -84,6 +84,8 @@ class Machine {
   uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
 
   const Lowered& lowered() const { return lowered_; }
+  // The literals: where each is, and its number.
+  std::span<const std::pair<Address, double>> literals() const { return std::span(fixed_).first(literals_); }
   size_t bytes() const { return bytes_; }
 
  private:
@@ -98,6 +100,8 @@ class Machine {
   char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
+  template <class T>
+  void fix();
   void find_fixed(const std::vector<double>& literals);
   void find_watched();
   bool finite(Range range) const;
@@ -125,7 +129,8 @@ class Machine {
   size_t bytes_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<int32_t> indices_;
-  std::vector<std::pair<Address, double>> fixed_;
+  std::vector<std::pair<Address, double>> fixed_;  // the literals first
+  size_t literals_ = 0;
   std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
   std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> calls_[kPasses];

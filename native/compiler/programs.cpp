@@ -24,14 +24,29 @@ const char* must_run_eagerly(bool differentiates) {
   return differentiates && !tape->recording ? "off" : nullptr;
 }
 
-void count_run(Programs* self, const Entry& entry, const Machine& machine) {
-  if (!self->hot || machine.runs() != self->threshold || machine.has_code()) return;
-  // Machine code is for one size of batch. Where sizes change from batch to batch, the code of all of them would not
-  // stay in the cache, and the kernels do.
-  if (machine.capacity() > 1 && uint64_t{machine.runs()} * 2 < self->batch_runs) return;
-  Ref event(Py_BuildValue("(OKI)", self->token, static_cast<unsigned long long>(entry.number), machine.members()));
+namespace {
+
+void tell(Programs* self, const Entry& entry, uint32_t members) {
+  Ref event(Py_BuildValue("(OKI)", self->token, static_cast<unsigned long long>(entry.number), members));
   Ref told(event ? PyObject_CallFunctionObjArgs(self->hot, event.get(), nullptr) : nullptr);
   if (!told) PyErr_Clear();  // it stays on the virtual machine
+}
+
+}  // namespace
+
+void count_run(Programs* self, Entry& entry, const Machine& machine) {
+  const size_t before = entry.runs;
+  entry.runs += machine.members();
+  self->fresh |= machine.runs() == 1;
+  if (!self->hot) return;
+  if (machine.capacity() == 1 || entry.stands_alone) {
+    const bool now = before < self->threshold && entry.runs >= self->threshold;
+    if (now && !entry.single->has_code()) tell(self, entry, 1);
+  } else if (machine.runs() == self->threshold && uint64_t{machine.runs()} * 2 >= self->batch_runs) {
+    // Code for so many members: where sizes change from batch to batch, the code of all of them would not stay in the
+    // cache, and the kernels do.
+    tell(self, entry, machine.members());
+  }
 }
 
 // --- the type -----------------------------------------------------------------------------------------------------
@@ -127,6 +142,7 @@ PyMethodDef methods[] = {
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
     {"watch", guarded<watch>, METH_VARARGS, "Whom to tell when a machine has run often."},
+    {"fresh", guarded<fresh>, METH_NOARGS, "Whether a program has run in a new way since this was asked last."},
     {"install", guarded<install>, METH_VARARGS, "Machine code in place of a machine's calls."},
     {"profile", guarded<profile>, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", guarded<verified>, METH_O, "What is wrong with a program, or nothing."},

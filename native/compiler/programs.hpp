@@ -20,6 +20,7 @@ struct Programs {
   PyObject *hot, *token;
   uint32_t threshold;
   uint64_t batch_runs;  // of machines, for members of batches
+  bool fresh;           // there is a new program, or one has run for a new number of members
 };
 
 inline Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
@@ -35,9 +36,9 @@ const char* must_run_eagerly(bool differentiates);
 // Adds the gradients of active arguments that were Values to them.
 void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
 
-// Tells who watches that a machine has run often. The callable must not enter these programs: a queue's `put` is meant.
-// Python code may run: what the machine has computed must have been taken.
-void count_run(Programs* self, const Entry& entry, const Machine& machine);
+// Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
+// `put` is meant. Python code may run: what the machine has computed must have been taken.
+void count_run(Programs* self, Entry& entry, const Machine& machine);
 
 bool add_programs_type(PyObject* module);
 
@@ -58,6 +59,7 @@ PyObject* profile(PyObject* object, PyObject* args);
 PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
 PyObject* watch(PyObject* object, PyObject* args);
+PyObject* fresh(PyObject* object, PyObject*);
 PyObject* install(PyObject* object, PyObject* args);
 // inspection.cpp
 PyObject* tier(PyObject* object, PyObject*);

@@ -1,6 +1,7 @@
 // What the tier that makes machine code asks for, and where it puts what it made.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "programs.hpp"
 
@@ -124,6 +125,11 @@ PyObject* memory(PyObject* object, PyObject* args) {
       if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
     }
   }
+  Ref literals(PyList_New(0));
+  for (const auto& [at, number_there] : machine->literals()) {
+    Ref one(Py_BuildValue("(Ld)", static_cast<long long>(at), number_there));
+    if (!literals || !one || PyList_Append(literals.get(), one.get()) < 0) return nullptr;
+  }
   auto* shared = new std::shared_ptr<Machine>(machine);
   Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
     delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
@@ -133,11 +139,12 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:L,s:I,s:O}", "together", lowered.together() ? Py_True : Py_False,
-                       "size", static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.local),
-                       "numbers", static_cast<unsigned long long>(machine->numbers()), "gradients",
+  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "together",
+                       lowered.together() ? Py_True : Py_False, "size", static_cast<long long>(lowered.size), "local",
+                       static_cast<long long>(lowered.local), "numbers",
+                       static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
-                       zeroed.get(), "root",
+                       zeroed.get(), "literals", literals.get(), "root",
                        static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
                        root.region, "keep", keep.get());
 }
@@ -154,6 +161,8 @@ PyObject* watch(PyObject* object, PyObject* args) {
   self->threshold = threshold;
   Py_RETURN_NONE;
 }
+
+PyObject* fresh(PyObject* object, PyObject*) { return PyBool_FromLong(std::exchange(self_of(object)->fresh, false)); }
 
 // install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
 PyObject* install(PyObject* object, PyObject* args) {

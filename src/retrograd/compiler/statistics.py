@@ -22,12 +22,12 @@ class ProgramStatistics:
     forward_calls: int  #: kernel calls of a forward pass
     backward_calls: int
     strip: int  #: iterations of the longest loop that are done together, all in one cache; 0: the program has no strips
-    bytes: int  #: of numbers and gradients
+    bytes: int  #: of numbers and gradients; programs of like size share them
     guards: int
     hits: int
     broken_guards: int
     exceptional: int  #: calls in which a number was not finite or an operation left its domain
-    batches: tuple[int, ...]  #: for how many members at once it has been lowered
+    batches: tuple[int, ...]  #: how many members of a batch have run at once
     milliseconds: Mapping[str, float]  #: of each pass
 
 

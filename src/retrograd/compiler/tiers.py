@@ -56,7 +56,7 @@ class Tiers:
 
     def catch_up(self) -> None:
         """Where the LLVM tier is insisted on, compile what still runs on the virtual machine."""
-        if self._tier != "llvm":
+        if self._tier != "llvm" or not self._programs.fresh():
             return
         for fact in self._programs.facts():
             for batch in fact["batches"] if fact["tier"] != "tape" else ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,11 +43,20 @@ _WRITERS: dict[str, Callable[[Text, Call], bool]] = {
 
 
 def function_of(
-    name: str, calls: Sequence[Call], strips: Sequence[Strip], local: Sequence[range], width: int, plain: bool
+    name: str,
+    calls: Sequence[Call],
+    strips: Sequence[Strip],
+    local: Sequence[range],
+    width: int,
+    plain: bool,
+    literals: Mapping[int, float],
 ) -> tuple[Text, str]:
     """LLVM IR of ``int32_t name(void)``, which does what the calls do. ``plain``: as calls of the prebuilt kernels.
-    ``local``: addresses of numbers that have no meaning outside of strips."""
-    t = Text(width)
+
+    ``local``: addresses of numbers that have no meaning outside of strips. ``literals``: the numbers at addresses where
+    nothing is ever written.
+    """
+    t = Text(width, literals)
     kinds = Counter((call.kernel, call.row) for call in calls)
 
     def write(t: Text, call: Call) -> None:

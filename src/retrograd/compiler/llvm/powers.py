@@ -38,11 +38,14 @@ _POWERS: dict[float, Callable[[Vector], Vector]] = {
 }
 
 
-def _exponent(call: Call) -> float | None:
+def _exponent(t: Text, call: Call) -> float | None:
     """The one exponent of the whole call, as it is now, if it has a form."""
     if any(stride and count > 1 for stride, count in zip(call.strides[2], call.counts, strict=True)):
         return None
-    number = ctypes.c_double.from_address(call.pointers[2]).value
+    place = call.pointers[2]
+    number = t.literals.get(place)  # in memory there may be another program's now
+    if number is None:
+        number = ctypes.c_double.from_address(place).value
     return number if number in _POWERS else None
 
 
@@ -72,7 +75,7 @@ def _ordinary(t: Text, call: Call, exponent: float, each: Each) -> str:
 
 
 def _either(t: Text, call: Call, each: Each, quick: Callable[[float], None]) -> bool:
-    exponent = _exponent(call)
+    exponent = _exponent(t, call)
     if exponent is None or _vectors(t, call) > 8:
         return False
     condition = _ordinary(t, call, exponent, each)

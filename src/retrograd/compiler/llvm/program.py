@@ -7,7 +7,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from ...engine import Programs
-from .calls import Strip, decoded
+from .calls import DOUBLE, Strip, decoded
 from .generate import function_of, module_of
 from .machine_code import compiled, vector_width
 from .memory import Memory
@@ -20,6 +20,7 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
     start = perf_counter()
     facts = programs.memory(number, batch)
     memory = Memory.of(facts, batch)
+    literals = {facts["numbers"] + DOUBLE * address: value for address, value in facts["literals"]}
     if facts["together"]:
         passes = (0, 3)
     buffers, texts, names = [], [], []
@@ -36,7 +37,7 @@ def compile_program(programs: Programs, number: int, batch: int, passes: tuple[i
                 decoded_calls[i] = replace(decoded_calls[i], moves=one, times=times)
         if which > 0:
             decoded_calls, strips = memory.needed(decoded_calls, strips)
-        texts.append(function_of(names[-1], decoded_calls, strips, memory.local, vector_width(), plain))
+        texts.append(function_of(names[-1], decoded_calls, strips, memory.local, vector_width(), plain, literals))
     code = compiled(module_of(texts), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):

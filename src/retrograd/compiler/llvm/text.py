@@ -7,7 +7,7 @@ call to the next in a register. No pass of LLVM has to find that out.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -170,8 +170,9 @@ class Mask:
 class Text:
     """The body of one function, and what it needs around it."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, literals: Mapping[int, float] | None = None) -> None:
         self.width = width  #: doubles of a vector
+        self.literals = literals or {}  #: numbers that never change, by their addresses
         self.lines: list[str] = []
         self.bases: list[int] = []  #: the function's arguments, by their addresses
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
@@ -244,6 +245,8 @@ class Text:
     def load(self, at: At, count: int) -> Vector:
         """``count`` numbers, at most a vector of them; lanes beyond are anything."""
         count = min(count, self.width)
+        if count == 1 and at.moving is None and at.address in self.literals:
+            return self.number(self.literals[at.address], 1)
         key = (at.address, at.moving, count)
         if self._remembers(at) and (known := self._remembered.pop(key, None)) is not None:
             self._remembered[key] = known
@@ -303,6 +306,8 @@ class Text:
 
     def load_splat(self, at: At, width: int) -> Vector:
         """One number in every lane."""
+        if at.moving is None and at.address in self.literals:
+            return self.number(self.literals[at.address], width)
         key = (at.address, at.moving, -width)
         if self._remembers(at) and key in self._remembered:
             return self._remembered[key]
