@@ -3,6 +3,9 @@
 // Members lie side by side in each region, the first one first: fewer members are a prefix, and the calls that serve
 // them differ in the length of one loop, that over the members (or over what it was joined with).
 //
+// Where the program runs in strips (strips.hpp), the calls of a strip are repeated, their pointers moving from one
+// strip to the next.
+//
 // Reverse mode happens here, on whole instructions: the adjoint of a contraction d += a * b is two contractions with
 // the roles permuted, that of a sum is a spread, that of a copy an addition.
 #pragma once
