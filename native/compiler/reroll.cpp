@@ -157,7 +157,39 @@ class Rerolling {
       }
     }
     std::sort(keys.begin(), keys.end());
+    if (join_small_groups(keys)) std::sort(keys.begin(), keys.end());
     return keys;
+  }
+
+  // In a large program without a pattern, a few terms that differ from many in the kinds of their operands join those:
+  // lists name any operand, and a call for each of the few would cost more. Whether it changed anything.
+  static bool join_small_groups(std::vector<Key>& keys) {
+    constexpr size_t kLarge = 10'000, kWithoutPattern = 64, kSmall = 8;  // terms; terms a group
+    std::vector<std::span<Key>> groups;
+    for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+      while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
+      groups.push_back(std::span(keys).subspan(begin, end - begin));
+    }
+    if (keys.size() < kLarge || groups.size() * kWithoutPattern < keys.size()) return false;
+    bool joined = false;
+    for (size_t first = 0, last = 0; first < groups.size(); first = last) {
+      const Key alike = groups[first][0];
+      if (alike.what >> 24 != static_cast<uint32_t>(Kind::MAP)) {
+        last = first + 1;
+        continue;
+      }
+      size_t most = first;
+      for (; last < groups.size() && groups[last][0].level == alike.level && groups[last][0].what == alike.what;
+           ++last) {
+        if (groups[last].size() > groups[most].size()) most = last;
+      }
+      for (size_t i = first; i < last; ++i) {
+        if (groups[i].size() >= kSmall || groups[i][0].number != groups[most][0].number) continue;
+        for (Key& key : groups[i]) key.operands = groups[most][0].operands;
+        joined |= i != most;
+      }
+    }
+    return joined;
   }
 
   void group(std::span<const Key> keys) {
