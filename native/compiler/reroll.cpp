@@ -512,6 +512,7 @@ class Rerolling {
     const auto fresh = [&](bool active) {
       const uint32_t region = add_region(Memory::VALUE, active, results.size());
       std::vector<Place> places;
+      places.reserve(results.size());
       for (const Place& place : results) places.push_back({region, base_of(region) + place.address - first.address});
       return places;
     };

@@ -119,9 +119,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
   }
   for (const Range& range : lowered.zeroed) {
     for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
-      const Address offset = range.stride * member;
-      Ref one(Py_BuildValue("(LL)", static_cast<long long>(range.begin + offset),
-                            static_cast<long long>(range.end + offset)));
+      const Address begin = range.begin + range.stride * member, end = range.end + range.stride * member;
+      Ref one(Py_BuildValue("(LL)", static_cast<long long>(begin), static_cast<long long>(end)));
       if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
     }
   }
