@@ -77,6 +77,8 @@ def test_a_saved_notebook_still_shows_the_explorer(browser: Any, lab: tuple[str,
     address, file = lab
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     page = context.new_page()
+    # What JupyterLab asks on a slow machine, such as whether to wait for the kernel, is accepted.
+    page.add_locator_handler(page.locator("dialog.jp-Dialog .jp-mod-accept"), lambda button: button.first.click())
     page.goto(address)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=90_000)
     for _ in range(12):  # what is run before the kernel is there is lost

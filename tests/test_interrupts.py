@@ -59,10 +59,15 @@ def test_ctrl_c_ends_a_long_pass_at_once_and_undoes_it(chain: tuple[Any, Any, An
         y.backward()
         done += 1
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted_while(passes)
-    assert first.grad != 1.0, "the pass went on to its end"
-    assert x.grad == done
+    for _ in range(5):  # a signal may also come in the moment between a pass and its count
+        with pytest.raises(KeyboardInterrupt):
+            interrupted_while(passes)
+        whole = first.grad == 1.0
+        done += whole
+        assert x.grad == done
+        if not whole:
+            break
+    assert not whole, "the pass went on to its end"
     y.backward()
     assert (x.grad, first.grad) == (done + 1, 1.0)
 
@@ -80,10 +85,12 @@ def test_ctrl_c_in_gradients_leaves_no_trace(chain: tuple[Any, Any, Any]) -> Non
 @posix
 def test_ctrl_c_among_users_nodes_undoes_the_pass(chain: tuple[Any, Any, Any]) -> None:
     x, _, y = chain
-    node = Value(y.data, (y,), "mine")
+    early = Value(1.0)
+    node = Value(y.data, (y, early), "mine")
 
     def push() -> None:
         y.grad += node.grad
+        early.grad += node.grad
 
     node._backward = push
     done = 0
@@ -95,7 +102,8 @@ def test_ctrl_c_among_users_nodes_undoes_the_pass(chain: tuple[Any, Any, Any]) -
 
     with pytest.raises(KeyboardInterrupt):
         interrupted_while(passes)
-    assert x.grad == done
+    assert x.grad == early.grad, "half of a pass is left: the first gradient has it, the last has not"
+    assert done <= x.grad <= done + 1  # the signal may come in the moment between a pass and its count
 
 
 @pytest.fixture
