@@ -13,6 +13,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# As in .ci/run: the accuracy table shows what this one answers.
+TORCH ?= torch==2.13.0
 RUN ?= runs/demo
 CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc src/retrograd/bench/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
@@ -39,7 +41,7 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	@touch $@ $(VENV)/installed
 
 $(VENV)/trusted: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet ".[test,trust,fuzz,torch,jax]" -C cmake.define.RETROGRAD_WERROR=ON
+	$(BIN)/python -m pip install --quiet $(TORCH) ".[test,trust,fuzz,torch,jax]" -C cmake.define.RETROGRAD_WERROR=ON
 	@touch $@ $(VENV)/tested $(VENV)/installed
 
 web: $(BIN)/python
