@@ -129,7 +129,11 @@ PyObject* zero_gradients(PyObject*, PyObject* sequence) {
   if (!parameters.open(sequence)) return nullptr;
   if (parameters.segments()) {
     for (const compiler::Segment& segment : *parameters.segments()) {
-      std::fill_n(segment.store->gradients() + segment.index, segment.length, 0.0);
+      if (segment.length == segment.store->size()) {
+        segment.store->make_blank();
+      } else {
+        std::fill_n(segment.store->gradients() + segment.index, segment.length, 0.0);
+      }
     }
     Py_RETURN_NONE;
   }

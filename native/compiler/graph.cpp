@@ -261,8 +261,12 @@ class Expansion {
     }
   }
 
-  // Whether multiplying by the inverse is as good as dividing, but for the last bit.
-  static bool has_inverse(double number) { return std::fabs(number) > 0x1p-1000 && std::fabs(number) < 0x1p1000; }
+  // Whether multiplying by the inverse is dividing: of powers of two.
+  static bool has_inverse(double number) {
+    int exponent;
+    return std::fabs(std::frexp(number, &exponent)) == 0.5 && std::fabs(number) < 0x1p1000 &&
+           std::fabs(number) > 0x1p-1000;
+  }
 
   Id product(const std::vector<Id>& ids) {
     if (ids.empty()) return to_.literal(1.0);

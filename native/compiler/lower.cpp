@@ -512,13 +512,15 @@ class Lowering : public CallWriter {
   // written it.
   void find_zeroed() {
     for (uint32_t region = 0; region < program_.regions.size(); ++region) {
-      if (!touched_.is_workspace(region) || strips().local(region)) continue;
+      const bool parameter = program_.regions[region].memory == Memory::PARAMETER;
+      if (!(parameter || touched_.is_workspace(region)) || strips().local(region)) continue;
+      std::vector<Range>& ranges = parameter ? result_.unset : result_.zeroed;
       for (const Range& range : touched_.unstored(region, moment_)) {
-        Range* last = result_.zeroed.empty() ? nullptr : &result_.zeroed.back();
-        if (last && last->end == range.begin && last->stride == range.stride) {
+        Range* last = ranges.empty() ? nullptr : &ranges.back();
+        if (last && !parameter && last->end == range.begin && last->stride == range.stride) {
           last->end = range.end;
         } else {
-          result_.zeroed.push_back(range);
+          ranges.push_back(range);
         }
       }
     }

@@ -15,6 +15,16 @@
 
 namespace retrograd::compiler {
 
+// What a machine runs: which calls, and what becomes of the gradients of parameters.
+enum PassNumber : int {
+  FORWARD,
+  ADDING,    // backward; they are added to the stores'
+  APART,     // backward; they are left in the machine's own memory
+  TOGETHER,  // forward and backward in one, as APART
+  SETTING,   // as ADDING, where the stores' are zero and need not be read
+  kPasses
+};
+
 // What memory a pointer of a call is into.
 enum class Space : uint8_t { NONE, VALUES, GRADIENTS, VALUE_BASE, GRADIENT_BASE, POOL, INDICES };
 
@@ -23,6 +33,7 @@ struct LoweredCall {
   Space spaces[kPointers]{};
   Address at[kPointers]{};
   Address moves[kPointers]{};  // of a call that is repeated: how far each pointer moves from one strip to the next
+  bool first = false;          // writes to parameters that no call before it has: stores where gradients are zero
   uint32_t instruction = 0;    // of the program
   int members_loop = -1;       // the loop over the members, if there is one, and
   int32_t each = 0;            // its iterations for each of them
@@ -59,10 +70,11 @@ struct Lowered {
   // a strip goes forward and back while it is in the cache. `backward` has no calls then.
   Pass both;
   bool together() const { return !both.calls.empty(); }
-  std::vector<Range> zeroed;          // gradients that the first contribution does not store
+  std::vector<Range> zeroed;          // gradients of results and inputs that the first contribution does not store
+  std::vector<Range> unset;           // the same of parameters
   bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
 
-  const Pass& pass(int number) const { return number == 0 ? forward : number == 3 ? both : backward; }
+  const Pass& pass(int number) const { return number == FORWARD ? forward : number == TOGETHER ? both : backward; }
   // The region that an address is in.
   uint32_t region_at(Address address) const;
   std::vector<uint32_t> order;  // the regions by their bases

@@ -34,11 +34,13 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
       use_(size_t{capacity} + 1) {
   find_watched();
   find_fixed(literals);
-  calls_[0] = bind(lowered_.forward.calls, Target::STORES);
-  calls_[1] = bind(lowered_.backward.calls, Target::STORES);
-  calls_[3] = bind(lowered_.both.calls, Target::WORKSPACE);
-  // Nobody asks for the gradients of one batch alone.
-  if (capacity == 1) calls_[2] = bind(lowered_.backward.calls, Target::WORKSPACE);
+  for (const Target target : {Target::STORES, Target::WORKSPACE}) {
+    // Nobody asks for the gradients of one batch alone.
+    if (target == Target::WORKSPACE && capacity > 1) continue;
+    for (const int pass : passes(target)) {
+      if (calls_[pass].empty()) calls_[pass] = bind(pass);
+    }
+  }
   members_ = 0;
   set_members(capacity);
 }
@@ -125,12 +127,21 @@ char* Machine::locate(Address address, bool gradient, Target target) const {
   return gradient ? gradient_at(address) : value_at(address);
 }
 
-std::vector<Call> Machine::bind(const std::vector<LoweredCall>& calls, Target target) {
+std::vector<int> Machine::passes(Target target) const {
+  if (lowered_.together()) return {FORWARD, TOGETHER};
+  if (target == Target::WORKSPACE || !direct_) return {FORWARD, APART};
+  if (stores_.empty()) return {FORWARD, ADDING};
+  return {FORWARD, ADDING, SETTING};
+}
+
+std::vector<Call> Machine::bind(int pass) {
+  const Target target = pass == ADDING || pass == SETTING ? Target::STORES : Target::WORKSPACE;
   const KernelSet& set = best_kernels();
   std::vector<Call> bound;
-  bound.reserve(calls.size());
-  for (const LoweredCall& lowered : calls) {
+  bound.reserve(lowered_.pass(pass).calls.size());
+  for (const LoweredCall& lowered : lowered_.pass(pass).calls) {
     Call call = lowered.call;
+    if (lowered.first && pass != ADDING) call.accumulate = false;
     for (int i = 0; i < kPointers; ++i) {
       switch (lowered.spaces[i]) {
         case Space::NONE: call.p[i] = nullptr; break;
@@ -187,8 +198,13 @@ void Machine::add_gradients_out() {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
     if (region.memory != Memory::PARAMETER) continue;
-    double* gradients = stores_[region.store]->gradients();
-    for (uint32_t k = 0; k < region.length; ++k) gradients[k] += read(gradient_at(lowered_.base[i] + k));
+    Store& store = *stores_[region.store];
+    const bool blank = store.blank();
+    double* gradients = store.new_gradients();  // each of them is written
+    for (uint32_t k = 0; k < region.length; ++k) {
+      const double gradient = read(gradient_at(lowered_.base[i] + k));
+      gradients[k] = blank ? gradient : gradients[k] + gradient;
+    }
   }
 }
 
@@ -270,7 +286,7 @@ Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uin
   for (const auto& store : stores_) store->acquire();
   if (!direct_) copy_parameters_in();
   swept_ = aim == Aim::GRADIENTS && lowered_.together();
-  const bool outside = swept_ ? run_both() : run(0);
+  const bool outside = swept_ ? run_both() : run(FORWARD);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
   for (uint32_t member = 0; member < members_ && !guards.empty(); ++member) {
@@ -284,7 +300,7 @@ Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uin
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
-void Machine::zero(Target target) {
+void Machine::zero(int pass) {
   for (const Range& range : lowered_.zeroed) {
     const size_t bytes = static_cast<size_t>(range.end - range.begin) * width();
     if (range.end - range.begin == range.stride) {
@@ -295,10 +311,10 @@ void Machine::zero(Target target) {
       std::memset(gradient_at(range.begin + range.stride * member), 0, bytes);
     }
   }
-  if (direct_ && target == Target::STORES) return;
-  for (size_t i = 0; i < program_.regions.size(); ++i) {
-    if (program_.regions[i].memory != Memory::PARAMETER) continue;
-    std::memset(gradient_at(lowered_.base[i]), 0, program_.regions[i].length * width());
+  if (pass == ADDING) return;
+  const Target target = pass == SETTING ? Target::STORES : Target::WORKSPACE;
+  for (const Range& range : lowered_.unset) {
+    std::memset(locate(range.begin, true, target), 0, static_cast<size_t>(range.end - range.begin) * width());
   }
 }
 
@@ -314,10 +330,10 @@ void Machine::seed(double number, Target target) {
 }
 
 bool Machine::run_both() {
-  zero(Target::WORKSPACE);
+  zero(TOGETHER);
   seed(1.0, Target::WORKSPACE);
   scale_ = 1.0;
-  return run(3);
+  return run(TOGETHER);
 }
 
 // Of parameters and of inputs.
@@ -342,10 +358,19 @@ void Machine::backward(double number, Target target) {
     if (target == Target::STORES) add_gradients_out();
     return;
   }
-  zero(target);
+  const int pass = direct_ && target == Target::STORES ? begin_stores() : APART;
+  zero(pass);
   seed(number, target);
-  run(target == Target::STORES ? 1 : 2);
+  run(pass);
   if (!direct_ && target == Target::STORES) add_gradients_out();
+}
+
+// Which pass adds to the stores' gradients as they are.
+int Machine::begin_stores() {
+  const bool blank =
+      !stores_.empty() && std::all_of(stores_.begin(), stores_.end(), [](const auto& store) { return store->blank(); });
+  for (const auto& store : stores_) blank ? store->new_gradients() : store->gradients();
+  return blank ? SETTING : ADDING;
 }
 
 }  // namespace retrograd::compiler

@@ -32,8 +32,6 @@ enum class Outcome : uint8_t {
   EXCEPTIONAL  // an operation left its domain, or a number is not finite: the tape must decide what that means
 };
 
-constexpr int kPasses = 4;  // forward, backward to each target, both in one
-
 // What a forward pass is for.
 enum class Aim : uint8_t {
   VALUE,
@@ -70,12 +68,14 @@ class Machine {
   Outcome forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, Target target);
 
+  // The passes that runs of a mode are made of.
+  std::vector<int> passes(Target target) const;
   // The calls as they are bound, for the tier that makes machine code of them, and that code, which is for so many
   // members as there are now.
   const std::vector<Call>& calls(int pass) const { return calls_[pass]; }
   using MachineCode = int32_t (*)();
   void install(int pass, MachineCode code) { use_[members_].code[pass] = code; }
-  bool has_code() const { return use_[members_].code[0] != nullptr; }
+  bool has_code() const { return use_[members_].code[FORWARD] != nullptr; }
   uint32_t runs() const { return use_[members_].runs; }
   // For how many members it has run, in order.
   std::vector<uint32_t> sizes() const;
@@ -96,7 +96,7 @@ class Machine {
   }
   double read(const char* p) const;
   void write(char* p, double number) const;
-  std::vector<Call> bind(const std::vector<LoweredCall>& calls, Target target);
+  std::vector<Call> bind(int pass);
   char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
@@ -106,11 +106,12 @@ class Machine {
   void find_watched();
   bool finite(Range range) const;
   bool finite() const;
-  void zero(Target target);
+  void zero(int pass);
   void seed(double number, Target target);
   void scale_gradients(double factor);
   bool run(int pass);
   bool run_both();
+  int begin_stores();
   void move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips);
 
   // What has happened with a number of members.

@@ -64,6 +64,8 @@ Store::~Store() {
   free_array(gradients_);
 }
 
+void Store::write_zeros() { std::fill_n(new_gradients(), size(), 0.0); }
+
 bool Store::dissolve() {
   const bool settled = settle();
   for (Value*& value : values_) {
@@ -79,6 +81,7 @@ bool Store::dissolve() {
 
 void Store::acquire() {
   if (ahead_) return;
+  blank_ = false;
   for (size_t i = 0; i < values_.size(); ++i) {
     if (i + 16 < values_.size() && values_[i + 16]) RETROGRAD_PREFETCH(values_[i + 16]);
     if (!values_[i]) continue;
@@ -96,7 +99,7 @@ bool Store::settle() {
   ChangeScope scope;
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!values_[i]) continue;
-    values_[i]->grad = gradients_[i];
+    values_[i]->grad = blank_ ? 0.0 : gradients_[i];
     if (!scope.change(values_[i], data_[i])) {
       // No memory for what the pass must know of the change: the numbers here stay the true ones.
       ahead_ = true;

@@ -23,7 +23,18 @@ class Store {
 
   size_t size() const { return values_.size(); }
   double* data() { return data_; }
-  double* gradients() { return gradients_; }
+  double* gradients() {
+    if (blank_) write_zeros();
+    return gradients_;
+  }
+  // Whether all gradients are zero, without the array's saying so yet: whoever writes all of it need not read it.
+  bool blank() const { return blank_; }
+  void make_blank() { blank_ = true; }
+  // The array, for one who writes all of it.
+  double* new_gradients() {
+    blank_ = false;
+    return gradients_;
+  }
   // Whether a leaf of the store has died: programs that used it have lost their meaning.
   bool broken() const { return broken_; }
   // The leaf at a place; null when it has died.
@@ -48,9 +59,12 @@ class Store {
 
  private:
   Store() = default;
+  void write_zeros();
+
   std::vector<Value*> values_;  // borrowed; null when it has died
   double* data_ = nullptr;
   double* gradients_ = nullptr;
+  bool blank_ = false;
   bool ahead_ = false;
   bool broken_ = false;
   bool exact_ = false;

@@ -60,14 +60,18 @@ Address Touched::length_of(uint32_t region) const {
   return lowered_.strips.room(program_, region) * (lowered_.stride[region] ? members_ : 1);
 }
 
-// The result's gradient is set before the pass; what guards compare is no result.
+// The result's gradient is set before the pass, or added to if it is a parameter's; what guards compare is no result.
 void Touched::start() {
   touched_.assign(static_cast<size_t>(lowered_.size), false);
   added_.assign(static_cast<size_t>(lowered_.size), false);
   const Place& root = program_.roots[0];
   for (uint32_t member = 0; member < members_; ++member) {
     const Address at = lowered_.moved(program_, root.region, root.address) + lowered_.stride[root.region] * member;
-    touched_[static_cast<size_t>(at)] = true;
+    if (is_workspace(root.region)) {
+      touched_[static_cast<size_t>(at)] = true;
+    } else {
+      add_to(static_cast<size_t>(at));
+    }
   }
 }
 
@@ -92,9 +96,14 @@ void Touched::note(LoweredCall& lowered, const Moment& moment) {
   const uint32_t region = lowered_.region_at(lowered.at[0]);
   const Strips& strips = lowered_.strips;
   // What several strips add to is added to by the first one, too.
-  const bool own = moment.in_strip ? strips.local(region) : is_workspace(region);
-  const bool fresh = can_store(call) && own && untouched(lowered);
-  if (fresh) call.accumulate = false;
+  const bool fresh = can_store(call) && (!moment.in_strip || strips.local(region)) && untouched(lowered);
+  if (fresh) {
+    if (is_workspace(region)) {
+      call.accumulate = false;
+    } else {
+      lowered.first = true;
+    }
+  }
   const uint32_t times = lowered.moves[0] && moment.first == 0 ? strips.length / strips.size : 1;
   each_target(lowered, [&](Address first) {
     for (uint32_t i = 0; i < times; ++i) {
@@ -147,7 +156,7 @@ void Touched::forget(uint32_t region) {
 
 std::vector<Range> Touched::unstored(uint32_t region, const Moment& moment) const {
   std::vector<Range> ranges;
-  if (!program_.regions[region].active) return ranges;
+  if (is_workspace(region) && !program_.regions[region].active) return ranges;
   const Address begin = lowered_.base[region], stride = lowered_.stride[region];
   for (Address i = 0; i < lowered_.strips.room(program_, region); ++i) {
     if (beyond_strip(region, i, moment) || !needs_zero(region, begin + i)) continue;

@@ -20,6 +20,7 @@ class Touched {
 
   void start();
   // A call whose targets nobody has written yet is made to store instead of adding, if it writes each of them once.
+  // One that writes to parameters is told to do so where their gradients are zero (LoweredCall::first).
   void note(LoweredCall& lowered, const Moment& moment);
   // A local region begins anew in each strip.
   void forget(uint32_t region);

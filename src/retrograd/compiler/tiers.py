@@ -68,9 +68,7 @@ class Tiers:
         from .llvm.program import compile_program
 
         self._compiled.add((number, batch))
-        mode = next((fact["mode"] for fact in self._programs.facts() if fact["number"] == number), None)
-        if mode is not None:
-            compile_program(self._programs, number, batch, (0, 1 + mode), self._float32)
+        compile_program(self._programs, number, batch, self._float32)
 
 
 def _start() -> None:

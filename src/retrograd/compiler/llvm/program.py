@@ -15,15 +15,13 @@ from .memory import Memory
 __all__ = ["compile_program"]
 
 
-def compile_program(programs: Programs, number: int, batch: int, passes: tuple[int, int], plain: bool) -> None:
+def compile_program(programs: Programs, number: int, batch: int, plain: bool) -> None:
     """Raises IndexError when the program is gone."""
     start = perf_counter()
     facts = programs.memory(number, batch)
     memory = Memory.of(facts, batch)
     literals = {facts["numbers"] + DOUBLE * address: value for address, value in facts["literals"]}
-    if facts["together"]:
-        passes = (0, 3)
-    buffers, texts, names = [], [], []
+    passes, buffers, texts, names = facts["passes"], [], [], []
     for which in passes:
         calls = programs.calls(number, batch, which)
         buffer = ctypes.create_string_buffer(calls, len(calls))
