@@ -129,7 +129,7 @@ PyObject* zero_gradients(PyObject*, PyObject* sequence) {
   if (!parameters.open(sequence)) return nullptr;
   if (parameters.segments()) {
     for (const compiler::Segment& segment : *parameters.segments()) {
-      if (segment.length == segment.store->size()) {
+      if (segment.whole) {
         segment.store->make_blank();
       } else {
         std::fill_n(segment.store->gradients() + segment.index, segment.length, 0.0);

@@ -18,7 +18,8 @@ class Before {
         std::find_if(stores_.begin(), stores_.end(), [&](const auto& one) { return one.first == store; });
     if (known != stores_.end()) return;
     store->acquire();
-    stores_.emplace_back(store, std::vector<double>(store->gradients(), store->gradients() + store->size()));
+    stores_.emplace_back(store, std::vector<double>());
+    if (!store->blank()) stores_.back().second.assign(store->gradients(), store->gradients() + store->size());
   }
   void note(Value* value) {
     const StorePlace place = find_store(value);
@@ -29,13 +30,17 @@ class Before {
   void restore() {
     for (const auto& [store, gradients] : stores_) {
       store->acquire();
-      std::copy(gradients.begin(), gradients.end(), store->gradients());
+      if (gradients.empty()) {
+        store->make_blank();
+      } else {
+        std::copy(gradients.begin(), gradients.end(), store->new_gradients());
+      }
     }
     for (size_t i = values_.size(); i-- > 0;) values_[i].first->grad = values_[i].second;
   }
 
  private:
-  std::vector<std::pair<std::shared_ptr<Store>, std::vector<double>>> stores_;
+  std::vector<std::pair<std::shared_ptr<Store>, std::vector<double>>> stores_;  // no numbers where all were zero
   std::vector<std::pair<Value*, double>> values_;  // borrowed: the members' arguments hold them
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <unordered_map>
 
 namespace retrograd::compiler {
 namespace {
@@ -17,6 +18,21 @@ struct Parameters {
 PyTypeObject* parameters_type = nullptr;
 
 Parameters* self_of(PyObject* object) { return reinterpret_cast<Parameters*>(object); }
+
+// Marks the segments of stores of which every number is listed.
+void find_whole(std::vector<Segment>& segments) {
+  std::unordered_map<const Store*, std::vector<bool>> listed;
+  std::unordered_map<const Store*, bool> whole;
+  for (const Segment& segment : segments) {
+    std::vector<bool>& numbers = listed[segment.store];
+    numbers.resize(segment.store->size());
+    std::fill_n(numbers.begin() + static_cast<std::ptrdiff_t>(segment.index), segment.length, true);
+  }
+  for (const auto& [store, numbers] : listed) {
+    whole[store] = std::find(numbers.begin(), numbers.end(), false) == numbers.end();
+  }
+  for (Segment& segment : segments) segment.whole = whole[segment.store];
+}
 
 void find_segments(Parameters* self) {
   // Stores that only this holds are given up last: that changes the version, too.
@@ -34,11 +50,12 @@ void find_segments(Parameters* self) {
       ++last->length;
       continue;
     }
-    self->segments->push_back({place.store.get(), place.index, i, 1});
+    self->segments->push_back({place.store.get(), place.index, i, 1, false});
     if (std::find(self->stores->begin(), self->stores->end(), place.store) == self->stores->end()) {
       self->stores->push_back(place.store);
     }
   }
+  find_whole(*self->segments);
   self->version = stores_version();
 }
 

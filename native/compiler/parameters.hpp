@@ -10,6 +10,7 @@ struct Segment {
   Store* store;
   uint32_t index;        // in the store
   size_t start, length;  // in the list
+  bool whole;            // every number of the store is in the list
 };
 
 // The segments of a list of parameters, if all of them are in stores that are ahead of their Values; else null.

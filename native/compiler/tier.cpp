@@ -98,8 +98,8 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; the numbers of the passes it runs; from which element on they are local to strips; and something that keeps
-// the memory alive.
+// ranges that are zero before a backward pass; the numbers of the passes it runs; from which element on they are local
+// to strips; and something that keeps the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -143,8 +143,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }
   const Place& root = entry->program.roots[0];
-  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "passes", passes.get(), "size", static_cast<long long>(lowered.size), "local",
-                       static_cast<long long>(lowered.local), "numbers",
+  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "passes", passes.get(), "size",
+                       static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.local), "numbers",
                        static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
                        zeroed.get(), "literals", literals.get(), "root",
