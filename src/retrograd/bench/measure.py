@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -112,11 +113,15 @@ class Race:
 
 
 def race(contenders: Mapping[str, Callable[[int], float]], rounds: int) -> Race:
-    """Let contenders that advance (training, say) take turns; each is called with the number of the round."""
+    """Let contenders that advance (training, say) take turns; each is called with the number of the round.
+
+    The order of a round is drawn: who always came after the same one would always find its caches and its core's sleep.
+    """
     taken: dict[str, list[float]] = {name: [] for name in contenders}
+    draw = random.Random(rounds)
     for turn in range(rounds):
-        for name, run in contenders.items():
-            taken[name].append(run(turn))
+        for name in draw.sample(list(contenders), len(contenders)):
+            taken[name].append(contenders[name](turn))
     return Race(taken)
 
 
@@ -178,8 +183,8 @@ def available_memory() -> int | None:
     return int(lines["MemAvailable"].split()[0]) * 1024
 
 
-def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> float:
-    """The number that ``python -m module arguments`` prints, run by this interpreter, with ``given`` as its input.
+def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> list[float]:
+    """The numbers that ``python -m module arguments`` prints, run by this interpreter, with ``given`` as its input.
 
     Raises RetrogradError, with the end of what it said, when it fails.
     """
@@ -187,7 +192,7 @@ def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> 
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RetrogradError(f"{' '.join(command)} failed with status {done.returncode}: {done.stderr.strip()[-500:]}")
-    return float(done.stdout)
+    return [float(number) for number in done.stdout.split()]
 
 
 def _processor() -> str:

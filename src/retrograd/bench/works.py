@@ -138,7 +138,7 @@ def _collector_on(effort: Effort) -> tuple[Figure, Table]:
     for count in range(0 if effort.every_neighbour else len(others), len(others) + 1):
         spent = {
             whose: min(
-                in_fresh_process("retrograd.bench.collected", whose, str(effort.loop_steps), *others[:count])
+                in_fresh_process("retrograd.bench.collected", whose, str(effort.loop_steps), *others[:count])[0]
                 for _ in range(runs)
             )
             for whose, runs in (("ours", 2), ("slotted", 1))
@@ -240,7 +240,7 @@ def held_memory(effort: Effort) -> Report:
     nodes = effort.memory_nodes
 
     def bytes_a_node(holder: str, count: int) -> float:
-        return in_fresh_process("retrograd.bench.memory", holder, str(count))
+        return in_fresh_process("retrograd.bench.memory", holder, str(count))[0]
 
     ours = {name: bytes_a_node(name, nodes) for name in ("ours-chain", "ours-gpt")}
     rows = [(name.replace("-", ", "), f"{size:.1f}") for name, size in ours.items()]
