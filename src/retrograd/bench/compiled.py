@@ -27,7 +27,7 @@ __all__ = ["COMPILED_WORKS"]
 
 MISSING = {"C by hand": "no C compiler: install gcc or clang", "JAX": "not installed: pip install 'retrograd[jax]'"}
 RATE = 0.05  #: of the moons
-RESOLVED = 1e8  #: Nanoseconds from which on the system's share of them is known: it counts in ticks of some milliseconds.
+RESOLVED = 1e8  #: Nanoseconds from which on the system's share of them is known: it counts in ticks.
 
 
 def _time(nanoseconds: float) -> str:
