@@ -278,8 +278,8 @@ int execute(PyObject* module) {
       !compiler::add_parameters_type(module)) {
     return -1;
   }
-  for (PyMethodDef* table :
-       {functions, record_functions, sweep_functions, tracer_functions, sequence_functions, optimizer_functions}) {
+  for (PyMethodDef* table : {functions, record_functions, product_functions, sweep_functions, tracer_functions,
+                             sequence_functions, optimizer_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -326,64 +326,6 @@ PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) try 
   return PyErr_NoMemory();
 }
 
-// --- a neuron's sum -------------------------------------------------------------------------------------------
-
-bool exact(PyObject* object) { return Py_TYPE(object) == value_type; }
-
-Ref product_of(PyObject* weight, PyObject* input) {
-  if (!exact(weight) || !exact(input)) {
-    // This may run Python code, which may change the lists.
-    Ref a = Ref::borrow(weight), b = Ref::borrow(input);
-    return Ref(PyNumber_Multiply(weight, input));
-  }
-  if (!settle()) return Ref();
-  Value *a = as_value(weight), *b = as_value(input);
-  return Ref(record_binary(Rule_mul::call(a->data, b->data), code_of(ROW_mul), a, b));
-}
-
-// total + product; both references go into the node.
-Ref sum_of(Ref total, Ref product) {
-  Tape* tape = current_tape;
-  if (!exact(total.get()) || !exact(product.get()) || !plain(tape)) {
-    return Ref(PyNumber_Add(total.get(), product.get()));
-  }
-  Value *a = as_value(total.release()), *b = as_value(product.release());
-  Value* node = begin_node(tape, Rule_add::call(a->data, b->data), code_of(ROW_add), IN_ARENA | OWNS_B);
-  node->a = a;
-  node->b = b;
-  return Ref(as_object(node));
-}
-
-// The nodes that a loop in Python would record, in the same order.
-PyObject* weighted_sum(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (wrong_count("weighted_sum", 3, count)) return nullptr;
-  Ref weights(PySequence_Fast(arguments[0], "weighted_sum() takes a sequence of weights."));
-  Ref inputs(weights ? PySequence_Fast(arguments[1], "weighted_sum() takes a sequence of inputs.") : nullptr);
-  if (!inputs) return nullptr;
-  Py_ssize_t n = PySequence_Size(weights.get());
-  if (n != PySequence_Size(inputs.get())) {
-    Ref where(PyUnicode_FromFormat("a sum with %zd weights", n));
-    Ref expected(PyUnicode_FromFormat("%zd numbers", n));
-    if (where && expected) {
-      raise_from("wrong_length", "(OOn)", where.get(), expected.get(), PySequence_Size(inputs.get()));
-    }
-    return nullptr;
-  }
-  auto item = [](const Ref& sequence, Py_ssize_t i) {
-    return PyList_Check(sequence.get()) ? PyList_GetItem(sequence.get(), i) : PyTuple_GetItem(sequence.get(), i);
-  };
-  Ref total = Ref::borrow(arguments[2]);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject *weight = item(weights, i), *input = item(inputs, i);
-    if (!weight || !input) return nullptr;
-    Ref product = product_of(weight, input);
-    if (!product) return nullptr;
-    total = sum_of(std::move(total), std::move(product));
-    if (!total) return nullptr;
-  }
-  return total.release();
-}
-
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace
@@ -427,8 +369,6 @@ PyType_Slot record_slots[] = {
 };
 
 PyMethodDef record_functions[] = {
-    {"weighted_sum", fast(weighted_sum), METH_FASTCALL,
-     "weighted_sum(weights, inputs, start): start + w0*x0 + w1*x1 + ..., one node for each operation."},
     {"apply", fast(apply), METH_FASTCALL, "Record the named row of the op table on operands, one of them a Value."},
     {"evaluate", fast(evaluate), METH_FASTCALL, "The named row of the op table on plain numbers."},
     {nullptr, nullptr, 0, nullptr},

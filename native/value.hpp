@@ -165,6 +165,7 @@ PyObject* value_reduce(PyObject* self, PyObject* unused);
 
 // The module's functions.
 extern PyMethodDef record_functions[];
+extern PyMethodDef product_functions[];
 extern PyMethodDef sweep_functions[];
 extern PyMethodDef tracer_functions[];
 extern PyMethodDef sequence_functions[];

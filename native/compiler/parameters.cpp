@@ -28,10 +28,12 @@ void find_whole(std::vector<Segment>& segments) {
     numbers.resize(segment.store->size());
     std::fill_n(numbers.begin() + static_cast<std::ptrdiff_t>(segment.index), segment.length, true);
   }
-  for (const auto& [store, numbers] : listed) {
-    whole[store] = std::find(numbers.begin(), numbers.end(), false) == numbers.end();
+  for (Segment& segment : segments) {
+    const auto [known, anew] = whole.try_emplace(segment.store, false);
+    const std::vector<bool>& numbers = listed[segment.store];
+    if (anew) known->second = std::find(numbers.begin(), numbers.end(), false) == numbers.end();
+    segment.whole = known->second;
   }
-  for (Segment& segment : segments) segment.whole = whole[segment.store];
 }
 
 void find_segments(Parameters* self) {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -169,8 +168,13 @@ def _cpython(effort: Effort) -> float:
             loss.backward()
         results.append((loss.data, [p.grad for p in gpt.parameters(model)]))
     _hold("scalar GPT, CPython", results[0], results[1])
+    return _in_python("slotted", documents, effort)
+
+
+def _in_python(whose: str, documents: Documents, effort: Effort, beside: Sequence[str] = ()) -> float:
+    """Nanoseconds of a whole step in a fresh process that has imported the modules ``beside``."""
     given = json.dumps(documents.slice(0, effort.loop_steps + 1))
-    return in_fresh_process("retrograd.bench.peers.cpython_gpt", given=given)[0]
+    return in_fresh_process("retrograd.bench.peers.cpython_gpt", whose, *beside, given=given)[0]
 
 
 def batched_gpt(effort: Effort) -> Report:
@@ -202,19 +206,31 @@ def safe_gpt(effort: Effort) -> Report:
         results.append((value, [p.grad for p in program.parameters]))
         program.adam.zero_grad()
     _hold("scalar GPT, safe mode", *results)
-    found = _race({"ours": program.train}, replace(effort, steps=max(effort.steps // 10, 1)), 0)
-    ours, cpython = found.typical("ours"), _cpython(effort)
-    figure = Figure(
-        "scalar GPT as people write it, safe mode, against CPython, collector on",
-        _time(ours),
-        _time(cpython),
-        cpython / ours,
-        "faster",
-        100.0,
-        150.0,
-        f"whole steps, median of {effort.rounds} turns; CPython: mean of {effort.loop_steps} in a fresh process",
-    )
-    return Report([figure])
+    others = [module for module in ("torch", "jax") if installed(module)]
+    figures: list[Figure] = []
+    rows: list[tuple[str, ...]] = []
+    for count in range(len(others) + 1):  # the figure is the last, with all that are installed
+        beside = " and ".join(others[:count]) or "nothing"
+        spent = {
+            whose: min(_in_python(whose, documents, effort, others[:count]) for _ in range(runs))
+            for whose, runs in (("safe", 3), ("slotted", 1))
+        }
+        ratio = spent["slotted"] / spent["safe"]
+        rows.append((beside, _time(spent["safe"]), _time(spent["slotted"]), f"{ratio:.1f}x"))
+        figures = [
+            Figure(
+                f"scalar GPT as people write it, safe mode, against CPython, collector on, beside {beside}",
+                rows[-1][1],
+                rows[-1][2],
+                ratio,
+                "faster",
+                100.0,
+                150.0,
+                f"mean of {effort.loop_steps} whole steps in fresh processes that have imported {beside}",
+            )
+        ]
+    title = "safe mode, collector on, by what else the process has imported"
+    return Report(figures, [Table(title, ("beside", "ours", "CPython", "ratio"), rows)])
 
 
 # --- other programs --------------------------------------------------------------------------------

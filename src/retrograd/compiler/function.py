@@ -17,6 +17,7 @@ from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
 from .listing import Inspection
 from .statistics import Statistics, gathered
+from .substitutes import sums
 from .tiers import Tier, Tiers
 from .trace_records import Guard, Trace
 from .tracing import Recorder, active_recorder
@@ -35,6 +36,9 @@ LIMIT = 256
 _TOLERANCE = {"float64": 1e-7, "float32": 5e-3}
 
 _BACKWARD, _GRADIENTS = 0, 1
+
+
+_sums = sums()
 
 
 class _Again(threading.local):
@@ -304,7 +308,9 @@ class Compiled(Generic[P]):
                 plain[0] = structure.fill(values)
             description.inputs = values
             description.order = [("active", place) for place in range(len(values))]
-        return single_output(self._function(*plain), "the function's result"), description
+        with _sums:
+            result = self._function(*plain)
+        return single_output(result, "the function's result"), description
 
     def _compile(self, programs: engine.Programs, mode: int, trace: Trace, description: Description, since: int) -> int:
         """The number of the program that a trace makes. Raises NotImplementedError where there can be none."""

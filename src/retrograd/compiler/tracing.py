@@ -28,7 +28,7 @@ from ..index import TracedIndex, position_in
 from ..numeric import is_number, to_float
 from ..sources import current_location, record_sources
 from ..tree import single_output
-from . import largest
+from .substitutes import extremes
 from .trace_records import FIRST_LARGEST, FIRST_SMALLEST, Guard, IndexGuard, Selection, Trace
 from .traced_number import TracedNumber, is_traced
 
@@ -91,7 +91,7 @@ class Recorder:
         recording = engine.set_recording(True)
         tracer = engine.set_tracer(self) if self._pure else None
         try:
-            with largest.substituted(_largest_of) if self._pure else contextlib.nullcontext():
+            with _extremes if self._pure else contextlib.nullcontext():
                 yield
         finally:
             if self._pure:
@@ -312,6 +312,9 @@ def _exactly_number(item: Any) -> float | None:
 def _largest_of(name: str, items: Sequence[Any]) -> TracedNumber | Value | None:
     recorder = _current.recorder
     return None if recorder is None or not recorder._pure else recorder.largest(name, items)
+
+
+_extremes = extremes(_largest_of)
 
 
 def _exactly(number: Any) -> float | None:

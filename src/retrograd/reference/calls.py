@@ -10,7 +10,16 @@ from ..ops import NARY, OPS, NaryOp, Op
 from .modes import tape
 from .value import Number, Value, apply, evaluate, reached, reduce, sweep
 
-__all__ = ["Parameters", "Programs", "functions", "gradients", "is_parameter", "tape_position", "weighted_sum"]
+__all__ = [
+    "Parameters",
+    "Programs",
+    "faster_sum",
+    "functions",
+    "gradients",
+    "is_parameter",
+    "tape_position",
+    "weighted_sum",
+]
 
 
 def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
@@ -22,6 +31,11 @@ def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Num
     for weight, x in zip(weights, inputs, strict=True):
         total = total + weight * x
     return total
+
+
+def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..., Any]:
+    """``original``: nothing is faster here."""
+    return original
 
 
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:

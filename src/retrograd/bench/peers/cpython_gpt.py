@@ -1,13 +1,16 @@
-"""``python -m retrograd.bench.peers.cpython_gpt``: the scalar GPT trained by plain Python, the collector on.
+"""``python -m retrograd.bench.peers.cpython_gpt WHOSE MODULE…``: the scalar GPT trained with the collector on.
 
 Reads documents, a list of lists of tokens, as JSON from its input; prints the mean nanoseconds of a whole step:
-forward, backward, Adam and zeroing the gradients. In a process of its own, where nothing else burdens the collector.
+forward, backward, Adam and zeroing the gradients. ``slotted``: plain Python; ``safe``: compiled in safe mode. In a
+process of its own, which has imported the modules and holds nothing else that burdens the collector.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
@@ -40,19 +43,48 @@ class Adam:
             p.grad = 0
 
 
-def main(documents: list[list[int]]) -> float:
+class _Slotted:
+    """Plain Python."""
+
+    def __init__(self) -> None:
+        self.number = gpt.with_methods(slotted.Value)
+        self.model = gpt.weights(self.number)
+        self.adam = Adam(gpt.parameters(self.model))
+
+    def step(self, tokens: list[int]) -> None:
+        gpt.loss(self.model, tokens, self.number).backward()
+        self.adam.step()
+
+
+class _Safe:
+    """The same program, compiled in safe mode."""
+
+    def __init__(self) -> None:
+        rg = import_module("retrograd")
+        number = gpt.with_methods(rg.Value)
+        model = gpt.weights(number)
+        self.adam = rg.optim.Adam(gpt.parameters(model), lr=RATE, betas=BETAS, eps=EPSILON)
+        self.loss = rg.compile(lambda tokens: gpt.loss(model, tokens, number))
+
+    def step(self, tokens: list[int]) -> None:
+        self.loss.backward(tokens)
+        self.adam.step()
+        self.adam.zero_grad()
+
+
+def main(whose: str, modules: Sequence[str], documents: list[list[int]]) -> float:
     """Train one step a document; the mean nanoseconds of those after the first."""
-    number = gpt.with_methods(slotted.Value)
-    model = gpt.weights(number)
-    adam = Adam(gpt.parameters(model))
+    for module in modules:
+        import_module(module)
+    contenders: dict[str, type[_Slotted] | type[_Safe]] = {"slotted": _Slotted, "safe": _Safe}
+    step = contenders[whose]().step
     with deep_recursion():
-        for i, tokens in enumerate(documents):
-            if i == 1:
-                start = perf_counter_ns()
-            gpt.loss(model, tokens, number).backward()
-            adam.step()
+        step(documents[0])
+        start = perf_counter_ns()
+        for tokens in documents[1:]:
+            step(tokens)
     return (perf_counter_ns() - start) / (len(documents) - 1)
 
 
 if __name__ == "__main__":
-    print(main(json.load(sys.stdin)))
+    print(main(sys.argv[1], sys.argv[2:], json.load(sys.stdin)))
