@@ -223,7 +223,8 @@ def test_cpython_trains_as_adam_does() -> None:
             adam.step()
             losses.append(loss.data)
     same("losses", adam_losses(ours, [[tokens] for tokens in names]), losses, 1e-12)
-    assert cpython_gpt.main([names[0]] * 2) > 0
+    for whose in ("slotted", "safe"):
+        assert cpython_gpt.main(whose, ["json"], [names[0]] * 2) > 0
 
 
 def test_random_graph_has_its_nodes_and_is_finite() -> None:

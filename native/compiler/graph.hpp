@@ -93,8 +93,8 @@ Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::s
            uint64_t since);
 
 // The same graph in fewer rows: mean, prod, logsumexp and softmax become what they are computed from, by formulas that
-// neither overflow nor divide by zero where the originals do not; a division by a literal power of two becomes a multiplication.
-// `renamed`, if given, gets what each node is called in the new graph.
+// neither overflow nor divide by zero where the originals do not; a division by a literal power of two becomes a
+// multiplication. `renamed`, if given, gets what each node is called in the new graph.
 Graph expand(const Graph& graph, std::vector<Id>* renamed = nullptr);
 
 }  // namespace retrograd::compiler
