@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 # As in .ci/run: the accuracy table shows what this one answers.
 TORCH ?= torch==2.13.0
 RUN ?= runs/demo
-CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc src/retrograd/bench/peers/c/*.[ch])
+CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc native/compiler/kernels/*.inc src/retrograd/bench/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
 .PHONY: web pictures demo test lint types unit reference bench generate examples format sanitize trust tidy audit clean

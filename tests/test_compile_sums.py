@@ -56,7 +56,9 @@ def shape(result: Any, leaves: list[Any]) -> Any:
     def name(operand: Any) -> Any:
         return names.get(id(operand)) or ("number", float(operand.data if isinstance(operand, Value) else operand))
 
-    return [(engine.row_name(node), node.data.hex(), [name(operand) for operand in engine.operands(node)]) for node in nodes]
+    return [
+        (engine.row_name(node), node.data.hex(), [name(operand) for operand in engine.operands(node)]) for node in nodes
+    ]
 
 
 #: Expressions on lists a and b, and whether they are added natively where a has Values alone.
