@@ -1,6 +1,7 @@
 // One native call for a whole optimizer step, over parameters that are Values and moments that are arrays.
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "compiler/kernels.hpp"
 #include "compiler/parameters.hpp"
@@ -54,12 +55,15 @@ class Parameters {
   static constexpr Py_ssize_t kBlock = 256;
 
   // With `take`, parameters that are in stores are visited there, whoever looked at them in between.
-  bool open(PyObject* sequence, bool take = false) {
+  bool open(PyObject* sequence, bool take = false) try {
     segments_ = compiler::segments_of(sequence, take);
     if (!segments_ && !settle()) return false;
     items_ = compiler::list_of_parameters(sequence);
     if (items_) count_ = PyList_Size(items_.get());
     return bool(items_);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return false;
   }
   // What stands side by side in stores; null when the Values themselves are to be visited.
   const std::vector<compiler::Segment>* segments() const { return segments_; }

@@ -18,8 +18,9 @@ class Before {
         std::find_if(stores_.begin(), stores_.end(), [&](const auto& one) { return one.first == store; });
     if (known != stores_.end()) return;
     store->acquire();
-    stores_.emplace_back(store, std::vector<double>());
-    if (!store->blank()) stores_.back().second.assign(store->gradients(), store->gradients() + store->size());
+    std::vector<double> gradients;
+    if (!store->blank()) gradients.assign(store->gradients(), store->gradients() + store->size());
+    stores_.emplace_back(store, std::move(gradients));
   }
   void note(Value* value) {
     const StorePlace place = find_store(value);

@@ -205,6 +205,18 @@ def looked_at_programs() -> list[object]:
 
 READY = rg.compile(loss, pure=True, tier="vm")
 EXACTLY = rg.compile(loss, pure=True, exact=True)
+SAFELY = rg.compile(lambda v: sum(p * q for p, q in zip(v, LEAVES, strict=False)) + sum(p * p for p in v))
+
+
+def trained() -> list[Any]:
+    """What optimizers do with parameters whose stores are looked for anew."""
+    for leaves, call in ((LEAVES, CALLS[0]), ([w, x], CALLS[1]), (LEAVES, CALLS[0])):
+        parameters = engine.Parameters(leaves)
+        engine.zero_gradients(parameters)
+        READY.backward(*call)
+        engine.sgd_step(parameters, None, 0.1, 0.0, 0.0, False)
+    return rounded([[leaf.data for leaf in LEAVES], [leaf.grad for leaf in LEAVES]])
+
 
 WORKS: dict[str, Callable[[], Any]] = {
     "recording": lambda: graph().data,
@@ -232,6 +244,8 @@ WORKS: dict[str, Callable[[], Any]] = {
     "compiled in safe mode": compiled(exact=False, pure=False),
     "a program": replayed(READY),
     "an exact program": replayed(EXACTLY),
+    "training a program": trained,
+    "sums of products": lambda: [SAFELY(list(LEAVES)), SAFELY([*LEAVES, x])],
     "looking at programs": looked_at_programs,
     "a long chain": long_chain,
 }  # fmt: skip
