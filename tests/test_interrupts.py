@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -22,19 +23,29 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX
 
 @pytest.fixture(autouse=True)
 def _ctrl_c() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt, also where the shell that started the tests had it ignored."""
+    """Ctrl-C raises KeyboardInterrupt, also where the shell that started the tests had it ignored.
+
+    The collector is off: Hypothesis has a callback there, and what is raised in a callback is lost.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()
     yield
+    gc.enable()
     signal.signal(signal.SIGINT, before)
 
 
 def interrupted_while(work: Callable[[], object]) -> None:
-    """Run ``work`` again and again until SIGINT, sent from outside while it runs, has been handled."""
-    after = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
+    """Run ``work`` again and again until SIGINT, sent from outside while it runs, has been handled.
+
+    It is sent again where Python loses it, as what is raised while an object is finalised.
+    """
+    again = f"sleep 0.3; while kill -INT {os.getpid()}; do sleep 5; done"
+    after = subprocess.Popen(["sh", "-c", again])
     try:
         while True:
             work()
     finally:
+        after.terminate()
         after.wait()
 
 
