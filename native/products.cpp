@@ -190,6 +190,7 @@ Factors factors_of_generator(PyObject* generator, PyObject* given) {
   static const traverseproc traverse = traverse_of(Py_TYPE(generator));
   static PyTypeObject* const code_type = [&] {
     Ref code(PyObject_GetAttrString(PyTuple_GetItem(given, FIRST_SAMPLE), "gi_code"));
+    if (!code) PyErr_Clear();
     return code ? Py_TYPE(code.get()) : nullptr;
   }();
   PyObject *code = nullptr, *source = nullptr;
