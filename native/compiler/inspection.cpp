@@ -40,14 +40,14 @@ PyObject* facts_of(const Entry& entry) {
   }
   if (entry.replay) bytes += entry.replay->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue(
-      "{s:K,s:l,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number), "mode",
-      entry.mode, "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms", size(entry.program.terms),
-      "groups", size(entry.program.groups), "instructions", size(entry.program.instructions.size()), "forward_calls",
-      size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
-      size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
-      size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip), "milliseconds",
-      passes.get(), "batches", batches.get());
+  return Py_BuildValue("{s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
+                       size(entry.number), "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms",
+                       size(entry.program.terms), "groups", size(entry.program.groups), "instructions",
+                       size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
+                       size(backward_calls), "bytes", size(bytes), "guards",
+                       size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
+                       size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip),
+                       "milliseconds", passes.get(), "batches", batches.get());
 }
 
 PyObject* view_of(const View& view, int rank) {

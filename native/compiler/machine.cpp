@@ -369,7 +369,13 @@ void Machine::backward(double number, Target target) {
 int Machine::begin_stores() {
   const bool blank =
       !stores_.empty() && std::all_of(stores_.begin(), stores_.end(), [](const auto& store) { return store->blank(); });
-  for (const auto& store : stores_) blank ? store->new_gradients() : store->gradients();
+  for (const auto& store : stores_) {
+    if (blank) {
+      store->new_gradients();  // all of it will be written
+    } else {
+      store->gradients();  // zeros are written where they are due
+    }
+  }
   return blank ? SETTING : ADDING;
 }
 

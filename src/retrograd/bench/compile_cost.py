@@ -66,13 +66,15 @@ def main(program: str, size: int) -> tuple[float, float]:
     rg = import_module("retrograd")
     rg.compile(PROGRAMS[program](2), pure=True, tier="vm").backward()  # code and memory are warm from here on
     compiled = rg.compile(PROGRAMS[program](size), pure=True, tier="vm")
-    calls, systems = [], []
-    for _ in range(4):
-        start, system = perf_counter_ns(), system_time()
+
+    def call() -> int:
+        start = perf_counter_ns()
         compiled.backward()
-        calls.append(perf_counter_ns() - start)
-        systems.append(system_time() - system)
-    return calls[0] - min(calls[1:]), systems[0]
+        return perf_counter_ns() - start
+
+    system, first = system_time(), call()
+    system = system_time() - system
+    return first - min(call() for _ in range(3)), system
 
 
 if __name__ == "__main__":

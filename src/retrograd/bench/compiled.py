@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from . import compile_cost, compiled_programs
 from .figures import Effort, Figure, Report, Sense, Table
-from .measure import Race, available_memory, deep_recursion, in_fresh_process, installed, race, same
+from .measure import Race, available_memory, beside_modules, deep_recursion, in_fresh_process, installed, race, same
 from .peers import by_hand, dag, gmm, gpt, slotted
 from .peers.documents import Documents
 from .peers.jax_process import JaxProgram
@@ -161,20 +162,20 @@ def _cpython(effort: Effort) -> float:
     documents = Documents(effort.names)
     tokens = documents.tokens[0]
     results = []
-    for value in (compiled_programs.SafeGPT(documents)._number, gpt.with_methods(slotted.Value)):
+    for value in (compiled_programs.SafeGPT().number, gpt.with_methods(slotted.Value)):
         model = gpt.weights(value)
         with deep_recursion():
             loss = gpt.loss(model, tokens, value)
             loss.backward()
         results.append((loss.data, [p.grad for p in gpt.parameters(model)]))
     _hold("scalar GPT, CPython", results[0], results[1])
-    return _in_python("slotted", documents, effort)
+    return _in_python("slotted", (), documents, effort)
 
 
-def _in_python(whose: str, documents: Documents, effort: Effort, beside: Sequence[str] = ()) -> float:
-    """Nanoseconds of a whole step in a fresh process that has imported the modules ``beside``."""
+def _in_python(whose: str, modules: Sequence[str], documents: Documents, effort: Effort) -> float:
+    """Nanoseconds of a whole step in a fresh process that has imported the modules."""
     given = json.dumps(documents.slice(0, effort.loop_steps + 1))
-    return in_fresh_process("retrograd.bench.peers.cpython_gpt", whose, *beside, given=given)[0]
+    return in_fresh_process("retrograd.bench.peers.cpython_gpt", whose, *modules, given=given)[0]
 
 
 def batched_gpt(effort: Effort) -> Report:
@@ -198,7 +199,7 @@ def wide_gpt(effort: Effort) -> Report:
 def safe_gpt(effort: Effort) -> Report:
     """The program as people write it, in safe mode, against CPython."""
     documents = Documents(effort.names)
-    program = compiled_programs.SafeGPT(documents)
+    program = compiled_programs.SafeGPT()
     tokens = documents.tokens[0]
     results = []
     for loss in (program.eager_loss(tokens), None):
@@ -206,31 +207,23 @@ def safe_gpt(effort: Effort) -> Report:
         results.append((value, [p.grad for p in program.parameters]))
         program.adam.zero_grad()
     _hold("scalar GPT, safe mode", *results)
-    others = [module for module in ("torch", "jax") if installed(module)]
-    figures: list[Figure] = []
     rows: list[tuple[str, ...]] = []
-    for count in range(len(others) + 1):  # the figure is the last, with all that are installed
-        beside = " and ".join(others[:count]) or "nothing"
-        spent = {
-            whose: min(_in_python(whose, documents, effort, others[:count]) for _ in range(runs))
-            for whose, runs in (("safe", 3), ("slotted", 1))
-        }
-        ratio = spent["slotted"] / spent["safe"]
-        rows.append((beside, _time(spent["safe"]), _time(spent["slotted"]), f"{ratio:.1f}x"))
-        figures = [
-            Figure(
-                f"scalar GPT as people write it, safe mode, against CPython, collector on, beside {beside}",
-                rows[-1][1],
-                rows[-1][2],
-                ratio,
-                "faster",
-                100.0,
-                150.0,
-                f"mean of {effort.loop_steps} whole steps in fresh processes that have imported {beside}",
-            )
-        ]
+    spent = partial(_in_python, documents=documents, effort=effort)
+    for beside, least in beside_modules(spent, {"safe": 3, "slotted": 1}, effort.every_neighbour):
+        ratio = least["slotted"] / least["safe"]
+        rows.append((beside, _time(least["safe"]), _time(least["slotted"]), f"{ratio:.1f}x"))
+    figure = Figure(
+        f"scalar GPT as people write it, safe mode, against CPython, collector on, beside {beside}",
+        rows[-1][1],
+        rows[-1][2],
+        ratio,
+        "faster",
+        100.0,
+        150.0,
+        f"mean of {effort.loop_steps} whole steps in fresh processes that have imported {beside}",
+    )
     title = "safe mode, collector on, by what else the process has imported"
-    return Report(figures, [Table(title, ("beside", "ours", "CPython", "ratio"), rows)])
+    return Report([figure], [Table(title, ("beside", "ours", "CPython", "ratio"), rows)])
 
 
 # --- other programs --------------------------------------------------------------------------------

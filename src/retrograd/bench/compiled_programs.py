@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -91,28 +92,23 @@ class GPT:
 class SafeGPT:
     """The scalar GPT as people write it, unmodified, compiled in safe mode: the function runs at each call."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self) -> None:
         rg = _retrograd()
-        self._number = gpt.with_methods(rg.Value)
-        self._documents = documents
-        self.model = gpt.weights(self._number)
+        self.number = gpt.with_methods(rg.Value)
+        self.model = gpt.weights(self.number)
         self.parameters = gpt.parameters(self.model)
         self.adam = _adam(self.parameters)
         self.loss = rg.compile(self.eager_loss)
 
     def eager_loss(self, tokens: list[int]) -> Any:
         """The loss of a document, as a Value."""
-        return gpt.loss(self.model, tokens, self._number)
+        return gpt.loss(self.model, tokens, self.number)
 
-    def train(self, first: int, steps: int) -> tuple[float, list[float]]:
-        """Some whole steps of one document from number ``first``: nanoseconds in all, and the losses."""
-        documents, losses = self._documents.slice(first, steps), []
-        start = perf_counter_ns()
-        for tokens in documents:
-            losses.append(self.loss.backward(tokens))
-            self.adam.step()
-            self.adam.zero_grad()
-        return perf_counter_ns() - start, losses
+    def step(self, tokens: list[int]) -> None:
+        """A whole step on one document."""
+        self.loss.backward(tokens)
+        self.adam.step()
+        self.adam.zero_grad()
 
 
 def moons_loss(model: Any, places: Sequence[Sequence[float]], labels: Sequence[int]) -> Any:
@@ -149,7 +145,7 @@ class Moons:
         return perf_counter_ns() - start, losses
 
 
-class _Function:
+class _Function(ABC):
     """A compiled function without arguments, of parameters that stay where they are."""
 
     def __init__(self, parameters: list[Any]) -> None:
@@ -157,9 +153,9 @@ class _Function:
         self._zero_grad = _retrograd().optim.SGD(parameters).zero_grad
         self.compiled = _retrograd().compile(self.eager, pure=True)
 
+    @abstractmethod
     def eager(self) -> Any:
         """The value, uncompiled."""
-        raise NotImplementedError(f"{type(self).__name__} must say what it computes.")
 
     def gradient(self, compiled: bool = True) -> tuple[float, list[float]]:
         """The value and its gradient."""

@@ -23,6 +23,7 @@ __all__ = [
     "Contender",
     "Race",
     "available_memory",
+    "beside_modules",
     "collector",
     "deep_recursion",
     "in_fresh_process",
@@ -193,6 +194,21 @@ def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> 
     if done.returncode != 0:
         raise RetrogradError(f"{' '.join(command)} failed with status {done.returncode}: {done.stderr.strip()[-500:]}")
     return [float(number) for number in done.stdout.split()]
+
+
+def beside_modules(
+    spent: Callable[[str, Sequence[str]], float], runs: Mapping[str, int], every: bool
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """What contenders take in processes that have imported ever more of PyTorch and JAX, where they are installed.
+
+    What else a process holds decides what Python's collector costs. Yields the modules in words and ``spent(contender,
+    modules)`` for each of ``runs``, the least of so many; without ``every`` only beside all modules, which comes last.
+    """
+    others = [module for module in ("torch", "jax") if installed(module)]
+    for count in range(0 if every else len(others), len(others) + 1):
+        beside = others[:count]
+        least = {name: min(spent(name, beside) for _ in range(times)) for name, times in runs.items()}
+        yield " and ".join(beside) or "nothing", least
 
 
 def _processor() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from time import perf_counter_ns
@@ -14,6 +14,7 @@ from .figures import Effort, Figure, Report, Table
 from .measure import (
     Contender,
     available_memory,
+    beside_modules,
     deep_recursion,
     in_fresh_process,
     installed,
@@ -133,19 +134,14 @@ def _collector_off(best: dict[str, Phases], effort: Effort) -> list[Figure]:
 
 def _collector_on(effort: Effort) -> tuple[Figure, Table]:
     """Training with the collector on, beside ever more modules; the figure is the last, with all that are installed."""
-    others = [module for module in ("torch", "jax") if installed(module)]
     rows: list[tuple[str, ...]] = []
-    for count in range(0 if effort.every_neighbour else len(others), len(others) + 1):
-        spent = {
-            whose: min(
-                in_fresh_process("retrograd.bench.collected", whose, str(effort.loop_steps), *others[:count])[0]
-                for _ in range(runs)
-            )
-            for whose, runs in (("ours", 2), ("slotted", 1))
-        }
-        ratio = spent["slotted"] / spent["ours"]
-        beside = " and ".join(others[:count]) or "nothing"
-        rows.append((beside, _microseconds(spent["ours"]), _microseconds(spent["slotted"]), f"{ratio:.1f}x"))
+
+    def spent(whose: str, modules: Sequence[str]) -> float:
+        return in_fresh_process("retrograd.bench.collected", whose, str(effort.loop_steps), *modules)[0]
+
+    for beside, least in beside_modules(spent, {"ours": 2, "slotted": 1}, effort.every_neighbour):
+        ratio = least["slotted"] / least["ours"]
+        rows.append((beside, _microseconds(least["ours"]), _microseconds(least["slotted"]), f"{ratio:.1f}x"))
     figure = Figure(
         f"scalar GPT, against a slotted Python Value, collector on, beside {beside}",
         rows[-1][1],

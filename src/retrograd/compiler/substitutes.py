@@ -34,13 +34,14 @@ class Substitutes:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._users += 1
-            if self._users == 1:
+            if self._users == 0:
                 for name, make in self._makers.items():
                     original = getattr(builtins, name)
                     if name not in self._made or self._made[name][0] is not original:
                         self._made[name] = original, make(original)
-                    setattr(builtins, name, self._made[name][1])
+                for name, (_, substitute) in self._made.items():  # all of them, once there was memory for all
+                    setattr(builtins, name, substitute)
+            self._users += 1
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:

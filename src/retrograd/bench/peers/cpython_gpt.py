@@ -14,6 +14,7 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
+from ..compiled_programs import SafeGPT
 from ..measure import deep_recursion
 from . import gpt, slotted
 from .documents import BETAS, EPSILON, RATE
@@ -56,27 +57,11 @@ class _Slotted:
         self.adam.step()
 
 
-class _Safe:
-    """The same program, compiled in safe mode."""
-
-    def __init__(self) -> None:
-        rg = import_module("retrograd")
-        number = gpt.with_methods(rg.Value)
-        model = gpt.weights(number)
-        self.adam = rg.optim.Adam(gpt.parameters(model), lr=RATE, betas=BETAS, eps=EPSILON)
-        self.loss = rg.compile(lambda tokens: gpt.loss(model, tokens, number))
-
-    def step(self, tokens: list[int]) -> None:
-        self.loss.backward(tokens)
-        self.adam.step()
-        self.adam.zero_grad()
-
-
 def main(whose: str, modules: Sequence[str], documents: list[list[int]]) -> float:
     """Train one step a document; the mean nanoseconds of those after the first."""
     for module in modules:
         import_module(module)
-    contenders: dict[str, type[_Slotted] | type[_Safe]] = {"slotted": _Slotted, "safe": _Safe}
+    contenders: dict[str, type[_Slotted] | type[SafeGPT]] = {"slotted": _Slotted, "safe": SafeGPT}
     step = contenders[whose]().step
     with deep_recursion():
         step(documents[0])
