@@ -41,7 +41,7 @@ struct Value {
   uint16_t code;
   uint8_t mark;  // reached by the sweep in progress; a leaf, which no sweep visits, always is
   uint8_t flags;
-  uint32_t source;  // where in the user's program, when sources are recorded
+  uint32_t source;  // where in the user's program, when sources are recorded; of a leaf, when it was born
 };
 static_assert(sizeof(Value) == 56, "the bytes a node costs are a promise");
 

@@ -60,7 +60,8 @@ PyObject* is_constant(PyObject*, PyObject* object) {
 
 PyObject* get_source(PyObject*, PyObject* object) {
   if (!need_value(object, "get_source()")) return nullptr;
-  return PyLong_FromUnsignedLong(as_value(object)->source);
+  const Value* value = as_value(object);
+  return PyLong_FromUnsignedLong(value->code == LEAF ? 0 : value->source);
 }
 
 PyObject* set_source(PyObject*, PyObject* args) {

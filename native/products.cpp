@@ -1,7 +1,6 @@
 // Sums of products in one native call, node for node what a loop in Python records: a neuron's, and those that people
 // write as sum(w * x for w, x in zip(ws, xs)).
 #include <new>
-#include <type_traits>
 #include <unordered_map>
 
 #include "record.hpp"
@@ -80,16 +79,6 @@ enum Given { ORIGINAL, FIRST_SAMPLE, SECOND_SAMPLE, THIRD_SAMPLE, GIVEN };
 
 traverseproc traverse_of(PyTypeObject* type) {
   return reinterpret_cast<traverseproc>(PyType_GetSlot(type, Py_tp_traverse));
-}
-
-// Calls visit(object) for everything that an object refers to. `traverse` is of its type.
-template <class Visit>
-void each_referent(traverseproc traverse, PyObject* owner, Visit&& visit) {
-  const auto call = [](PyObject* object, void* visitor) {
-    (*static_cast<std::remove_reference_t<Visit>*>(visitor))(object);
-    return 0;
-  };
-  traverse(owner, call, &visit);
 }
 
 bool same_code(PyObject* code, PyObject* sample) {

@@ -4,6 +4,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <type_traits>
 #include <utility>
 
 #ifdef Py_GIL_DISABLED
@@ -48,6 +49,16 @@ class Ref {
  private:
   PyObject* object_ = nullptr;
 };
+
+// Calls visit(object) for everything that an object refers to. `traverse` is of its type.
+template <class Visit>
+void each_referent(traverseproc traverse, PyObject* owner, Visit&& visit) {
+  const auto call = [](PyObject* object, void* visitor) {
+    (*static_cast<std::remove_reference_t<Visit>*>(visitor))(object);
+    return 0;
+  };
+  traverse(owner, call, &visit);
+}
 
 // A METH_FASTCALL function as method tables take it.
 inline PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {

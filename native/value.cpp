@@ -152,7 +152,7 @@ Value* new_leaf(double data, uint8_t flags) {
   leaf->code = LEAF;
   leaf->mark = 1;
   leaf->flags = flags;
-  leaf->source = 0;
+  give_birth(leaf);
   return leaf;
 }
 
@@ -166,6 +166,7 @@ bool give_slot(Value* user_node) {
   slot->flags = IN_ARENA;
   slot->a = user_node;
   user_node->code = USER;
+  user_node->source = 0;
   user_node->slot = slot;
   ++tape->user_nodes;
   // Its children may be instances of a subclass with attributes, and those may lead back to it.
@@ -372,6 +373,7 @@ PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject*) {
   if (!leaf) return nullptr;
   as_value(leaf)->mark = 1;
   as_value(leaf)->flags = FRESH;
+  give_birth(as_value(leaf));
   return leaf;
 }
 

@@ -54,6 +54,14 @@ Extra* find_extra(const Value* value);  // null when there is none
 Extra* need_extra(Value* value);        // null with MemoryError set
 void drop_extra(Value* value);
 
+// Leaves ever made, modulo 2^32. A leaf keeps in `source` how many there were with it, so that two can be told apart by
+// age.
+inline uint32_t births = 0;
+inline void give_birth(Value* leaf) { leaf->source = ++births; }
+inline bool born_after(const Value* leaf, uint32_t births_then) {
+  return leaf->code == LEAF && static_cast<int32_t>(leaf->source - births_then) > 0;
+}
+
 // New Values, with one reference; null with an exception set.
 Value* new_leaf(double data, uint8_t flags = 0);
 bool give_slot(Value* user_node);  // a USER node's place in the order

@@ -170,6 +170,27 @@ def test_keys_that_leave(key: str) -> None:
         assert_restored(terminal)
 
 
+FORGETFUL = """
+import runpy, select
+asked = select.select
+def ask(*arguments):
+    try:
+        return asked(*arguments)
+    except KeyboardInterrupt:  # as happens to what a signal raises in the middle of a finalizer
+        return [], [], []
+select.select = ask
+runpy.run_module("retrograd", run_name="__main__")
+"""
+
+
+def test_ctrl_c_that_python_passes_over_leaves_all_the_same() -> None:
+    with Terminal(ARGUMENTS, command=("-c", FORGETFUL)) as terminal:
+        terminal.wait_for("step 1 of")
+        terminal.send("ctrl+c")
+        assert terminal.wait_for_end() == 0
+        assert_restored(terminal)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_and_the_terminal_is_restored(number: signal.Signals) -> None:
     with Terminal(ARGUMENTS) as terminal:

@@ -77,6 +77,7 @@ class Batch {
   // Runs what fits. False with an exception set, and nothing changed.
   bool run() try {
     bool good = true;
+    if (!as_it_was(programs_)) return true;  // all are left
     for (const auto& entry : *programs_->entries) {
       if (!good || left_.empty()) break;
       good = run_entry(*entry);
@@ -120,7 +121,7 @@ class Batch {
 
  private:
   bool run_entry(Entry& entry) {
-    if (entry.mode != BACKWARD || entry.broken()) return true;
+    if (entry.mode != BACKWARD || entry.doubt != Doubt::NONE || entry.broken()) return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = fits(entry, member);

@@ -14,6 +14,8 @@ struct Found {
   bool failed = false;         // an exception is set
 };
 
+}  // namespace
+
 Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed) {
   Outcome outcome = Outcome::EXCEPTIONAL;
   *replayed = entry.replays();
@@ -28,6 +30,8 @@ Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* rep
   }
   return entry.replay_forward(arguments);
 }
+
+namespace {
 
 // What tells most calls apart at a glance: the types of the arguments, and how long the lists among them are.
 uint64_t outline_of(PyObject* const* args, Py_ssize_t count) {
@@ -49,6 +53,10 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
   }
   if (const char* reason = must_run_eagerly(differentiates)) {
     found.reason = reason;
+    return found;
+  }
+  if (!as_it_was(self)) {
+    found.reason = "changed";
     return found;
   }
   auto& entries = *self->entries;
@@ -80,6 +88,10 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     }
     if (outcome == Outcome::EXCEPTIONAL) {
       found.reason = "domain";
+      return found;
+    }
+    if (entry.doubt != Doubt::NONE) {
+      found.reason = "doubted";
       return found;
     }
     ++entry.hits;

@@ -16,6 +16,9 @@ struct IndexGuard {
   }
 };
 
+// Something that the function can reach has changed since an entry was traced. LATE: perhaps it answered calls since.
+enum class Doubt { NONE, IN_TIME, LATE };
+
 enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
 
 constexpr uint32_t kNobody = UINT32_MAX;
@@ -50,7 +53,8 @@ struct Entry {
   size_t runs = 0;                // of members, and of calls
   Ref keeps;                      // machine code that the machines run
   uint32_t members_in_cache = 1;  // whose values and gradients it holds
-  bool stands_alone = false;      // one member of a batch is work enough for machine code of its own
+  Doubt doubt = Doubt::NONE;
+  bool stands_alone = false;  // one member of a batch is work enough for machine code of its own
 
   // Makes the program of the graph. Throws Unsupported.
   void compile();

@@ -35,7 +35,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    for (auto& [value, source] : saved_) value->source = source;
+    for (size_t i = saved_.size(); i-- > 0;) saved_[i].first->source = saved_[i].second;
   }
   void set(Value* value, uint32_t number) {
     saved_.emplace_back(value, value->source);
@@ -54,8 +54,13 @@ class Lifting {
 
   Graph run(std::span<Value* const> roots, std::span<Value* const> inputs) {
     collect(roots);
-    count_uses(roots);
     Scratch scratch(nodes_.size() + 1024);
+    count_uses(roots);
+    // No leaf has a number yet.
+    for (auto& [value, uses] : uses_) scratch.set(value, 0);
+    for (Value* input : inputs) {
+      if (!uses_.count(input)) scratch.set(input, 0);
+    }
     reserve();
     for (Value* input : inputs) leaf(input, scratch);
     for (Value* node : nodes_) add(node, scratch);
@@ -114,12 +119,12 @@ class Lifting {
     for (auto& [node, selection] : selections_) {
       if (!followed_.count(node)) count_operands(selection->node);  // nothing depends on it
       if (!tuples.insert(selection->shared).second) continue;
-      for (const Value* candidate : selection->candidates) count(candidate);
+      for (Value* candidate : selection->candidates) count(candidate);
     }
-    for (const Value* root : roots) count(root);
+    for (Value* root : roots) count(root);
     count(roots[0]);
   }
-  void count(const Value* value) {
+  void count(Value* value) {
     if (value->code == LEAF) ++uses_[value];
   }
   void count_operands(Value* node) {
@@ -189,7 +194,7 @@ class Lifting {
   uint64_t since_;
   std::unordered_map<const Value*, const Selection*> selections_;
   std::unordered_set<const Value*> followed_;  // those of their nodes that the roots depend on
-  std::unordered_map<const Value*, Py_ssize_t> uses_;
+  std::unordered_map<Value*, Py_ssize_t> uses_;
   std::unordered_map<const Block*, Id> blocks_;
   std::vector<Value*> nodes_;
   std::vector<Id> ids_;

@@ -81,6 +81,9 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->miss);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
+  if (const Captured* captured = self_of(object)->captured) {
+    if (const int stopped = captured->traverse(visit, arg)) return stopped;
+  }
   for (const auto& entry : *self_of(object)->entries) {
     Py_VISIT(entry->keeps.get());
     if (const int stopped = entry->spec->traverse(visit, arg)) return stopped;
@@ -94,6 +97,7 @@ int clear(PyObject* object) {
   Py_CLEAR(self->token);
   // Taken out first: what they let go of may come back here.
   const auto entries = std::exchange(*self->entries, {});
+  const std::unique_ptr<Captured> captured(std::exchange(self->captured, nullptr));
   return 0;
 }
 void dealloc(PyObject* object) {
@@ -132,6 +136,12 @@ PyMethodDef methods[] = {
     {"gradients", fast(guarded<gradients>), METH_FASTCALL,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
+    {"capture", guarded<capture>, METH_O, "What the function can reach, which shall stay as it is now."},
+    {"changed", guarded<changed>, METH_NOARGS, "Which of it is otherwise."},
+    {"newer", guarded<newer>, METH_O, "Whether a leaf was made since all of it was looked at."},
+    {"doubt", guarded<doubt>, METH_O, "No program answers until a new trace has been compared with it."},
+    {"doubted", guarded<doubted>, METH_VARARGS, "The programs that would answer a call, were they not in doubt."},
+    {"settle", guarded<settle_doubt>, METH_VARARGS, "Whether a program in doubt is like a new one; then it is not."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
     {"unfit", guarded<unfit>, METH_O, "Which members of a batch no program stands for."},

@@ -1,10 +1,12 @@
 // The compiler as Python sees it: the type retrograd._native.Programs, the programs of one compiled function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: adding a program (adding.cpp), calls
-// (calls.cpp), batches (batches.cpp), the tier that makes machine code (tier.cpp), and looking inside (inspection.cpp).
-// They may throw Unsupported and std::bad_alloc: the type's table of methods turns them into Python's.
+// (calls.cpp), what programs were traced in (doubts.cpp), batches (batches.cpp), the tier that makes machine code
+// (tier.cpp), and looking inside (inspection.cpp). They may throw Unsupported and std::bad_alloc: the type's table of
+// methods turns them into Python's.
 #pragma once
 
+#include "captured.hpp"
 #include "entry.hpp"
 
 namespace retrograd::compiler {
@@ -16,6 +18,7 @@ struct Programs {
   Workspaces* workspaces;
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
+  Captured* captured;               // what the function can reach; null before that is known
   // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -40,6 +43,12 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 void count_run(Programs* self, Entry& entry, const Machine& machine);
 
+// Whether what the function can reach is, as far as one call looks, what it was when it was traced.
+inline bool as_it_was(const Programs* self) { return !self->captured || self->captured->same(); }
+
+// The forward pass of an entry for a call.
+Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed);
+
 bool add_programs_type(PyObject* module);
 
 // adding.cpp
@@ -50,6 +59,13 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* check(PyObject* object, PyObject* args);
+// doubts.cpp
+PyObject* capture(PyObject* object, PyObject* places);
+PyObject* changed(PyObject* object, PyObject*);
+PyObject* newer(PyObject* object, PyObject* leaves);
+PyObject* doubt(PyObject* object, PyObject* late);
+PyObject* doubted(PyObject* object, PyObject* args);
+PyObject* settle_doubt(PyObject* object, PyObject* args);
 // batches.cpp
 PyObject* batch(PyObject* object, PyObject* args);
 PyObject* unfit(PyObject* object, PyObject* members);

@@ -30,6 +30,7 @@ __all__ = [
     "NotTraceableError",
     "NumberTooLargeError",
     "RetrogradError",
+    "StaleProgramError",
     "TerminalError",
     "TracedIndexError",
 ]
@@ -96,6 +97,13 @@ class TracedIndexError(RetrogradError, TypeError):
 
 class LeakedTraceError(RetrogradError, RuntimeError):
     """A number or index of a compiled function's trace was kept and used after the trace, or in another thread."""
+
+
+class StaleProgramError(RetrogradError, RuntimeError):
+    """Something that a function compiled with ``pure=True`` uses has changed, and earlier calls did not notice.
+
+    Their numbers may be of the past. The call that raises this has forgotten the program: the next one traces anew.
+    """
 
 
 class NotTraceableError(RetrogradError, TypeError):
@@ -351,6 +359,16 @@ def leaked_trace(thing: str) -> LeakedTraceError:
     return LeakedTraceError(
         f"{thing} of a compiled function's trace was kept and is used after the trace, or in another thread, where it "
         "means nothing: return what you need from the function instead of storing it."
+    )
+
+
+def stale_program(function: object, what: str) -> StaleProgramError:
+    """``what`` (as users write it) has changed, and programs of ``function`` answered calls meanwhile."""
+    name = getattr(function, "__qualname__", None) or describe(function)
+    return StaleProgramError(
+        f"{what or 'something'} has changed, which {name} uses, and calls before this one may have been answered as if "
+        "it had not: large structures are looked at in turn. The program is forgotten, and the next call is right. "
+        "Call .clear() after such a change, or pass what changes as an argument."
     )
 
 

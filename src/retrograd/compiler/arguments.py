@@ -42,6 +42,7 @@ class Description:
         self.wanted: list[Value] = []  #: parameters whose gradients are wanted beside those of active inputs
         #: For each leaf of the first argument, in order: where its gradient is among the results.
         self.order: list[tuple[str, int]] = []
+        self.objects: list[Any] = []  #: that must be the same in each call, and have attributes that may change
         self.active = 0
         self.passive = 0
 
@@ -101,6 +102,7 @@ class _Describing:
             for parameter in flatten(thing, "the first argument")[0]:
                 self.result.order.append(("wanted", len(self.result.wanted)))
                 self.result.wanted.append(parameter)  # type: ignore[arg-type]  # a module's are Values
+        self.result.objects.append(thing)
         return thing, ("is", thing)
 
     def _value(self, value: Value, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:

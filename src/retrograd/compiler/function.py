@@ -15,6 +15,7 @@ from ..engine import Value
 from ..index import Index
 from ..tree import flatten, single_output
 from .arguments import Description, Unsuitable, describe
+from .captured import Captured
 from .listing import Inspection
 from .statistics import Statistics, gathered
 from .substitutes import sums
@@ -62,6 +63,7 @@ class Compiled(Generic[P]):
         self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
+            self._captured = Captured(self._programs, function)
             replayed = exact and tier == "auto"  # such programs stay on the tape
             self._tiers = Tiers(self._programs, "tape" if replayed else tier, dtype == "float32")
             if pure:
@@ -190,6 +192,8 @@ class Compiled(Generic[P]):
         for fact in self._programs.facts() if self._native else []:
             self._programs.drop(fact["number"])
         self._examples.clear()
+        if self._native:
+            self._captured.forget()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """A copy, or what a pickle gives back, has no programs yet; a module's function stays the one that it is."""
@@ -239,7 +243,8 @@ class Compiled(Generic[P]):
 
         With ``shown`` the program goes there, with the user's lines, and nothing is counted.
         """
-        recorder = Recorder(pure=True)
+        changed = "" if shown else self._captured.look()
+        recorder = Recorder(pure=True, types=self._captured.uses("type"))
         try:
             description = describe(arguments, recorder, mode == _GRADIENTS)
         except Unsuitable as problem:
@@ -262,7 +267,8 @@ class Compiled(Generic[P]):
             self._shown = trace.result
             self._compile(shown, mode, trace, description, since)
             return None
-        self._reasons[_TRACED[reason]] += 1
+        self._captured.keep(description.objects)
+        self._reasons[f"traced: {changed} has changed" if changed else _TRACED[reason]] += 1
         added = self._add(mode, trace, description, arguments, since)
         if any(map(engine.is_parameter, description.originals.values())):
             # The function uses an argument as a parameter, too: now it is known to be one.
@@ -284,9 +290,11 @@ class Compiled(Generic[P]):
             self._programs.drop(number)
             self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
             return False
-        self._examples[number] = mode, arguments
-        self._tiers.added(number)
-        self._forget_the_oldest()
+        kept = self._captured.settle(mode, arguments, number)
+        self._examples[kept] = mode, arguments
+        if kept == number:
+            self._tiers.added(number)
+            self._forget_the_oldest()
         return True
 
     def _forget_the_oldest(self) -> None:
@@ -466,6 +474,8 @@ _TRACED = {
     "new": "traced: arguments of a new structure",
     "guard": "traced: a comparison came out otherwise",
     "parameter": "traced: a parameter is gone",
+    "changed": "traced: something that the function uses has changed",
+    "doubted": "traced: something had changed, perhaps for this call, too",
 }
 #: Why a call that a program would fit is run eagerly all the same.
 _INSTEAD = {
@@ -501,7 +511,10 @@ def compile(  # noqa: A001
     ``pure=True`` is your promise that the function depends on its arguments and on its parameters alone: it is traced
     once for each structure of arguments, and later calls do not run it. Integers that select among Values must be
     :class:`retrograd.Index`; a comparison that decided something is checked in each call, and another outcome traces
-    again. Without the promise, the function runs in each call.
+    again. So does a change of a variable that the function uses, or of a list, dictionary or object behind one: calls
+    look at a hundred such places each, at more of them in turn, and at all when a Value was made meanwhile. A call that
+    finds one too late, and that it mattered, raises StaleProgramError. Nobody looks into arrays and long lists of
+    numbers, or at files, clocks and random numbers. Without the promise, the function runs in each call.
 
     ``exact=True`` keeps the order of every sum: the same bits as the engine. ``dtype`` is ``"float64"`` or
     ``"float32"``. ``tier`` is ``"auto"``, or ``"vm"``, ``"llvm"``, ``"tape"`` to insist on one. Raises ValueError for

@@ -189,6 +189,7 @@ class _Terminal:
         self._saved: list[Any] = []
         self._handlers: dict[int, Any] = {}
         self._last: tuple[int, int] | None = None
+        self._interrupted = False
 
     # --- entering and leaving -----------------------------------------------------------------------
 
@@ -197,6 +198,7 @@ class _Terminal:
         for number in (signal.SIGTERM, signal.SIGHUP):
             self._handlers[number] = signal.signal(number, self._end)
         self._handlers[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._suspend)
+        self._handlers[signal.SIGINT] = signal.signal(signal.SIGINT, self._interrupt)
         try:
             self._take()
         except BaseException:
@@ -222,6 +224,11 @@ class _Terminal:
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        # Python passes over what is raised in the middle of a finalizer: whoever waits for a key asks, too.
+        self._interrupted = True
+        raise KeyboardInterrupt
 
     def _suspend(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-Z: hand the terminal back, stop, and take it again when we are woken."""
@@ -263,6 +270,8 @@ class _Terminal:
         """The next key by its name; None when time is up or the window has another size, so that we draw again."""
         until = None if seconds is None else time.monotonic() + seconds
         while not self._pending:
+            if self._interrupted:
+                raise KeyboardInterrupt
             wait = _LOOK if until is None else min(_LOOK, max(0.0, until - time.monotonic()))
             ready = bool(select.select([self.keys], [], [], wait)[0])
             if ready and not self._read():
