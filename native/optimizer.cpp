@@ -19,35 +19,6 @@
 namespace retrograd {
 namespace {
 
-// A writable one-dimensional float64 array of a given length, held for as long as this lives.
-class Array {
- public:
-  Array() = default;
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() {
-    if (held_) PyBuffer_Release(&view_);
-  }
-
-  bool open(PyObject* object, Py_ssize_t length, const char* name) {
-    if (PyObject_GetBuffer(object, &view_, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) return false;
-    held_ = true;
-    const char* format = view_.format ? view_.format : "B";
-    bool doubles = format[0] == 'd' && format[1] == '\0' && view_.itemsize == sizeof(double);
-    if (doubles && view_.len == length * static_cast<Py_ssize_t>(sizeof(double))) return true;
-    PyErr_Format(PyExc_ValueError, "%s needs a float64 array with one element for each of the %zd parameters.", name,
-                 length);
-    return false;
-  }
-
-  // The elements from `i` on; null when nothing was opened.
-  double* from(Py_ssize_t i) { return held_ ? static_cast<double*>(view_.buf) + i : nullptr; }
-
- private:
-  Py_buffer view_{};
-  bool held_ = false;
-};
-
 // The parameters of a step, visited in blocks that fit the nearest cache; or in the arrays of the stores that hold
 // them, when compiled programs have taken them there.
 class Parameters {
@@ -158,14 +129,17 @@ PyObject* sgd_step(PyObject*, PyObject* args) {
   if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
   if (!parameters.open(values)) return nullptr;
-  Array moving;
+  Array given;
+  Array& moving = compiler::array_of(values, 0, given);
   if (velocity != Py_None && !moving.open(velocity, parameters.count(), "sgd_step")) return nullptr;
+  double* const speeds = velocity == Py_None ? nullptr : moving.numbers();
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
     for (Py_ssize_t i = 0; i < length; ++i) {
       double gradient = decay == 0.0 ? gradients[i] : gradients[i] + decay * data[i];
-      if (double* speed = moving.from(start + i)) {
-        *speed = momentum * *speed + gradient;
-        gradient = nesterov ? gradient + momentum * *speed : *speed;
+      if (speeds) {
+        double& speed = speeds[start + i];
+        speed = momentum * speed + gradient;
+        gradient = nesterov ? gradient + momentum * speed : speed;
       }
       data[i] = data[i] - rate * gradient;
     }
@@ -237,7 +211,8 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
   Parameters parameters;
   // The steps in stores are not the engine's to the last bit: which ones are taken must not hang on who looks.
   if (!parameters.open(args[0], true)) return nullptr;
-  Array m, v;
+  Array given[2];
+  Array &m = compiler::array_of(args[0], 0, given[0]), &v = compiler::array_of(args[0], 1, given[1]);
   if (!m.open(args[1], parameters.count(), "adam_step") || !v.open(args[2], parameters.count(), "adam_step"))
     return nullptr;
   // Where epsilon is next to nothing, roots too small for a normal number count.
@@ -246,15 +221,15 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
     const compiler::AdamStep whole{adam.rate,  adam.beta1,         adam.beta2,      adam.epsilon,
                                    adam.decay, adam.unbiased_rate, adam.correction, decoupled != 0};
     parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
-      compiler::best_kernels().adam(whole, length, m.from(start), v.from(start), gradients, data);
+      compiler::best_kernels().adam(whole, length, m.numbers() + start, v.numbers() + start, gradients, data);
     });
     Py_RETURN_NONE;
   }
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
     if (decoupled) {
-      adam.update<true>(length, m.from(start), v.from(start), gradients, data);
+      adam.update<true>(length, m.numbers() + start, v.numbers() + start, gradients, data);
     } else {
-      adam.update<false>(length, m.from(start), v.from(start), gradients, data);
+      adam.update<false>(length, m.numbers() + start, v.numbers() + start, gradients, data);
     }
   });
   if (!done) return nullptr;

@@ -314,6 +314,26 @@ def test_products_of_matrices_and_their_transposes(m: int, n: int, k: int) -> No
     assert_equals_eager(loss, leaves, [(numbers, ()) for numbers in settings(leaves, 0, 1)], bound=1e-11)
 
 
+@pytest.mark.parametrize("m", range(1, 10))
+@pytest.mark.parametrize(("n", "k"), [(5, 8), (8, 16), (13, 24), (27, 8), (4, 17), (16, 64)])
+def test_layers_of_any_width_for_any_number_of_positions(m: int, n: int, k: int) -> None:
+    """d[i][j] = w[j] . x[i], as a layer computes it, and the same added to a row that is there."""
+    w, x, bias = [values(k, i) for i in range(n)], [values(k, 100 + i) for i in range(m)], values(n, 300)
+    leaves = [*flat(w), *flat(x), *bias]
+
+    def loss() -> Any:
+        plain = [[sum(a * b for a, b in zip(row, position, strict=True)) for row in w] for position in x]
+        added = [
+            [b0 + rg.math.dot(row, position) for b0, row in zip(before, w, strict=True)]
+            for before, position in zip(
+                [[b * y for b, y in zip(bias, row, strict=True)] for row in plain], x, strict=True
+            )
+        ]
+        return sum(y * y for row in added for y in row) + sum(y.tanh() for row in plain for y in row)
+
+    assert_equals_eager(loss, leaves, [(numbers, ()) for numbers in settings(leaves, 0, 1)], bound=1e-11)
+
+
 def test_groups_of_four_as_the_heads_of_attention() -> None:
     for heads in (1, 2, 3):
         query, keys = values(4 * heads), [values(4 * heads, 1 + t) for t in range(5)]

@@ -2,15 +2,42 @@
 
 #include <algorithm>
 #include <new>
+#include <string_view>
 #include <unordered_map>
 
-namespace retrograd::compiler {
+namespace retrograd {
+
+bool Array::open(PyObject* object, Py_ssize_t length, const char* where) {
+  const Py_ssize_t bytes = length * static_cast<Py_ssize_t>(sizeof(double));
+  if (view_.obj == object && view_.len == bytes) return true;
+  Py_buffer view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) return false;
+  const std::string_view format = view.format ? view.format : "B";
+  if (format != "d" || view.len != bytes) {
+    PyBuffer_Release(&view);
+    PyErr_Format(PyExc_ValueError, "%s needs a float64 array with one element for each of the %zd parameters.", where,
+                 length);
+    return false;
+  }
+  close();
+  view_ = view;
+  return true;
+}
+
+void Array::close() {
+  // What it lets go of may come back here.
+  Py_buffer view = std::exchange(view_, Py_buffer{});
+  if (view.obj) PyBuffer_Release(&view);
+}
+
+namespace compiler {
 namespace {
 
 struct Parameters {
   PyObject_HEAD PyObject* list;
   std::vector<Segment>* segments;
   std::vector<std::shared_ptr<Store>>* stores;
+  Array* arrays;     // two
   uint64_t version;  // of the stores when the segments were found
   bool complete;     // every parameter is in some store
 };
@@ -82,6 +109,7 @@ PyObject* new_parameters(PyTypeObject* type, PyObject* args, PyObject*) try {
   self->list = list.release();
   self->segments = new std::vector<Segment>;
   self->stores = new std::vector<std::shared_ptr<Store>>;
+  self->arrays = new Array[2];
   remember_order(object, std::move(order));
   return object;
 } catch (const std::bad_alloc&) {
@@ -91,11 +119,13 @@ PyObject* new_parameters(PyTypeObject* type, PyObject* args, PyObject*) try {
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->list);
+  for (int i = 0; self_of(object)->arrays && i < 2; ++i) Py_VISIT(self_of(object)->arrays[i].object());
   return 0;
 }
 int clear(PyObject* object) {
   forget_order(object);
   Py_CLEAR(self_of(object)->list);
+  for (int i = 0; self_of(object)->arrays && i < 2; ++i) self_of(object)->arrays[i].close();
   return 0;
 }
 void dealloc(PyObject* object) {
@@ -104,6 +134,7 @@ void dealloc(PyObject* object) {
   delete self->segments;
   delete self->stores;
   clear(object);
+  delete[] self->arrays;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -134,6 +165,10 @@ const std::vector<Segment>* segments_of(PyObject* parameters, bool take) {
   return self->segments;
 }
 
+Array& array_of(PyObject* parameters, int which, Array& other) {
+  return Py_TYPE(parameters) == parameters_type ? self_of(parameters)->arrays[which] : other;
+}
+
 Ref list_of_parameters(PyObject* parameters) {
   if (Py_TYPE(parameters) == parameters_type) return Ref::borrow(self_of(parameters)->list);
   return PyList_Check(parameters) ? Ref::borrow(parameters) : Ref(PySequence_List(parameters));
@@ -146,4 +181,5 @@ bool add_parameters_type(PyObject* module) {
   return PyModule_AddObjectRef(module, "Parameters", type.get()) == 0;
 }
 
-}  // namespace retrograd::compiler
+}  // namespace compiler
+}  // namespace retrograd
