@@ -15,12 +15,12 @@ import pytest
 from conftest import require
 
 import retrograd as rg
-from retrograd.bench import EFFORTS, compile_cost, main
+from retrograd.bench import EFFORTS, collected_training, compile_cost, main
 from retrograd.bench import compiled as works
 from retrograd.bench.compiled_programs import moons_loss
 from retrograd.bench.figures import Effort, Figure
 from retrograd.bench.measure import Race, deep_recursion, race, same
-from retrograd.bench.peers import by_hand, cpython_gpt, dag, documents, gmm, gpt, slotted
+from retrograd.bench.peers import by_hand, dag, documents, gmm, gpt, slotted
 from retrograd.bench.peers.jax_process import JaxProgram
 from retrograd.bench.works import WORKS
 from retrograd.data import make_moons
@@ -212,7 +212,7 @@ def test_mixture_in_jax_and_its_errors() -> None:
 def test_cpython_trains_as_adam_does() -> None:
     number, names = gpt.with_methods(slotted.Value), documents.Documents().tokens[:3]
     model = gpt.weights(number)
-    adam, losses = cpython_gpt.Adam(gpt.parameters(model)), []
+    adam, losses = collected_training.Adam(gpt.parameters(model)), []
     ours = model_of(16)
     for p, q in zip(ours.parameters(), gpt.parameters(model), strict=True):
         p.data = q.data
@@ -224,7 +224,7 @@ def test_cpython_trains_as_adam_does() -> None:
             losses.append(loss.data)
     same("losses", adam_losses(ours, [[tokens] for tokens in names]), losses, 1e-12)
     for whose in ("slotted", "safe"):
-        assert cpython_gpt.main(whose, ["json"], [names[0]] * 2) > 0
+        assert collected_training.main(whose, ["json"], [names[0]] * 2) > 0
 
 
 def test_random_graph_has_its_nodes_and_is_finite() -> None:

@@ -211,9 +211,7 @@ PyObject* check(PyObject* object, PyObject* args) {
   PyObject* tuple;
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
   Programs* self = self_of(object);
-  std::vector<PyObject*> items;
-  items.reserve(static_cast<size_t>(PyTuple_Size(tuple)));
-  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items.push_back(PyTuple_GetItem(tuple, i));
+  const std::vector<PyObject*> items = items_of(tuple);
   for (const auto& entry : *self->entries) {
     if (entry->number != number) continue;
     const int fit = entry->fits(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);

@@ -84,8 +84,7 @@ PyObject* doubted(PyObject* object, PyObject* args) {
   PyObject* tuple;
   if (!PyArg_ParseTuple(args, "lO!:doubted", &mode, &PyTuple_Type, &tuple)) return nullptr;
   Programs* self = self_of(object);
-  std::vector<PyObject*> items;
-  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items.push_back(PyTuple_GetItem(tuple, i));
+  const std::vector<PyObject*> items = items_of(tuple);
   Ref list(PyList_New(0));
   for (const auto& entry : *self->entries) {
     if (!list) return nullptr;

@@ -17,6 +17,12 @@ Entry* entry_numbered(PyObject* object, PyObject* argument) {
   return nullptr;
 }
 
+std::vector<PyObject*> items_of(PyObject* tuple) {
+  std::vector<PyObject*> items(static_cast<size_t>(PyTuple_Size(tuple)));
+  for (size_t i = 0; i < items.size(); ++i) items[i] = PyTuple_GetItem(tuple, static_cast<Py_ssize_t>(i));
+  return items;
+}
+
 const char* must_run_eagerly(bool differentiates) {
   const Tape* tape = this_tape();
   if (!tape) return nullptr;

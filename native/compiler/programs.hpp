@@ -43,6 +43,9 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 void count_run(Programs* self, Entry& entry, const Machine& machine);
 
+// The items of a tuple, borrowed.
+std::vector<PyObject*> items_of(PyObject* tuple);
+
 // Whether what the function can reach is, as far as one call looks, what it was when it was traced.
 inline bool as_it_was(const Programs* self) { return !self->captured || self->captured->same(); }
 

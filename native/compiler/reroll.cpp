@@ -1,10 +1,10 @@
 // From terms to instructions: like terms of one level become a group with a region of its own, and the addresses of
 // what they read and write become nests of loops.
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
 
+#include "groups.hpp"
 #include "nest.hpp"
 #include "program.hpp"
 #include "rows.hpp"
@@ -12,28 +12,6 @@
 
 namespace retrograd::compiler {
 namespace {
-
-// Terms with equal keys form a group.
-struct Key {
-  uint32_t level;
-  uint32_t what;      // kind, row, init, whether a gradient is wanted
-  uint32_t operands;  // what kinds of operands
-  uint32_t arity;     // how many operands; not part of the group, but of the order in it
-  uint64_t number;    // a literal exponent
-  uint32_t term;
-
-  bool same_group(const Key& other) const {
-    return level == other.level && what == other.what && operands == other.operands && number == other.number;
-  }
-  friend auto operator<=>(const Key& a, const Key& b) {
-    if (auto c = a.level <=> b.level; c != 0) return c;
-    if (auto c = a.what <=> b.what; c != 0) return c;
-    if (auto c = a.operands <=> b.operands; c != 0) return c;
-    if (auto c = a.number <=> b.number; c != 0) return c;
-    if (auto c = a.arity <=> b.arity; c != 0) return c;
-    return a.term <=> b.term;
-  }
-};
 
 class Rerolling {
  public:
@@ -44,8 +22,8 @@ class Rerolling {
     place_leaves();
     program_.literals.resize(graph_.literals.size());
     nodes_.resize(graph_.size());
-    find_active();
-    const std::vector<Key> keys = sorted_keys();
+    active_ = active_nodes(graph_, terms_, leaves_);
+    const std::vector<Key> keys = grouped_terms(graph_, terms_, active_);
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
@@ -99,98 +77,7 @@ class Rerolling {
     return place_of(root);
   }
 
-  bool active(Id id) const {
-    if (id.is_node()) return active_[id.index()];
-    return id.is_leaf() && leaves_.places[id.index()].active;
-  }
-
-  void find_active() {
-    active_.resize(graph_.size());
-    for (size_t term = 0; term < terms_.size(); ++term) {
-      auto operands = terms_.operands_of(term);
-      bool any = false;
-      for (size_t i = 0; i < operands.size(); ++i) {
-        const bool flows = terms_.kinds[term] != Kind::MAP || kFacts[terms_.rows[term]].flows[i];
-        any |= flows && active(operands[i]);
-      }
-      active_[terms_.results[term]] = any && terms_.rows[term] != ROW_LARGEST;
-    }
-    // What depends on a parameter and does not reach the result needs no gradient.
-    std::vector<bool> reaches(graph_.size());
-    if (graph_.roots[0].is_node()) reaches[graph_.roots[0].index()] = true;
-    for (size_t term = terms_.size(); term-- > 0;) {
-      const uint32_t result = terms_.results[term];
-      if (!active_[result] || !reaches[result]) {
-        active_[result] = false;
-        continue;
-      }
-      auto operands = terms_.operands_of(term);
-      for (size_t i = 0; i < operands.size(); ++i) {
-        const bool flows = terms_.kinds[term] != Kind::MAP || kFacts[terms_.rows[term]].flows[i];
-        if (flows && operands[i].is_node()) reaches[operands[i].index()] = true;
-      }
-    }
-  }
-
   // --- groups ---------------------------------------------------------------------------------------------------
-
-  std::vector<Key> sorted_keys() const {
-    std::vector<Key> keys(terms_.size());
-    for (size_t term = 0; term < terms_.size(); ++term) {
-      auto operands = terms_.operands_of(term);
-      const Kind kind = terms_.kinds[term];
-      Key& key = keys[term];
-      key.level = terms_.levels[term];
-      key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms_.rows[term]) << 8 |
-                 static_cast<uint32_t>(terms_.has_init[term]) << 1 |
-                 static_cast<uint32_t>(active_[terms_.results[term]]);
-      key.arity = static_cast<uint32_t>(operands.size());
-      key.term = static_cast<uint32_t>(term);
-      key.operands = 0;
-      key.number = 0;
-      // The kinds of the operands; of those that are summed over, the first one's, or the first pair's.
-      const size_t looked_at =
-          kind == Kind::MAP || kind == Kind::DOT ? std::min<size_t>(operands.size(), 3) : size_t{1};
-      for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
-      if (kind == Kind::MAP && terms_.rows[term] == ROW_pow && operands[1].is_literal()) {
-        key.number = std::bit_cast<uint64_t>(graph_.literals[operands[1].index()]);
-      }
-    }
-    std::sort(keys.begin(), keys.end());
-    if (join_small_groups(keys)) std::sort(keys.begin(), keys.end());
-    return keys;
-  }
-
-  // In a large program without a pattern, a few terms that differ from many in the kinds of their operands join those:
-  // lists name any operand, and a call for each of the few would cost more. Whether it changed anything.
-  static bool join_small_groups(std::vector<Key>& keys) {
-    constexpr size_t kLarge = 10'000, kWithoutPattern = 64, kSmall = 8;  // terms; terms a group
-    std::vector<std::span<Key>> groups;
-    for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-      while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
-      groups.push_back(std::span(keys).subspan(begin, end - begin));
-    }
-    if (keys.size() < kLarge || groups.size() * kWithoutPattern < keys.size()) return false;
-    bool joined = false;
-    for (size_t first = 0, last = 0; first < groups.size(); first = last) {
-      const Key alike = groups[first][0];
-      if (alike.what >> 24 != static_cast<uint32_t>(Kind::MAP)) {
-        last = first + 1;
-        continue;
-      }
-      size_t most = first;
-      for (; last < groups.size() && groups[last][0].level == alike.level && groups[last][0].what == alike.what;
-           ++last) {
-        if (groups[last].size() > groups[most].size()) most = last;
-      }
-      for (size_t i = first; i < last; ++i) {
-        if (groups[i].size() >= kSmall || groups[i][0].number != groups[most][0].number) continue;
-        for (Key& key : groups[i]) key.operands = groups[most][0].operands;
-        joined |= i != most;
-      }
-    }
-    return joined;
-  }
 
   void group(std::span<const Key> keys) {
     ++program_.groups;

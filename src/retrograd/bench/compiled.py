@@ -175,7 +175,7 @@ def _cpython(effort: Effort) -> float:
 def _in_python(whose: str, modules: Sequence[str], documents: Documents, effort: Effort) -> float:
     """Nanoseconds of a whole step in a fresh process that has imported the modules."""
     given = json.dumps(documents.slice(0, effort.loop_steps + 1))
-    return in_fresh_process("retrograd.bench.peers.cpython_gpt", whose, *modules, given=given)[0]
+    return in_fresh_process("retrograd.bench.collected_training", whose, *modules, given=given)[0]
 
 
 def batched_gpt(effort: Effort) -> Report:

@@ -1,4 +1,4 @@
-"""``python -m retrograd.bench.peers.cpython_gpt WHOSE MODULE…``: the scalar GPT trained with the collector on.
+"""``python -m retrograd.bench.collected_training WHOSE MODULE…``: the scalar GPT trained with the collector on.
 
 Reads documents, a list of lists of tokens, as JSON from its input; prints the mean nanoseconds of a whole step:
 forward, backward, Adam and zeroing the gradients. ``slotted``: plain Python; ``safe``: compiled in safe mode. In a
@@ -14,10 +14,10 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
-from ..compiled_programs import SafeGPT
-from ..measure import deep_recursion
-from . import gpt, slotted
-from .documents import BETAS, EPSILON, RATE
+from .compiled_programs import SafeGPT
+from .measure import deep_recursion
+from .peers import gpt, slotted
+from .peers.documents import BETAS, EPSILON, RATE
 
 __all__ = ["Adam", "main"]
 
