@@ -19,7 +19,6 @@ from typing import Any
 
 from ..engine import Value
 from ..index import Index
-from ..nn.module import Module
 
 __all__ = ["Key", "Place", "Reach"]
 
@@ -38,7 +37,7 @@ _DATA = 256
 _ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), types.ModuleType, Index, Value})
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "retrograd"}) - {"__main__"}
 #: Libraries' classes whose instances hold what users put there.
-_OPEN = (Module, types.SimpleNamespace, argparse.Namespace)
+_OPEN = (types.SimpleNamespace, argparse.Namespace)
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
 
 
@@ -157,9 +156,10 @@ class Reach:
             self._ahead(base, base.__name__)
 
     def _is_open(self, kind: type) -> bool:
-        """Whether instances of a class are looked into."""
+        """Whether instances of a class are looked into: those of users' classes, and modules, as tree.py knows them."""
         if kind not in self._open:
-            self._open[kind] = issubclass(kind, _OPEN) or not _of_a_library(kind)
+            module = callable(getattr(kind, "parameters", None))
+            self._open[kind] = module or issubclass(kind, _OPEN) or not _of_a_library(kind)
         return self._open[kind]
 
     def _instance(self, thing: Any, path: str) -> None:
