@@ -70,9 +70,9 @@ class Captured:
     def keep(self, objects: Sequence[Any]) -> None:
         """All shall stay as it is now that can be reached from the function and from ``objects``, arguments of it."""
         with _lock:
-            new = {id(thing): thing for thing in objects if id(thing) not in self._objects}
-            self._objects |= new
-            if new or self._programs.changed():
+            known = self._objects.keys()
+            self._objects = {id(thing): thing for thing in objects}
+            if self._objects.keys() != known or self._programs.changed():
                 self._capture()
 
     def forget(self) -> None:

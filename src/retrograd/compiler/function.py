@@ -8,7 +8,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
@@ -42,6 +42,14 @@ _BACKWARD, _GRADIENTS = 0, 1
 _sums = sums()
 
 
+class _Example(NamedTuple):
+    """The call that a program was traced from, and those of its arguments that may change without being others."""
+
+    mode: int
+    arguments: tuple[Any, ...]
+    objects: list[Any]
+
+
 class _Again(threading.local):
     """Whether this thread is about to be answered by a program that was just made."""
 
@@ -59,7 +67,7 @@ class Compiled(Generic[P]):
         self._native = engine.ENGINE == "native"
         #: For each program the call that it was traced from, for those who want to look inside.
         self._shown: Any = None  # the result of the last trace that was made to be looked at
-        self._examples: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self._examples: dict[int, _Example] = {}
         self._again = _Again()
         if self._native:
             self._programs = engine.Programs(self._missed, Index)
@@ -161,7 +169,8 @@ class Compiled(Generic[P]):
         facts = self._programs.facts() if self._native else []
         if not facts:
             return "No program yet: one is made by the first call." if self._pure else "Safe mode runs the function."
-        inspection = self._inspected(*self._examples[facts[0]["number"]])
+        example = self._examples[facts[0]["number"]]
+        inspection = self._inspected(example.mode, example.arguments)
         return (
             inspection.program if inspection else "The last program cannot be traced again: the function is not pure."
         )
@@ -267,7 +276,9 @@ class Compiled(Generic[P]):
             self._shown = trace.result
             self._compile(shown, mode, trace, description, since)
             return None
-        self._captured.keep(description.objects)
+        self._captured.keep(
+            [*description.objects, *(thing for one in list(self._examples.values()) for thing in one.objects)]
+        )
         self._reasons[f"traced: {changed} has changed" if changed else _TRACED[reason]] += 1
         added = self._add(mode, trace, description, arguments, since)
         if any(map(engine.is_parameter, description.originals.values())):
@@ -291,7 +302,7 @@ class Compiled(Generic[P]):
             self._reasons["the program did not give the engine's numbers: run eagerly"] += 1
             return False
         kept = self._captured.settle(mode, arguments, number)
-        self._examples[kept] = mode, arguments
+        self._examples[kept] = _Example(mode, arguments, description.objects)
         if kept == number:
             self._tiers.added(number)
             self._forget_the_oldest()
