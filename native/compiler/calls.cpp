@@ -95,6 +95,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     ++entry.hits;
+    if (self->captured) entry.answered_in = self->captured->rounds();
     entry.outline = outline;
     found.entry = &entry;
     if (i > 0)

@@ -6,30 +6,22 @@
 namespace retrograd::compiler {
 namespace {
 
-// What a call may spend on looking, in units of about a nanosecond.
-constexpr size_t kAlways = 96;
-constexpr size_t kInTurn = 16;
+// What a call may spend on looking, in units of about two nanoseconds: on all, if they are few, else on the outermost
+// ones and on some of the others.
+constexpr size_t kFew = 256, kAlways = 96, kInTurn = 16;
+
+size_t size_of(PyObject* object) {
+  if (PyList_Check(object)) return static_cast<size_t>(PyList_Size(object));
+  if (PyDict_Check(object)) return static_cast<size_t>(PyDict_Size(object));
+  if (PyAnySet_Check(object)) return static_cast<size_t>(PySet_Size(object));
+  const Py_ssize_t size = PyObject_Size(object);
+  if (size < 0) PyErr_Clear();
+  return static_cast<size_t>(size);
+}
 
 // What the stable ABI has no function for, or only slow ones.
 traverseproc traverse_cell = nullptr;
 descrgetfunc descriptor_get = nullptr;
-
-// The item of a dictionary at a key, which is compared without running code of users.
-PyObject* item_of(PyObject* dict, PyObject* name) {
-  if (PyUnicode_CheckExact(name)) return PyDict_GetItemWithError(dict, name);
-  PyObject *key, *item;
-  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &item);) {
-    if (key == name) return item;
-  }
-  return nullptr;
-}
-
-Py_ssize_t size_of(PyObject* object) {
-  if (PyList_Check(object)) return PyList_Size(object);
-  if (PyDict_Check(object)) return PyDict_Size(object);
-  if (PyAnySet_Check(object)) return PySet_Size(object);
-  return PyObject_Size(object);
-}
 
 // Where PyDict_Next must begin to find a key at once; looked for from `at` on.
 Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t at) {
@@ -55,22 +47,39 @@ bool same_scalar(PyObject* one, PyObject* other) {
 std::unique_ptr<Captured> Captured::read(PyObject* places) {
   auto captured = std::make_unique<Captured>();
   captured->since_ = births;
-  size_t spent = 0;
   for (Py_ssize_t i = 0; i < PyList_Size(places); ++i) {
     if (!captured->read_place(PyList_GetItem(places, i))) return nullptr;
-    const Place& place = captured->places_.back();
-    const bool slow = place.kind == SHARED || place.kind == SLOT;
-    const size_t cost = slow ? 32 : place.kind == ITEMS ? 4 + place.count : 4;
-    auto& group = spent + cost <= kAlways ? captured->always_ : captured->in_turn_;
-    group.push_back(static_cast<uint32_t>(i));
-    if (&group == &captured->always_) spent += cost;
   }
+  captured->choose();
   return captured;
+}
+
+// Chooses the places at which every call looks: all of them, or the outermost ones where there are many.
+void Captured::choose() {
+  size_t all = 0, spent = 0;
+  for (const Place& place : places_) all += cost_of(place);
+  const size_t most = all <= kFew ? kFew : kAlways;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const size_t cost = cost_of(places_[i]);
+    const bool now = spent + cost <= most;
+    (now ? always_ : in_turn_).push_back(static_cast<uint32_t>(i));
+    if (now) spent += cost;
+  }
+}
+
+size_t Captured::cost_of(const Place& place) {
+  switch (place.kind) {
+    case SHARED: return 12;
+    case SLOT: return 6;
+    case ITEMS: return 4 + place.count;
+    default: return 4;
+  }
 }
 
 bool Captured::read_place(PyObject* tuple) {
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"items", ITEMS}, {"size", SIZE}, {"entry", ENTRY}, {"shared", SHARED}, {"slot", SLOT}, {"cell", CELL},
+      {"items", ITEMS},   {"size", SIZE}, {"entry", ENTRY}, {"named", NAMED},
+      {"shared", SHARED}, {"slot", SLOT}, {"cell", CELL},
   };
   const char* kind;
   PyObject *object, *name;
@@ -87,24 +96,25 @@ bool Captured::read_place(PyObject* tuple) {
       place.count = static_cast<size_t>(PyList_Size(object));
       for (size_t i = 0; i < place.count; ++i) keep(PyList_GetItem(object, static_cast<Py_ssize_t>(i)));
       break;
-    case SIZE: place.count = static_cast<size_t>(size_of(object)); break;
-    case ENTRY: {  // after the one before it, if that is of the same dictionary
+    case SIZE: place.count = size_of(object); break;
+    case ENTRY:
+    case NAMED: {  // after the one before it, if that is of the same dictionary
       const Place* last = places_.empty() ? nullptr : &places_.back();
-      const bool next = last && last->kind == ENTRY && last->object.get() == object;
+      const bool next = last && last->kind == place.kind && last->object.get() == object;
       place.position = position_of_key(object, name, next ? last->position : 0);
       break;
     }
-    case SHARED: place.object = Ref(PyObject_GetAttrString(object, "__dict__")); break;
+    case SHARED: break;
     case CELL: traverse_cell = reinterpret_cast<traverseproc>(PyType_GetSlot(Py_TYPE(object), Py_tp_traverse)); break;
     case SLOT: descriptor_get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(name), Py_tp_descr_get)); break;
   }
-  if (place.kind != ITEMS && place.kind != SIZE && place.object) keep(content(place).get());
+  if (place.kind != ITEMS && place.kind != SIZE) keep(content(place).get());
   places_.push_back(std::move(place));
   return !PyErr_Occurred();
 }
 
 void Captured::keep(PyObject* object) {
-  const bool dies = object && is_value(object);
+  const bool dies = object && Py_TYPE(object) == value_type;
   things_.push_back({object, dies ? Ref() : Ref::borrow(object)});
 }
 
@@ -114,8 +124,9 @@ Ref Captured::content(const Place& place) {
   Ref found;
   switch (place.kind) {
     case CELL: each_referent(traverse_cell, object, [&](PyObject* inside) { found = Ref::borrow(inside); }); break;
-    case ENTRY: found = Ref::borrow(item_of(object, place.name.get())); break;
-    case SHARED: found = Ref(PyObject_GetItem(object, place.name.get())); break;
+    case ENTRY:
+    case NAMED: found = Ref::borrow(PyDict_GetItemWithError(object, place.name.get())); break;
+    case SHARED: found = Ref(PyObject_GetAttr(object, place.name.get())); break;
     default: found = Ref(descriptor_get(place.name.get(), object, nullptr));
   }
   if (!found) PyErr_Clear();
@@ -141,15 +152,17 @@ bool Captured::same_items(const Place& place, size_t begin, size_t end) {
 
 bool Captured::same_place(const Place& place) {
   switch (place.kind) {
-    case ENTRY: {
+    case ENTRY:
+    case NAMED: {
       // Where it was found before, it mostly still is.
       PyObject *key, *item;
       Py_ssize_t at = place.position;
       const bool found = PyDict_Next(place.object.get(), &at, &key, &item) && key == place.name.get();
+      if (!found && place.kind == ENTRY) return false;
       return same_thing(place.first, found ? item : content(place).get());
     }
     case ITEMS: return same_items(place, 0, place.count);
-    case SIZE: return static_cast<size_t>(size_of(place.object.get())) == place.count;
+    case SIZE: return size_of(place.object.get()) == place.count;
     default: return same_thing(place.first, content(place).get());
   }
 }
@@ -174,6 +187,7 @@ bool Captured::same_in_turn() {
     spent += 4;
     if (within_ == 0 && ++turn_ == in_turn_.size()) {
       turn_ = 0;
+      ++rounds_;
       return true;
     }
   }
@@ -181,9 +195,11 @@ bool Captured::same_in_turn() {
 }
 
 bool Captured::same() {
+  const Look look(this);
   if (since_ != births) {
     if (!all_same()) return false;
     since_ = births;
+    ++rounds_;
     return true;
   }
   for (const uint32_t i : always_) {
@@ -209,6 +225,7 @@ PyObject* Captured::others(const Place& place) {
 }
 
 PyObject* Captured::changed() {
+  const Look look(this);
   Ref list(PyList_New(0));
   for (size_t i = 0; list && i < places_.size(); ++i) {
     if (same_place(places_[i])) continue;

@@ -16,29 +16,33 @@ namespace retrograd::compiler {
 class Captured {
  public:
   // From a list of tuples (kind, object, name), the outermost places first: ("items", list, None),
-  // ("size", list or dict or set, None), ("entry", dict, key), ("shared", class, name), ("slot", object, descriptor)
-  // and
+  // ("size", list, dict, set or deque, None), ("entry", dict, key), whose place in the order counts,
+  // ("named", dict, key), ("shared", class or function, attribute), ("slot", object, descriptor) and
   // ("cell", cell, None). What they hold now is what they shall hold. Null with an exception set.
   static std::unique_ptr<Captured> read(PyObject* places);
 
   // Whether everything that one call looks at is as it was.
   bool same();
+  // Whether somebody is looking, which may run users' code: whoever replaces this must keep it until nobody is.
+  bool busy() const { return looking_ > 0; }
+
   // Looks at everything: a list of (place, whether every call looks there, [what is there and was not before]). Null
   // with an exception set.
   PyObject* changed();
   // Whether a leaf is younger than the last look at everything: it cannot have been in any place unnoticed.
   bool newer(const Value* leaf) const { return born_after(leaf, since_); }
 
-  size_t size() const { return places_.size(); }
+  // How often every place has been looked at, in one call or in turn.
+  uint64_t rounds() const { return rounds_; }
   // For the garbage collector: what this refers to.
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind { ITEMS, SIZE, ENTRY, SHARED, SLOT, CELL };
+  enum Kind { ITEMS, SIZE, ENTRY, NAMED, SHARED, SLOT, CELL };
   struct Place {
     Kind kind;
     Ref object, name;
-    Py_ssize_t position = 0;      // of an ENTRY, where PyDict_Next found it
+    Py_ssize_t position = 0;      // in a dictionary, where PyDict_Next found it
     size_t first = 0, count = 0;  // its things; of a SIZE, how many there are
   };
   // What was in a place. A Value may die, which the stores notice (Store::broken), so its address alone is kept.
@@ -47,6 +51,20 @@ class Captured {
     Ref held;
   };
 
+  // Counts as looking for as long as it lives.
+  class Look {
+   public:
+    explicit Look(Captured* captured) : captured_(captured) { ++captured_->looking_; }
+    ~Look() { --captured_->looking_; }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+   private:
+    Captured* captured_;
+  };
+
+  void choose();
+  static size_t cost_of(const Place& place);
   bool read_place(PyObject* tuple);
   void keep(PyObject* object);
   static Ref content(const Place& place);
@@ -61,7 +79,9 @@ class Captured {
   std::vector<Thing> things_;
   std::vector<uint32_t> always_, in_turn_;  // places at which every call looks, and those that have their turns
   size_t turn_ = 0, within_ = 0;            // the one of these, and the thing of it, that is next
-  uint32_t since_ = 0;                      // leaves born when all places were looked at
+  uint64_t rounds_ = 1;
+  int looking_ = 0;
+  uint32_t since_ = 0;  // leaves born when all places were looked at
 };
 
 }  // namespace retrograd::compiler

@@ -49,8 +49,16 @@ PyObject* capture(PyObject* object, PyObject* places) {
   if (!PyList_Check(places)) return PyErr_Format(PyExc_TypeError, "places are a list");
   std::unique_ptr<Captured> captured = Captured::read(places);
   if (!captured) return nullptr;
-  // The old one goes last: what it lets go of may come back here.
-  const std::unique_ptr<Captured> before(std::exchange(self_of(object)->captured, captured.release()));
+  Programs* self = self_of(object);
+  // The old ones go last: what they let go of may come back here.
+  std::vector<std::unique_ptr<Captured>> before;
+  before.reserve(self->looked_at->size() + 1);
+  self->looked_at->emplace_back();
+  self->looked_at->back().reset(std::exchange(self->captured, captured.release()));
+  for (auto& one : *self->looked_at) {
+    if (!one || !one->busy()) before.push_back(std::move(one));
+  }
+  std::erase(*self->looked_at, nullptr);
   Py_RETURN_NONE;
 }
 
@@ -71,10 +79,15 @@ PyObject* newer(PyObject* object, PyObject* leaves) {
   Py_RETURN_FALSE;
 }
 
-// doubt(late): every program is in doubt, and, if `late`, may have answered calls wrongly.
+// doubt(late): every program is in doubt, and, if `late`, one may have answered wrongly since every place was looked
+// at.
 PyObject* doubt(PyObject* object, PyObject* late) {
-  const Doubt how = PyObject_IsTrue(late) == 1 ? Doubt::LATE : Doubt::IN_TIME;
-  for (const auto& entry : *self_of(object)->entries) entry->doubt = std::max(entry->doubt, how);
+  const bool perhaps = PyObject_IsTrue(late) == 1;
+  const Captured* captured = self_of(object)->captured;
+  for (const auto& entry : *self_of(object)->entries) {
+    if (entry->doubt != Doubt::NONE) continue;  // it has answered nothing since
+    entry->doubt = perhaps && captured && entry->answered_in + 1 >= captured->rounds() ? Doubt::LATE : Doubt::IN_TIME;
+  }
   Py_RETURN_NONE;
 }
 
@@ -99,15 +112,15 @@ PyObject* doubted(PyObject* object, PyObject* args) {
   return list.release();
 }
 
-// settle(doubted, new): whether the first is like the second, and so in no doubt any more; else whether that may have
-// come too late: "alike", "other" or "late".
+// settle(doubted, new): whether the first is like the second, and so in no doubt any more; else, and where the second
+// is None, whether that may have come too late: "alike", "other" or "late".
 PyObject* settle_doubt(PyObject* object, PyObject* args) {
   PyObject *first, *second;
   if (!PyArg_ParseTuple(args, "OO:settle", &first, &second)) return nullptr;
   Entry* one = entry_numbered(object, first);
-  const Entry* other = one ? entry_numbered(object, second) : nullptr;
-  if (!other) return nullptr;
-  if (!alike(*one, *other)) return PyUnicode_FromString(one->doubt == Doubt::LATE ? "late" : "other");
+  const Entry* other = one && second != Py_None ? entry_numbered(object, second) : nullptr;
+  if (!one || PyErr_Occurred()) return nullptr;
+  if (!other || !alike(*one, *other)) return PyUnicode_FromString(one->doubt == Doubt::LATE ? "late" : "other");
   one->doubt = Doubt::NONE;
   return PyUnicode_FromString("alike");
 }

@@ -54,6 +54,7 @@ struct Entry {
   Ref keeps;                      // machine code that the machines run
   uint32_t members_in_cache = 1;  // whose values and gradients it holds
   Doubt doubt = Doubt::NONE;
+  uint64_t answered_in = 0;   // round of looks (Captured::rounds), last
   bool stands_alone = false;  // one member of a batch is work enough for machine code of its own
 
   // Makes the program of the graph. Throws Unsupported.

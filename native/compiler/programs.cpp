@@ -68,6 +68,7 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   auto workspaces = std::make_unique<Workspaces>();
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
+  auto looked_at = std::make_unique<std::vector<std::unique_ptr<Captured>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
@@ -76,6 +77,7 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   self->workspaces = workspaces.release();
   self->scratch = scratch.release();
   self->members = members.release();
+  self->looked_at = looked_at.release();
   self->miss = Py_NewRef(miss);
   return object;
 } catch (const std::bad_alloc&) {
@@ -114,6 +116,7 @@ void dealloc(PyObject* object) {
   delete self->workspaces;
   delete self->scratch;
   delete self->members;
+  delete self->looked_at;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));

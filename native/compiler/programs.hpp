@@ -19,6 +19,8 @@ struct Programs {
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
   Captured* captured;               // what the function can reach; null before that is known
+  // Those before it at which somebody was looking when they were replaced.
+  std::vector<std::unique_ptr<Captured>>* looked_at;
   // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;

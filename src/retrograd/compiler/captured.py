@@ -11,24 +11,15 @@ What is in no place, such as files, the time or random numbers, is the promise o
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import engine, errors
-from .reach import Key, Reach
+from .reach import Reach
 
-__all__ = ["Captured", "uses"]
-
-#: A place that changed so often without changing any program is not looked at any more.
-_PATIENCE = 3
+__all__ = ["Captured"]
 
 _lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
-
-
-def uses(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function, or one that it can reach, uses a global name."""
-    return name in Reach([(function, "")]).names
 
 
 class Captured:
@@ -38,30 +29,29 @@ class Captured:
         self._programs, self._function = programs, function
         self._reach: Reach | None = None
         self._objects: dict[int, Any] = {}  # arguments that are looked into
-        self._ignored: dict[Key, Any] = {}  # with what keeps the address from being another's
-        self._innocent: Counter[Key] = Counter()
-        self._suspects: dict[Key, tuple[str, Any]] = {}  # what has changed: how it is written, what it is
+        self._changed = ""  # what was found last, as users write it
 
-    def uses(self, name: str) -> bool:
-        """Whether the function, or one that it can reach, uses a global name."""
-        return uses(self._function, name) if self._reach is None else name in self._reach.names
+    @property
+    def asks(self) -> str:
+        """Something that no stand-in can answer, which the function asks in a way that no trace notices; or ""."""
+        return "" if self._reach is None else self._reach.asks
 
     def look(self) -> str:
         """Put every program in doubt if something has changed since the last trace: how users write that, or ""."""
         with _lock:
-            if self._reach is None:
+            reach = self._reach
+            if reach is None:
                 self._capture()
                 return ""
             changes = self._programs.changed()
             if not changes:
                 return ""
-            late = False
-            for number, at_once, instead in changes:
-                _, thing, name = self._reach.places[number]
-                self._suspects[id(thing), name] = self._reach.paths[number], thing
-                late |= not at_once and not (instead and all(map(self._is_newer, instead)))
+            late = any(
+                not at_once and not (instead and all(map(self._is_newer, instead))) for _, at_once, instead in changes
+            )
             self._programs.doubt(late)
-            return self._reach.paths[changes[0][0]]
+            self._changed = reach.paths[changes[0][0]]
+            return self._changed
 
     def _is_newer(self, thing: Any) -> bool:
         """Whether something that is in another's place, or a part of it, is too young to have been there unnoticed."""
@@ -78,13 +68,12 @@ class Captured:
     def forget(self) -> None:
         """There are no programs any more."""
         with _lock:
-            self._objects.clear()
-            self._suspects.clear()
+            self._objects = {}
 
     def _capture(self) -> None:
         roots = [(self._function, getattr(self._function, "__name__", "the function"))]
         roots += [(thing, f"the {type(thing).__name__} among the arguments") for thing in self._objects.values()]
-        reach = Reach(roots, self._ignored)
+        reach = Reach(roots)
         self._programs.capture(reach.places)
         self._reach = reach
 
@@ -93,30 +82,30 @@ class Captured:
 
         Raises StaleProgramError when one may have answered with numbers of the past.
         """
-        late, kept, what = False, number, ""
-        for doubted in self._programs.doubted(mode, arguments):
-            verdict = self._programs.settle(doubted, number)
-            late |= verdict == "late"
-            if verdict == "alike":
-                kept = doubted
-            else:
-                self._programs.drop(doubted)
-            what = self._judge(innocent=verdict == "alike") or what
-        if kept != number or late:
+        kept = number
+        verdicts = self._verdicts(mode, arguments, number)
+        if "alike" in verdicts.values():
+            kept = next(doubted for doubted, verdict in verdicts.items() if verdict == "alike")
             self._programs.drop(number)
-        if late:
-            raise errors.stale_program(self._function, what)
+        elif "late" in verdicts.values():
+            self._programs.drop(number)
+        self._refuse(verdicts)
         return kept
 
-    def _judge(self, innocent: bool) -> str:
-        """What a comparison says of all that has changed since the one before; how users write one of these."""
-        with _lock:
-            changed = dict(self._suspects)
-            self._suspects.clear()
-            for key in changed:
-                self._innocent[key] = self._innocent[key] + 1 if innocent else 0
-            irrelevant = {key: thing for key, (_, thing) in changed.items() if self._innocent[key] >= _PATIENCE}
-            if irrelevant:
-                self._ignored |= irrelevant
-                self._capture()
-            return next((path for path, _ in changed.values()), "")
+    def give_up(self, mode: int, arguments: tuple[Any, ...]) -> None:
+        """There can be no new program for a call: those in doubt that stood for it are dropped.
+
+        Raises StaleProgramError when one may have answered with numbers of the past.
+        """
+        self._refuse(self._verdicts(mode, arguments, None))
+
+    def _verdicts(self, mode: int, arguments: tuple[Any, ...], number: int | None) -> dict[int, str]:
+        doubted = self._programs.doubted(mode, arguments)
+        return {one: self._programs.settle(one, number) for one in doubted}
+
+    def _refuse(self, verdicts: dict[int, str]) -> None:
+        for doubted, verdict in verdicts.items():
+            if verdict != "alike":
+                self._programs.drop(doubted)
+        if "late" in verdicts.values():
+            raise errors.stale_program(self._function, self._changed)

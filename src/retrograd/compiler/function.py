@@ -253,7 +253,9 @@ class Compiled(Generic[P]):
         With ``shown`` the program goes there, with the user's lines, and nothing is counted.
         """
         changed = "" if shown else self._captured.look()
-        recorder = Recorder(pure=True, types=self._captured.uses("type"))
+        if self._captured.asks:
+            return self._plainly(mode, arguments, f"{self._captured.asks}: run eagerly")
+        recorder = Recorder(pure=True)
         try:
             description = describe(arguments, recorder, mode == _GRADIENTS)
         except Unsuitable as problem:
@@ -266,6 +268,8 @@ class Compiled(Generic[P]):
         except Exception as error:
             # Perhaps the function's own doing, perhaps a stand-in's: the plain call tells.
             return self._plainly(mode, arguments, f"tracing failed with {type(error).__name__}: run eagerly")
+        if trace.reasons or not isinstance(trace.result, Value):
+            self._captured.give_up(mode, arguments)
         if trace.reasons:
             self._reasons[f"{trace.reasons[0]} Run eagerly"] += 1
             return trace.result, description
@@ -522,10 +526,11 @@ def compile(  # noqa: A001
     ``pure=True`` is your promise that the function depends on its arguments and on its parameters alone: it is traced
     once for each structure of arguments, and later calls do not run it. Integers that select among Values must be
     :class:`retrograd.Index`; a comparison that decided something is checked in each call, and another outcome traces
-    again. So does a change of a variable that the function uses, or of a list, dictionary or object behind one: calls
-    look at a hundred such places each, at more of them in turn, and at all when a Value was made meanwhile. A call that
-    finds one too late, and that it mattered, raises StaleProgramError. Nobody looks into arrays and long lists of
-    numbers, or at files, clocks and random numbers. Without the promise, the function runs in each call.
+    again. So does a change of a variable that the function uses, or in a list, dictionary, object or class behind
+    one (``retrograd.compiler.reach`` says which): each call looks at all of them where they are few; where they are
+    many, at the outermost, at some of the others in turn, and at all when a Value was made meanwhile. A call that
+    notices too late what mattered raises StaleProgramError. Nobody looks into arrays, sets and long lists of numbers,
+    or at files, clocks and random numbers. Without the promise, the function runs in each call.
 
     ``exact=True`` keeps the order of every sum: the same bits as the engine. ``dtype`` is ``"float64"`` or
     ``"float32"``. ``tier`` is ``"auto"``, or ``"vm"``, ``"llvm"``, ``"tape"`` to insist on one. Raises ValueError for

@@ -1,68 +1,87 @@
 """What a function can reach beside its arguments: the places where it finds what it computes with.
 
-They are the variables that it closes over or names, and what lists, dictionaries and objects hold there, outermost
-first. Of long lists of numbers, which are data, only the length counts. Not entered: arrays, and what libraries keep
-for themselves; of sets and deques only the size counts.
+They are the variables that it closes over or names, and what lists, dictionaries, objects, classes and modules hold
+there, outermost first. Of objects, classes and modules those attributes count whose names occur in the code that is
+reached (all of them where it uses ``getattr`` or the like). Of long lists and dictionaries of numbers, which are data,
+and of sets and deques, only the size counts. Not entered: arrays, and what libraries keep for themselves.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
+import dis
 import functools
 import sys
 import types
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from ..engine import Value
 from ..index import Index
 
-__all__ = ["Key", "Place", "Reach"]
+__all__ = ["Place", "Reach"]
 
 #: A place as native/compiler/captured.hpp reads it.
 Place = tuple[str, Any, Any]
-#: What tells a place from others: the address of what it is in, and the name there.
-Key = tuple[int, Any]
 
 #: Things in places, at most: beyond them nothing is looked at.
 LIMIT = 200_000
 
-#: A longer list, or dictionary, that begins with so many numbers, or lists of numbers, is data.
+#: A longer list, or dictionary, that begins with numbers, or with lists of numbers, is data.
 _DATA = 256
 
-#: What nothing is behind that may change, and modules, of which only the names that functions use are looked at.
-_ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), types.ModuleType, Index, Value})
-_LIBRARIES = (sys.stdlib_module_names | {"numpy", "retrograd"}) - {"__main__"}
-#: Libraries' classes whose instances hold what users put there.
-_OPEN = (types.SimpleNamespace, argparse.Namespace)
+#: What nothing is behind that may change.
+_ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
+#: Names in code that may read any attribute.
+_READERS = frozenset(
+    {
+        *("getattr", "hasattr", "vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
+        *("attrgetter", "asdict", "astuple", "fields", "replace"),
+    }
+)
+#: Classes of which there are stand-ins in a trace.
+_NUMBERS = frozenset({"float", "int", "Index"})
+#: Libraries' classes without code of their own, and others, whose instances hold what users put there.
+_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
+_OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap)
+#: Methods that run when an instance is made, and not when there is one.
+_MAKERS = {"__init__", "__new__", "__post_init__"}
+#: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
+_LONGEST_PATH = 120
 
 
 class Reach:
     """The places that can be reached from some objects, breadth first, and how a user would write each of them."""
 
-    def __init__(self, roots: Sequence[tuple[Any, str]], ignored: Mapping[Key, Any] = MappingProxyType({})) -> None:
+    def __init__(self, roots: Sequence[tuple[Any, str]]) -> None:
         self.places: list[Place] = []
         self.paths: list[str] = []
         self.names: set[str] = set()  #: in the code of the functions that are reached
         self.leaves: list[Value] = []
-        self._ignored = ignored
+        self.asks = ""  #: a function that is reached asks for this, and what stands for a number would lie
         self._seen: set[int] = set()
-        self._open: dict[type, bool] = {}
+        self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
+        self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
+        self._modules: list[tuple[dict[str, Any], str]] = []
         self._things = 0
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
-            self._visit(*self._queue.popleft())
+            try:
+                self._visit(*self._queue.popleft())
+            except MemoryError:
+                raise
+            except Exception:  # an object that does not let itself be looked into
+                continue
 
     def _place(self, kind: str, thing: Any, name: Any, path: str) -> None:
-        if (id(thing), name) not in self._ignored:
-            self.places.append((kind, thing, name))
-            self.paths.append(path)
+        self.places.append((kind, thing, name))
+        self.paths.append(path)
         self._things += 1
 
     def _ahead(self, thing: Any, path: str, own: bool = False) -> None:
@@ -71,42 +90,52 @@ class Reach:
             self.leaves.append(thing)
         elif type(thing) not in _ENDS and id(thing) not in self._seen:
             self._seen.add(id(thing))
-            self._queue.append((thing, path, own))
+            self._queue.append((thing, path if len(path) < _LONGEST_PATH else f"…{path[-40:]}", own))
 
     def _visit(self, thing: Any, path: str, own: bool) -> None:
-        if isinstance(thing, (list, tuple)):
+        kind = type(thing)  # and not what __class__ says
+        if issubclass(kind, (list, tuple)):
             self._sequence(thing, path)
-        elif isinstance(thing, dict):
-            self._place("size", thing, None, path)
-            if not _is_data(dict.values(thing)):
-                for key, item in list(dict.items(thing)):
-                    shown = repr(key) if type(key) in _ENDS else "…"
-                    self._entry(thing, key, item, f"{path}[{shown}]")
-        elif isinstance(thing, (set, frozenset)) or type(thing) is deque:
+        elif issubclass(kind, dict):
+            self._dictionary(thing, path)
+        elif issubclass(kind, (set, frozenset, deque)):
             self._place("size", thing, None, path)
             for item in list(thing):
                 self._ahead(item, f"an element of {path}")
-        elif isinstance(thing, types.FunctionType):
-            if own or not _of_a_library(thing):
-                self._function(thing)
-        elif isinstance(thing, types.MethodType):
+        elif kind is types.FunctionType:
+            if own or not _is_library(thing.__globals__.get("__name__")):
+                self._function(thing, path)
+            return
+        elif kind is types.MethodType:
             self._ahead(thing.__self__, "self", own)
             self._ahead(thing.__func__, path, own)
-        elif isinstance(thing, functools._lru_cache_wrapper):
+        elif kind is types.ModuleType:
+            if not _is_library(thing.__name__):
+                self._modules.append((vars(thing), path))
+                self._from_module(vars(thing), path, self.names)
+        elif kind is functools._lru_cache_wrapper:
             self._ahead(thing.__wrapped__, path)
-        elif isinstance(thing, functools.partial):
+        elif issubclass(kind, functools.partial):
             for part in (thing.func, thing.args, thing.keywords):
                 self._ahead(part, path)
-        elif isinstance(thing, type):
-            self._class(thing)
-        elif hasattr(type(thing), "scalar_function"):  # a compiled function
+        elif issubclass(kind, type):
+            if not _of_a_library(thing):
+                self._shared(thing, path)
+                for name in _MAKERS & set(dir(thing)):  # the class itself: it may be called
+                    self._shared_attribute(thing, name, f"{path}.{name}")
+        elif "scalar_function" in vars(kind):  # a compiled function
             self._ahead(thing.scalar_function, path)
-        elif own or self._is_open(type(thing)):
+        elif own or _is_open(kind):
+            self._instance(thing, path)
+            return
+        if kind.__module__ != "builtins" and not _of_a_library(kind):  # a container with attributes
             self._instance(thing, path)
 
+    # --- containers -----------------------------------------------------------------------------------
+
     def _sequence(self, thing: list[Any] | tuple[Any, ...], path: str) -> None:
-        data = _is_data(thing)
-        if isinstance(thing, list):
+        data = len(thing) > _DATA and _is_data(thing, 32)
+        if issubclass(type(thing), list):
             self._place("size" if data else "items", thing, None, path)
         if data:
             return
@@ -118,60 +147,130 @@ class Reach:
             for i, item in enumerate(thing):
                 self._ahead(item, f"{path}[{i}]")
 
-    def _entry(self, namespace: dict[Any, Any], name: Any, item: Any, path: str) -> None:
-        self._place("entry", namespace, name, path)
-        self._ahead(item, path)
+    def _dictionary(self, thing: dict[Any, Any], path: str) -> None:
+        self._place("size", thing, None, path)
+        if len(thing) > _DATA and _is_data(list(islice(dict.values(thing), 32)), 32):
+            return
+        for key, item in list(dict.items(thing)):
+            shown = f"[{key!r}]" if type(key) is str or (type(key) is int and abs(key) < 10**9) else "[…]"
+            self._place("entry", thing, key, path + shown)
+            self._ahead(key, f"a key of {path}")
+            self._ahead(item, path + shown)
 
-    def _function(self, function: types.FunctionType) -> None:
+    # --- code -----------------------------------------------------------------------------------------
+
+    def _function(self, function: types.FunctionType, path: str) -> None:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._place("cell", cell, None, name)
             for content in _contents(cell):
                 self._ahead(content, name)
-        names = set(_names(function.__code__))
-        self.names |= names
-        for name in sorted(names & function.__globals__.keys()):
-            found = function.__globals__[name]
-            self._entry(function.__globals__, name, found, name)
-            if isinstance(found, types.ModuleType) and not _is_library(found.__name__):
-                inside = vars(found)
-                for inner in sorted(names & inside.keys()):
-                    self._entry(inside, inner, inside[inner], f"{name}.{inner}")
+        for code in _codes(function.__code__):
+            if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
+                self.asks = f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
+        names = {name for code in _codes(function.__code__) for name in code.co_names}
+        for name in sorted(names):
+            if name in function.__globals__:
+                self._named(function.__globals__, name, name)
+            elif name in sys.modules:  # imported in the function itself
+                self._ahead(sys.modules[name], name)
+        self._place("shared", function, "__code__", path)
         self._ahead(function.__defaults__, f"the defaults of {function.__name__}")
         self._ahead(function.__kwdefaults__, f"the defaults of {function.__name__}")
+        self._uses(names)
+        self._instance(function, path)
 
-    def _class(self, kind: type) -> None:
-        """Its methods, and what instances share."""
-        if _of_a_library(kind):
-            return
-        for name, item in list(vars(kind).items()):
-            path = f"{kind.__name__}.{name}"
-            if isinstance(item, types.FunctionType):
-                self._ahead(item, path)
-            elif isinstance(item, _METHODS):
-                self._ahead(getattr(item, "fget", None) or getattr(item, "__wrapped__", None), path)
-            elif not name.startswith("__") and not isinstance(item, types.MemberDescriptorType):
-                self._place("shared", kind, name, path)
-                self._ahead(item, path)
-        for base in kind.__bases__:
-            self._ahead(base, base.__name__)
+    def _uses(self, names: set[str]) -> None:
+        """Code that uses these names can be reached."""
+        new = sorted(names - self.names)
+        self.names.update(new)
+        woken = list(self._waiting) if not _READERS.isdisjoint(new) else new
+        for name in woken:
+            for act in self._waiting.pop(name, ()):
+                act()
+        for namespace, path in self._modules:
+            self._from_module(namespace, path, new)
 
-    def _is_open(self, kind: type) -> bool:
-        """Whether instances of a class are looked into: those of users' classes, and modules, as tree.py knows them."""
-        if kind not in self._open:
-            module = callable(getattr(kind, "parameters", None))
-            self._open[kind] = module or issubclass(kind, _OPEN) or not _of_a_library(kind)
-        return self._open[kind]
+    def _when_used(self, name: str, act: Callable[[], None]) -> None:
+        if name in self.names or not _READERS.isdisjoint(self.names):
+            act()
+        else:
+            self._waiting.setdefault(name, []).append(act)
+
+    def _from_module(self, namespace: dict[str, Any], path: str, names: Collection[str]) -> None:
+        for name in sorted(names):
+            if name in namespace:
+                self._named(namespace, name, f"{path}.{name}")
+
+    def _named(self, namespace: dict[str, Any], name: str, path: str) -> None:
+        """A variable, or an attribute that may be there or not."""
+        if (id(namespace), name) not in self._placed:
+            self._placed.add((id(namespace), name))
+            self._place("named", namespace, name, path)
+            self._ahead(namespace.get(name), path)
+
+    # --- objects and classes ----------------------------------------------------------------------------
 
     def _instance(self, thing: Any, path: str) -> None:
+        kind = type(thing)
+        # The code of a library's class is not looked at: it may use any attribute.
+        now = _of_a_library(kind) and not issubclass(kind, _NAMESPACES)
+        slots = _slots(kind)
         for attributes in _attributes(thing):
-            self._place("size", attributes, None, path)
-            for name, item in list(attributes.items()):
-                self._entry(attributes, name, item, f"{path}.{name}")
-        for slot in _slots(type(thing)):
-            self._place("slot", thing, slot, f"{path}.{slot.__name__}")
-            for item in _content(slot, thing):
-                self._ahead(item, f"{path}.{slot.__name__}")
-        self._ahead(type(thing), type(thing).__name__)
+            for name in {**attributes, **dict.fromkeys(_shared_names(kind))}:
+                act = functools.partial(self._named, attributes, name, f"{path}.{name}")
+                act() if now else self._when_used(name, act)
+            size = functools.partial(self._place, "size", attributes, None, path)
+            size() if now else self._when_used("getattr", size)
+        for name, slot in slots.items():
+            self._when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
+        if not now:
+            self._shared(kind, kind.__name__)
+
+    def _slot(self, thing: Any, slot: types.MemberDescriptorType, path: str) -> None:
+        self._place("slot", thing, slot, path)
+        for item in _content(slot, thing):
+            self._ahead(item, path)
+
+    def _shared(self, kind: type, path: str) -> None:
+        """What instances of a class share: its methods, and other attributes."""
+        if (id(kind), None) in self._placed:
+            return
+        self._placed.add((id(kind), None))
+        for name in _shared_names(kind):
+            act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
+            act() if name.startswith("__") else self._when_used(name, act)
+
+    def _shared_attribute(self, kind: type, name: str, path: str) -> None:
+        item = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        if issubclass(type(item), _METHODS):
+            functions = (getattr(item, part, None) for part in ("fget", "func", "__wrapped__"))
+            self._ahead(next((one for one in functions if one is not None), None), path)
+        if type(item) in (types.FunctionType, property) or not hasattr(type(item), "__get__"):
+            self._place("shared", kind, name, path)
+            self._ahead(item, path)
+
+
+def _shared_names(kind: type) -> list[str]:
+    """The attributes of a user's class, and the special methods that operators call."""
+    return [
+        name
+        for base in kind.__mro__
+        if not _of_a_library(base)
+        for name, item in vars(base).items()
+        if not isinstance(item, types.MemberDescriptorType)
+        and (not name.startswith("__") or (isinstance(item, types.FunctionType) and name not in _MAKERS))
+    ]
+
+
+def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
+    """The slots that users' classes give their instances."""
+    return {
+        name: member
+        for base in kind.__mro__
+        if not _of_a_library(base)
+        for name, member in vars(base).items()
+        if isinstance(member, types.MemberDescriptorType)
+    }
 
 
 def _attributes(thing: Any) -> tuple[dict[str, Any], ...]:
@@ -182,40 +281,11 @@ def _attributes(thing: Any) -> tuple[dict[str, Any], ...]:
     return (attributes,) if type(attributes) is dict else ()
 
 
-def _slots(kind: type) -> list[types.MemberDescriptorType]:
-    """The slots that users' classes give their instances."""
-    return [
-        member
-        for base in kind.__mro__
-        if not _of_a_library(base)
-        for member in vars(base).values()
-        if isinstance(member, types.MemberDescriptorType)
-    ]
-
-
 def _content(slot: types.MemberDescriptorType, thing: Any) -> tuple[Any, ...]:
     try:
         return (slot.__get__(thing),)
     except AttributeError:  # nothing was assigned yet
         return ()
-
-
-def _is_data(items: Collection[Any], first: int = _DATA) -> bool:
-    """Whether there are more than ``first`` items, and so many of them are numbers, or have nothing but numbers."""
-    if len(items) <= _DATA and first == _DATA:
-        return False
-    return all(
-        (type(item) in _ENDS and type(item) is not Value) or (isinstance(item, (list, tuple)) and _is_data(item, 16))
-        for item in islice(items, first)
-    )
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    """The names that code and the code in it use: globals, and attributes of modules."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
 
 
 def _contents(cell: types.CellType) -> tuple[Any, ...]:
@@ -225,9 +295,51 @@ def _contents(cell: types.CellType) -> tuple[Any, ...]:
         return ()
 
 
-def _is_library(module: str) -> bool:
-    return module.partition(".")[0] in _LIBRARIES
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code, and the code of functions and classes in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
 
 
-def _of_a_library(thing: Any) -> bool:
-    return _is_library(getattr(thing, "__module__", None) or "builtins")
+def _compares_types(code: types.CodeType) -> bool:
+    """Whether code that names ``type`` and a class of numbers may ask whether ``type(x)`` is that class."""
+    before = None
+    for now in dis.get_instructions(code):
+        if before is not None and (now.opname in ("IS_OP", "CONTAINS_OP") or now.argval in ("==", "!=")):
+            made = before.opname.startswith(("CALL", "BUILD"))  # type(x), or (int, float)
+            if made or before.argval in _NUMBERS:
+                return True
+        before = now
+    return False
+
+
+def _is_data(items: Collection[Any], first: int, depth: int = 3) -> bool:
+    """Whether there are items, and the first of them are numbers, or lists of which the same can be said."""
+    return len(items) > 0 and all(
+        (type(item) in _ENDS and type(item) is not Value)
+        or (type(item) in (list, tuple) and depth > 1 and _is_data(item, 8, depth - 1))
+        for item in islice(items, first)
+    )
+
+
+def _is_open(kind: type) -> bool:
+    """Whether instances of a class are looked into: those of users' classes, and modules, as tree.py knows them."""
+    return issubclass(kind, _OPEN) or not _of_a_library(kind) or callable(getattr(kind, "parameters", None))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_library(module: object) -> bool:
+    """Whether a module of this name belongs to Python or was installed."""
+    if type(module) is not str:
+        return False
+    top = module.partition(".")[0]
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    known = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
+    return module != "__main__" and (known or "site-packages" in file or "dist-packages" in file)
+
+
+def _of_a_library(kind: type) -> bool:
+    module = type.__getattribute__(kind, "__module__")
+    return _is_library(module if type(module) is str else None)

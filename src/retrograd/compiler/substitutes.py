@@ -1,23 +1,21 @@
-"""What Python's own ``max``, ``min``, ``sum`` and ``type`` mean while a compiled function runs.
+"""What Python's own ``max``, ``min`` and ``sum`` mean while a compiled function runs.
 
 Left to comparisons, ``max(v.data for v in logits)`` in a trace would be a guard that fails at nearly every other input:
-the names mean functions there that ask the trace first. ``type(x) is float`` must be true of what stands for a float.
-And ``sum(w * x for w, x in zip(ws, xs))``, which is most of what scalar programs do, is added natively where the
-function itself runs: node for node what Python would record. In every other thread, and for everything else, the names
-do what they always did.
+the names mean functions there that ask the trace first. And ``sum(w * x for w, x in zip(ws, xs))``, which is most of
+what scalar programs do, is added natively where the function itself runs: node for node what Python would record. In
+every other thread, and for everything else, the names do what they always did.
 """
 
 from __future__ import annotations
 
 import builtins
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import engine
 
-__all__ = ["Substitutes", "extremes", "sums", "types"]
+__all__ = ["Substitutes", "extremes", "sums"]
 
 Function = Callable[..., Any]
 
@@ -83,28 +81,3 @@ def sums() -> Substitutes:
     none: list[Any] = []
     samples = ((a * b for a, b in none), (b * a for a, b in none), (a * a for a in none))
     return Substitutes(sum=lambda original: engine.faster_sum(original, *samples))
-
-
-def types(stands_for: Callable[[Any], type | None]) -> Substitutes:
-    """``type`` that gives users' code the class that its argument stands for, if it stands for one of another class."""
-    return Substitutes(type=lambda original: _typed(original, stands_for))
-
-
-def _typed(original: Any, stands_for: Callable[[Any], type | None]) -> Function:
-    class Meta(original):  # type: ignore[misc]
-        """Of a class that is called, and asked about instances, as ``type`` is."""
-
-        def __call__(self, *arguments: Any, **options: Any) -> Any:
-            if len(arguments) != 1 or options:
-                return original(*arguments, **options)
-            caller = sys._getframe(1).f_globals.get("__name__", "")
-            ours = caller.partition(".")[0] == __name__.partition(".")[0]
-            return (None if ours else stands_for(arguments[0])) or original(arguments[0])
-
-        def __instancecheck__(self, instance: Any) -> bool:
-            return isinstance(instance, original)
-
-        def __subclasscheck__(self, subclass: Any) -> bool:
-            return issubclass(subclass, original)
-
-    return Meta(original.__name__, (original,), {"__doc__": original.__doc__})

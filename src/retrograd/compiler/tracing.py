@@ -24,11 +24,11 @@ import numpy as np
 
 from .. import engine, errors
 from ..engine import Value
-from ..index import Index, TracedIndex, position_in
+from ..index import TracedIndex, position_in
 from ..numeric import is_number, to_float
 from ..sources import current_location, record_sources
 from ..tree import single_output
-from .substitutes import extremes, types
+from .substitutes import extremes
 from .trace_records import FIRST_LARGEST, FIRST_SMALLEST, Guard, IndexGuard, Selection, Trace
 from .traced_number import TracedNumber, is_traced
 
@@ -52,11 +52,10 @@ class Recorder:
 
     A ``pure`` recorder follows every number, for a trace that is replayed without running the function. Otherwise
     ``.data`` and comparisons are as ever, for a function that is run in each call, and only selections are kept.
-    ``types`` says that the function asks for ``type(x)``: it is answered as of what a stand-in stands for.
     """
 
-    def __init__(self, pure: bool = True, types: bool = False) -> None:
-        self._pure, self._types = pure, types
+    def __init__(self, pure: bool = True) -> None:
+        self._pure = pure
         self._trace = Trace()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
@@ -92,10 +91,7 @@ class Recorder:
         recording = engine.set_recording(True)
         tracer = engine.set_tracer(self) if self._pure else None
         try:
-            with (
-                _extremes if self._pure else contextlib.nullcontext(),
-                _types if self._types else contextlib.nullcontext(),
-            ):
+            with _extremes if self._pure else contextlib.nullcontext():
                 yield
         finally:
             if self._pure:
@@ -319,15 +315,6 @@ def _largest_of(name: str, items: Sequence[Any]) -> TracedNumber | Value | None:
 
 
 _extremes = extremes(_largest_of)
-
-
-def _stands_for(thing: Any) -> type | None:
-    if _current.recorder is None:
-        return None
-    return float if is_traced(thing) else Index if isinstance(thing, TracedIndex) else None
-
-
-_types = types(_stands_for)
 
 
 def _exactly(number: Any) -> float | None:

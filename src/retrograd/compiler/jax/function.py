@@ -14,7 +14,6 @@ from ...jax_library import import_jax
 from ...sources import Location
 from ...tree import flatten
 from ..arguments import Description, Unsuitable, describe
-from ..captured import uses
 from ..trace_records import Trace
 from ..tracing import Recorder
 from .layout import Layout
@@ -177,7 +176,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Trace, Description, int]:
-    recorder = Recorder(pure=True, types=uses(function, "type"))
+    recorder = Recorder(pure=True)
     try:
         description = describe(arguments, recorder, False)
     except Unsuitable as problem:
