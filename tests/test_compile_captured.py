@@ -818,6 +818,35 @@ def test_code_attributes_of_functions_and_of_classes() -> None:
     assert subclass() == 8.0
 
 
+def test_attributes_that_no_code_names() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            self.w, self.more = Value(1.0), [Value(1.0)]
+
+    class Point:
+        __match_args__ = ("x",)
+
+        def __init__(self, x: float) -> None:
+            self.x = x
+
+    model, point = Model(), Point(2.0)
+
+    def penalty() -> Any:
+        return sum(p * p for p in model.parameters())
+
+    def matched() -> Any:
+        match point:
+            case Point(x):
+                return model.w * x
+        return model.w
+
+    squares, product = rg.compile(penalty, pure=True), rg.compile(matched, pure=True)
+    assert (squares(), product()) == (2.0, 2.0)
+    model.more.append(Value(3.0))
+    point.x = 5.0
+    assert (squares(), product()) == (11.0, 5.0)
+
+
 def test_the_order_of_a_dictionary_and_what_is_imported_in_a_function() -> None:
     package, inner = types.ModuleType("a_package_of_this_test"), types.ModuleType("a_package_of_this_test.inner")
     package.inner, inner.scale = inner, 2.0  # type: ignore[attr-defined]

@@ -40,6 +40,7 @@ _READERS = frozenset(
     {
         *("getattr", "hasattr", "vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
         *("attrgetter", "asdict", "astuple", "fields", "replace"),
+        *("parameters", "named_parameters", "state_dict"),
     }
 )
 #: Classes of which there are stand-ins in a trace.
@@ -51,6 +52,7 @@ _OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.C
 _MAKERS = {"__init__", "__new__", "__post_init__"}
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _LONGEST_PATH = 120
 
 
@@ -72,12 +74,7 @@ class Reach:
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
-            try:
-                self._visit(*self._queue.popleft())
-            except MemoryError:
-                raise
-            except Exception:  # an object that does not let itself be looked into
-                continue
+            _if_it_lets(functools.partial(self._visit, *self._queue.popleft()))
 
     def _place(self, kind: str, thing: Any, name: Any, path: str) -> None:
         self.places.append((kind, thing, name))
@@ -168,6 +165,8 @@ class Reach:
             if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
                 self.asks = f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
         names = {name for code in _codes(function.__code__) for name in code.co_names}
+        if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
+            names.add("getattr")
         for name in sorted(names):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
@@ -186,7 +185,7 @@ class Reach:
         woken = list(self._waiting) if not _READERS.isdisjoint(new) else new
         for name in woken:
             for act in self._waiting.pop(name, ()):
-                act()
+                _if_it_lets(act)
         for namespace, path in self._modules:
             self._from_module(namespace, path, new)
 
@@ -248,6 +247,16 @@ class Reach:
         if type(item) in (types.FunctionType, property) or not hasattr(type(item), "__get__"):
             self._place("shared", kind, name, path)
             self._ahead(item, path)
+
+
+def _if_it_lets(act: Callable[[], None]) -> None:
+    """Look at an object; one that does not let itself be looked into is left alone."""
+    try:
+        act()
+    except MemoryError:
+        raise
+    except Exception:
+        return
 
 
 def _shared_names(kind: type) -> list[str]:
