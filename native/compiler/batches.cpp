@@ -204,8 +204,7 @@ class Batch {
 
   // A member is done; what its arguments are owed is in owed_.
   void take(Entry& entry, uint32_t member, double value) {
-    ++entry.hits;
-    if (programs_->captured) entry.answered_in = programs_->captured->rounds();
+    count_hit(programs_, entry);
     values_[member] = value;
     done_.push_back(member);
     if (!sweeps_) return;

@@ -94,8 +94,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       found.reason = "doubted";
       return found;
     }
-    ++entry.hits;
-    if (self->captured) entry.answered_in = self->captured->rounds();
+    count_hit(self, entry);
     entry.outline = outline;
     found.entry = &entry;
     if (i > 0)

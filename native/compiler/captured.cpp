@@ -23,13 +23,14 @@ size_t size_of(PyObject* object) {
 traverseproc traverse_cell = nullptr;
 descrgetfunc descriptor_get = nullptr;
 
-// Where PyDict_Next must begin to find a key at once; looked for from `at` on.
-Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t at) {
+// Where PyDict_Next must begin to find a key at once; it is probably at `likely` or behind.
+Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t likely) {
   PyObject *key, *item;
+  Py_ssize_t at = likely;
   for (Py_ssize_t before = at; PyDict_Next(dict, &at, &key, &item); before = at) {
     if (key == name) return before;
   }
-  return 0;
+  return likely == 0 ? 0 : position_of_key(dict, name, 0);
 }
 
 // Whether both are the same number or text, boxed anew.

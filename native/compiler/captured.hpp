@@ -1,9 +1,9 @@
 // What a function can reach beside its arguments: the variables that it closes over or names, and what lists,
-// dictionaries and objects hold there. src/retrograd/compiler/captured.py finds the places; here they are looked at. A
+// dictionaries and objects hold there. src/retrograd/compiler/reach.py finds the places; here they are looked at. A
 // pure program stands for its function as long as every place holds what it held when the function was traced.
 //
-// Every call looks: at the first places always, at some of the others in turn, and at all of them when a Value was made
-// since, because what takes another's place is nearly always new.
+// Every call looks: at all places where they are few; else at the first ones always, at some of the others in turn, and
+// at all of them when a Value was made since, because what takes another's place is nearly always new.
 #pragma once
 
 #include <memory>

@@ -51,6 +51,12 @@ std::vector<PyObject*> items_of(PyObject* tuple);
 // Whether what the function can reach is, as far as one call looks, what it was when it was traced.
 inline bool as_it_was(const Programs* self) { return !self->captured || self->captured->same(); }
 
+// A program has answered a call, or a member of a batch.
+inline void count_hit(const Programs* self, Entry& entry) {
+  ++entry.hits;
+  if (self->captured) entry.answered_in = self->captured->rounds();
+}
+
 // The forward pass of an entry for a call.
 Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed);
 
