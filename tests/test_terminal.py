@@ -191,6 +191,34 @@ def test_ctrl_c_that_python_passes_over_leaves_all_the_same() -> None:
         assert_restored(terminal)
 
 
+THROWN_AWAY = """
+import os, runpy, termios
+asked = os.read
+def read(keys, count):
+    if os.isatty(keys):
+        os.read = asked
+        termios.tcflush(keys, termios.TCIFLUSH)  # what Ctrl-C does, at the worst moment
+    return asked(keys, count)
+os.read = read
+runpy.run_module("retrograd", run_name="__main__")
+"""
+
+
+def test_keys_thrown_away_before_they_are_read_are_not_waited_for() -> None:
+    with Terminal(ARGUMENTS, command=("-c", THROWN_AWAY)) as terminal:
+        terminal.wait_for("step 1 of")
+        terminal.send("right")
+        until, drawn = time.monotonic() + 20, len(terminal.raw)
+        while len(terminal.raw) == drawn:  # it looks at the window's size between keys
+            assert time.monotonic() < until, "it waits for keys that are gone"
+            terminal.resize(100, 30)
+            terminal.read()
+        terminal.wait_for("step 1 of")
+        terminal.send("q")
+        assert terminal.wait_for_end() == 0
+        assert_restored(terminal)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_and_the_terminal_is_restored(number: signal.Signals) -> None:
     with Terminal(ARGUMENTS) as terminal:

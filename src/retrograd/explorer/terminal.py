@@ -213,6 +213,9 @@ class _Terminal:
 
     def _take(self) -> None:
         tty.setcbreak(self.keys, termios.TCSADRAIN)
+        mode = termios.tcgetattr(self.keys)
+        mode[6][termios.VMIN] = 0  # a read does not wait: see _read
+        termios.tcsetattr(self.keys, termios.TCSADRAIN, mode)
         self._write(_ENTER)
         self._last = None
 
@@ -281,9 +284,17 @@ class _Terminal:
         return self._next_key()
 
     def _read(self) -> bool:
-        data = os.read(self.keys, 1024)
-        self._pending += self._decoder.decode(data)
-        return bool(data)
+        """Take in the keys that wait to be read; False when the terminal has been closed.
+
+        Ctrl-C throws away what waits, also between the answer of select and this read: a read that waited for more
+        would never come back. One that finds nothing asks again, for a closed terminal stays ready without a key.
+        """
+        for _ in range(2):
+            data = os.read(self.keys, 1024)
+            self._pending += self._decoder.decode(data)
+            if data or not select.select([self.keys], [], [], 0)[0]:
+                return True
+        return False
 
     def _next_key(self) -> str:
         """Take one key off what was read; an escape waits a little for the rest of its sequence."""
