@@ -58,18 +58,40 @@ INLINE vec moments(int i) {
   return v * adam.correction;
 }
 
-INLINE void move(int i, vec factor) {
-  store(parameter + i, load(parameter + i) - load(first + i) * adam.move * factor);
+INLINE void move(int i, vec by) { store(parameter + i, load(parameter + i) - by); }
+
+INLINE void by_series(int i) {
+  vec v = moments(i);
+  move(i, load(first + i) * adam.move * inverse(v * inverse_root(v) + adam.epsilon));
 }
 
-/* Adam over some parameters, as soon as their gradient is known and still at hand. Every other vector takes its root
- * from the divider and the rest from multiplications, which run beside each other. */
+INLINE void by_root(int i) {
+  vec v = moments(i);
+  move(i, load(first + i) * adam.move * inverse(square_root(v) + adam.epsilon));
+}
+
+INLINE void by_divider(int i) {
+  vec v = moments(i);
+  move(i, load(first + i) * adam.move / (square_root(v) + adam.epsilon));
+}
+
+/* Adam over some parameters, as soon as their gradient is known and still at hand. Multiplications and the divider run
+ * beside each other: a quick divider does three of five vectors, others the root of every second one. */
 static void update(int from, int count) {
   if (!moving) return;
-  for (int i = from; i < from + count; i += 2 * LANES) {
-    vec a = moments(i), b = moments(i + LANES);
-    move(i, inverse(a * inverse_root(a) + adam.epsilon));
-    move(i + LANES, inverse(square_root(b) + adam.epsilon));
+  int i = from, end = from + count;
+  for (; __builtin_cpu_is("amd") && i + 10 * LANES <= end; i += 10 * LANES) {
+    UNROLL for (int five = i; five < i + 10 * LANES; five += 5 * LANES) {
+      by_series(five);
+      by_divider(five + LANES);
+      by_divider(five + 2 * LANES);
+      by_series(five + 3 * LANES);
+      by_divider(five + 4 * LANES);
+    }
+  }
+  for (; i < end; i += 2 * LANES) {
+    by_series(i);
+    by_root(i + LANES);
   }
 }
 
