@@ -300,6 +300,25 @@ Run find_generic(Kernel kernel, uint16_t row, bool float32) {
   return float32 ? generic<float>(kernel, row) : generic<double>(kernel, row);
 }
 
+std::vector<int32_t> rows_of(const Call& call) {
+  const int32_t n = call.n[4];
+  if (!call.p[6] || call.p[7] || n > kMostInRows) return {};
+  std::vector<int32_t> begins;
+  for (int64_t m = 0; m < call.n[3]; ++m) {
+    const int32_t *run = list(call, 5) + m * call.s[1][3], *row = list(call, 6) + m * call.s[1][3];
+    std::vector<int32_t> found{0};
+    for (int32_t i = 1; i < n; ++i) {
+      if (run[i] != run[0] + i) return {};
+      if (row[i] != row[i - 1]) found.push_back(i);
+      if (row[i] != row[0] + static_cast<int32_t>(found.size()) - 1) return {};
+    }
+    if (found.size() > kMostRows || (m > 0 && found != begins)) return {};
+    begins = std::move(found);
+  }
+  begins.resize((begins.size() + 7) / 8 * 8 + 1, n);
+  return begins;
+}
+
 Run find_pooled_select(bool back, bool float32) {
   if (float32) return back ? select_pooled<float, true> : select_pooled<float, false>;
   return back ? select_pooled<double, true> : select_pooled<double, false>;

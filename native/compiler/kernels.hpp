@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace retrograd::compiler {
 
@@ -30,6 +31,8 @@ enum class Kernel : uint8_t {
   SELECT_BACK,             // d += g, d being the gradient of the chosen number
   INDEXED,                 // d[i] = row(base[list_a[i]], …)
   INDEXED_BACK,            // gradients at the lists += g[i] * partial
+  RAGGED,                  // what INDEXED does on ragged rows; see rows_of
+  RAGGED_BACK,
   FILL,                    // d = k
   FINITE,                  // whether all n[4] numbers at d are finite; else it says that one is outside
 };
@@ -49,7 +52,12 @@ struct Call {
   uint8_t which;   // of MAP_BACK: the operand; of INDEXED_BACK: a mask of operands
   uint8_t pooled;  // of SELECT: candidates are a list of addresses
   uint16_t row;
-  int32_t stride;  // of SELECT
+  uint8_t single;  // how many of the outermost loops run once
+  int32_t stride;  // of SELECT; of RAGGED, how many rows
+
+  void count_single() {
+    for (single = 0; single < kLoops && n[single] == 1;) ++single;
+  }
 };
 
 using Run = bool (*)(const Call&);
@@ -76,5 +84,10 @@ Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which
 // The kernel that takes one number at a time.
 Run find_generic(Kernel kernel, uint16_t row, bool float32);
 Run find_pooled_select(bool back, bool float32);
+// Where each of the rows begins if an INDEXED call of two operands, or its backward pass, works on ragged rows: on
+// numbers that lie one behind the other, and for each row of them on one number, which lie one behind the other too.
+// Where the last one ends follows, up to a number of rows that eight divides. Nothing for other calls, and for long ones.
+std::vector<int32_t> rows_of(const Call& call);
+constexpr int kMostRows = 64, kMostInRows = 512;
 
 }  // namespace retrograd::compiler

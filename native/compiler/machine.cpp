@@ -53,6 +53,7 @@ void Machine::set_members(uint32_t members) {
     for (size_t i = 0; i < calls_[pass].size(); ++i) {
       if (lowered[i].members_loop < 0) continue;
       calls_[pass][i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
+      calls_[pass][i].count_single();
     }
   }
 }
@@ -136,7 +137,6 @@ std::vector<int> Machine::passes(Target target) const {
 
 std::vector<Call> Machine::bind(int pass) {
   const Target target = pass == ADDING || pass == SETTING ? Target::STORES : Target::WORKSPACE;
-  const KernelSet& set = best_kernels();
   std::vector<Call> bound;
   bound.reserve(lowered_.pass(pass).calls.size());
   for (const LoweredCall& lowered : lowered_.pass(pass).calls) {
@@ -153,12 +153,28 @@ std::vector<Call> Machine::bind(int pass) {
         case Space::INDICES: call.p[i] = indices_.data() + lowered.at[i]; break;
       }
     }
-    const bool back = call.kernel == Kernel::SELECT_BACK;
-    call.run = call.pooled ? find_pooled_select(back, float32_)
-                           : find_kernel(set, call.kernel, call.row, call.which, float32_);
+    choose_kernel(call);
+    call.count_single();
     bound.push_back(call);
   }
   return bound;
+}
+
+void Machine::choose_kernel(Call& call) {
+  const KernelSet& set = best_kernels();
+  if (call.pooled) {
+    call.run = find_pooled_select(call.kernel == Kernel::SELECT_BACK, float32_);
+    return;
+  }
+  call.run = find_kernel(set, call.kernel, call.row, call.which, float32_);
+  if (call.kernel != Kernel::INDEXED && call.kernel != Kernel::INDEXED_BACK) return;
+  const Run ragged = set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row,
+                              call.which, float32_);
+  std::vector<int32_t> begins = ragged ? rows_of(call) : std::vector<int32_t>{};
+  if (begins.empty()) return;
+  call.run = ragged;
+  call.stride = static_cast<int32_t>(std::find(begins.begin(), begins.end(), call.n[4]) - begins.begin());
+  call.p[7] = rows_.emplace_back(std::move(begins)).data();
 }
 
 void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {

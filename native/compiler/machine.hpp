@@ -1,6 +1,7 @@
 // The virtual machine: a program bound to memory, and one run of it, forward and then backward.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -97,6 +98,7 @@ class Machine {
   double read(const char* p) const;
   void write(char* p, double number) const;
   std::vector<Call> bind(int pass);
+  void choose_kernel(Call& call);
   char* locate(Address address, bool gradient, Target target) const;
   void copy_parameters_in();
   void add_gradients_out();
@@ -135,6 +137,7 @@ class Machine {
   std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
   std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> calls_[kPasses];
+  std::deque<std::vector<int32_t>> rows_;  // of calls on ragged rows
   bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
   std::vector<Use> use_;  // by the number of members

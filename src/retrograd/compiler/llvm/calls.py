@@ -13,8 +13,8 @@ __all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "At", "Call", "Loop", "Strip
 #: In the order of the enumeration Kernel.
 KERNELS = (
     "map", "map_back", "add", "product", "contract", "contract_nn", "contract_nt", "spread", "group_dot", "sum",
-    "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "fill",
-    "finite",
+    "extreme", "extreme_back", "gather", "scatter", "select", "select_back", "indexed", "indexed_back", "ragged",
+    "ragged_back", "fill", "finite",
 )  # fmt: skip
 
 #: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph.hpp).
@@ -24,7 +24,7 @@ DOUBLE = 8  #: bytes
 
 POINTERS = 8  #: where the pointers are in a struct Call, in bytes
 
-_LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHxxi")
+_LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHBxi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def decoded(calls: bytes, start: int) -> Iterator[Call]:
     """The calls in an array of them, a copy of which is kept at the address ``start``."""
     for offset in range(0, len(calls), _LAYOUT.size):
         f = _LAYOUT.unpack_from(calls, offset)
-        kernel, accumulate, which, pooled, row, stride = f[35:]
+        kernel, accumulate, which, pooled, row, _, stride = f[35:]
         yield Call(
             kernel=KERNELS[kernel],
             row=ROWS[row],
