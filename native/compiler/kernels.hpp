@@ -33,8 +33,8 @@ enum class Kernel : uint8_t {
   INDEXED_BACK,            // gradients at the lists += g[i] * partial
   RAGGED,                  // what INDEXED does on ragged rows; see rows_of
   RAGGED_BACK,
-  FILL,                    // d = k
-  FINITE,                  // whether all n[4] numbers at d are finite; else it says that one is outside
+  FILL,    // d = k
+  FINITE,  // whether all n[4] numbers at d are finite; else it says that one is outside
 };
 
 // One call. What the pointers are, by kernel:
@@ -86,7 +86,8 @@ Run find_generic(Kernel kernel, uint16_t row, bool float32);
 Run find_pooled_select(bool back, bool float32);
 // Where each of the rows begins if an INDEXED call of two operands, or its backward pass, works on ragged rows: on
 // numbers that lie one behind the other, and for each row of them on one number, which lie one behind the other too.
-// Where the last one ends follows, up to a number of rows that eight divides. Nothing for other calls, and for long ones.
+// Where the last one ends follows, up to a number of rows that eight divides. Nothing for other calls, and for long
+// ones.
 std::vector<int32_t> rows_of(const Call& call);
 constexpr int kMostRows = 64, kMostInRows = 512;
 

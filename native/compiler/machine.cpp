@@ -168,8 +168,8 @@ void Machine::choose_kernel(Call& call) {
   }
   call.run = find_kernel(set, call.kernel, call.row, call.which, float32_);
   if (call.kernel != Kernel::INDEXED && call.kernel != Kernel::INDEXED_BACK) return;
-  const Run ragged = set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row,
-                              call.which, float32_);
+  const Run ragged =
+      set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row, call.which, float32_);
   std::vector<int32_t> begins = ragged ? rows_of(call) : std::vector<int32_t>{};
   if (begins.empty()) return;
   call.run = ragged;

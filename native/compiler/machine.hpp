@@ -138,7 +138,7 @@ class Machine {
   std::vector<Store*> watched_stores_;  // the same of parameters
   std::vector<Call> calls_[kPasses];
   std::deque<std::vector<int32_t>> rows_;  // of calls on ragged rows
-  bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
+  bool swept_ = false;                     // the workspace has the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
   std::vector<Use> use_;  // by the number of members
 };
