@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 #: How many vector operations straight-line code of one nest may have, about; and the body of a loop otherwise.
-STRAIGHT, BODY = 28, 6
+STRAIGHT, BODY = 14, 6
 
 Combine = Callable[[Vector, Vector], Vector]
 
