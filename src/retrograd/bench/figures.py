@@ -24,7 +24,7 @@ class Effort:
     memory_nodes: int = 4_000_000
     largest: int = 10_000_000  #: nodes of the longest chain, and of the largest compiled program
     steps: int = 2000  #: training steps of one contender before the next has its turn
-    warm: float = 20.0  #: seconds of training before the compiled contenders count: LLVM compiles about one length a second
+    warm: float = 20.0  #: seconds of training before the compiled contenders count: LLVM makes a program a second
     mixture_points: int = 1000
     graph_nodes: int = 100_000
     names: Path | None = None  #: the file of names that the compiled benchmarks train on; None: the bundled ones
