@@ -343,3 +343,18 @@ def test_optimizers_whose_moments_are_replaced() -> None:
     one.m = one.m[:0]
     with pytest.raises(ValueError, match="one element for each"):
         one.step()
+
+
+def test_a_global_that_hides_a_built_in() -> None:
+    w = Value(2.0)
+    namespace: dict[str, Any] = {"w": w}
+    exec("def f(x):\n    return sum([w * x, w]) + inner(x)\n\ndef inner(x):\n    return w * len([x])", namespace)
+    f = rg.compile(namespace["f"], pure=True)
+    assert (f(3.0), f(3.0)) == (10.0, 10.0)
+    namespace["sum"] = lambda numbers: numbers[0]
+    assert f(3.0) == 8.0
+    namespace["len"] = lambda numbers: 5
+    assert f(3.0) == 16.0
+    del namespace["sum"], namespace["len"]
+    assert f(3.0) == 10.0
+    assert f.stats().eager == 0

@@ -68,8 +68,9 @@ void Captured::choose() {
   }
 }
 
-size_t Captured::cost_of(const Place& place) {
+size_t Captured::cost_of(const Place& place) const {
   switch (place.kind) {
+    case NAMED: return things_[place.first].object ? 4 : 8;  // what is not there is looked up
     case SHARED: return 12;
     case SLOT: return 6;
     case ITEMS: return 4 + place.count;

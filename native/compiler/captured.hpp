@@ -64,7 +64,7 @@ class Captured {
   };
 
   void choose();
-  static size_t cost_of(const Place& place);
+  size_t cost_of(const Place& place) const;
   bool read_place(PyObject* tuple);
   void keep(PyObject* object);
   static Ref content(const Place& place);

@@ -9,6 +9,7 @@ and of sets and deques, only the size counts. Not entered: arrays, and what libr
 from __future__ import annotations
 
 import argparse
+import builtins
 import collections
 import dis
 import functools
@@ -70,11 +71,14 @@ class Reach:
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
         self._modules: list[tuple[dict[str, Any], str]] = []
+        self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._things = 0
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
             _if_it_lets(functools.partial(self._visit, *self._queue.popleft()))
+        for namespace, name in self._built_in:  # the last to be looked at
+            self._named(namespace, name, name)
 
     def _place(self, kind: str, thing: Any, name: Any, path: str) -> None:
         self.places.append((kind, thing, name))
@@ -170,6 +174,8 @@ class Reach:
         for name in sorted(names):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
+            elif hasattr(builtins, name):
+                self._built_in.append((function.__globals__, name))
             elif name in sys.modules:  # imported in the function itself
                 self._ahead(sys.modules[name], name)
         self._place("shared", function, "__code__", path)
