@@ -136,3 +136,27 @@ def test_exponentials_to_the_ends_of_their_range(count: int) -> None:
         assert value == pytest.approx(math.fsum(each), rel=1e-14, abs=1e-300)
         for leaf, slope in zip(leaves, each, strict=True):  # what is below the normal numbers counts as zero
             assert leaf.grad == pytest.approx(slope, rel=1e-14, abs=3e-308)
+
+
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+@pytest.mark.parametrize("width", [2, 3, 5, 7, 8, 9, 16, 17])
+def test_the_first_of_zeros_is_the_extreme(width: int, tier: Any) -> None:
+    """Its sign shows in an angle: found by a review, where vectors kept another zero than the engine."""
+    if tier == "llvm":
+        pytest.importorskip("llvmlite", reason="no llvmlite")
+    generator = random.Random(width)
+    leaves = [Value(0.3 + 0.1 * i) for i in range(width)]
+    for extreme, other in ((rg.math.max, -1.0), (rg.math.min, 1.0)):
+
+        def loss(x: float, extreme: Any = extreme) -> Any:
+            return rg.math.atan2(extreme(leaves), x)
+
+        compiled = rg.compile(loss, pure=True, tier=tier)
+        for leaf in leaves:
+            leaf.data = 0.3 + generator.random()
+        compiled.backward(-1.0)
+        for _ in range(20):
+            for leaf in leaves:
+                leaf.data = generator.choice((0.0, -0.0, other, other))
+            leaves[generator.randrange(width)].data = generator.choice((0.0, -0.0))
+            assert compiled.backward(-1.0) == loss(-1.0).data

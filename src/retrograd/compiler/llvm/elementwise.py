@@ -29,11 +29,12 @@ def plus(a: Vector, b: Vector) -> Vector:
 
 
 def maximum(a: Vector, b: Vector) -> Vector:
-    return a.compare("ogt", b).select(a, b)
+    """The first where both are the same, as -0 and 0 are."""
+    return b.compare("ogt", a).select(b, a)
 
 
 def minimum(a: Vector, b: Vector) -> Vector:
-    return a.compare("olt", b).select(a, b)
+    return b.compare("olt", a).select(b, a)
 
 
 def each(t: Text, call: Call, pointers: Sequence[int], body: Body, cost: int = 1) -> None:
@@ -290,6 +291,8 @@ def extreme(t: Text, call: Call) -> bool:
     combine, neutral = (minimum, float("inf")) if "min" in call.row else (maximum, -float("inf"))
     if call.counts[3] > 1 and call.counts[4] > 1 and call.strides[0][3] == 1 and call.strides[1][3] == 1:
         return side_by_side(t, call, combine)
+    if call.counts[4] > t.width:  # several vectors would be compared out of order
+        return False
     return reduced(t, call, (1,), lambda places, count: collect(t, places[0], stride, count), combine, neutral)
 
 

@@ -233,12 +233,11 @@ def scatter_add(t: Text, addresses: Sequence[int], value: Vector) -> None:
 
 
 def total(value: Vector, count: int, combine: Combine) -> Vector:
-    """All ``count`` lanes combined into a double."""
-    while value.width > 1:
-        half = value.width // 2
-        low = value.shuffled(range(half)) if half > 1 else value.lane(0)
-        high = value.shuffled(range(half, value.width)) if half > 1 else value.lane(1)
-        value = combine(low, high)
+    """All ``count`` lanes combined into a double: neighbours first, so that they stay in order."""
+    while value.width > 2:
+        value = combine(value.shuffled(range(0, value.width, 2)), value.shuffled(range(1, value.width, 2)))
+    if value.width == 2:
+        value = combine(value.lane(0), value.lane(1))
     return value
 
 
