@@ -54,10 +54,6 @@ struct Call {
   uint16_t row;
   uint8_t single;  // how many of the outermost loops run once
   int32_t stride;  // of SELECT; of RAGGED, how many rows
-
-  void count_single() {
-    for (single = 0; single < kLoops && n[single] == 1;) ++single;
-  }
 };
 
 using Run = bool (*)(const Call&);

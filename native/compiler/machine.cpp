@@ -8,6 +8,14 @@
 
 namespace retrograd::compiler {
 
+namespace {
+
+void count_single(Call& call) {
+  for (call.single = 0; call.single < kLoops && call.n[call.single] == 1;) ++call.single;
+}
+
+}  // namespace
+
 bool Guard::decides(double a, double b) const {
   switch (test) {
     case LESS: return (a < b) == outcome;
@@ -53,7 +61,7 @@ void Machine::set_members(uint32_t members) {
     for (size_t i = 0; i < calls_[pass].size(); ++i) {
       if (lowered[i].members_loop < 0) continue;
       calls_[pass][i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
-      calls_[pass][i].count_single();
+      count_single(calls_[pass][i]);
     }
   }
 }
@@ -154,7 +162,7 @@ std::vector<Call> Machine::bind(int pass) {
       }
     }
     choose_kernel(call);
-    call.count_single();
+    count_single(call);
     bound.push_back(call);
   }
   return bound;
