@@ -2,6 +2,8 @@
 //
 // Operands are older than results, so the order of creation, read backwards, is an order in which every
 // node is complete before it passes its gradient on. Nothing is sorted and nothing recurses.
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "differentiate.hpp"
@@ -31,6 +33,46 @@ struct SweepSink {
     if (contribution == 0.0) [[unlikely]]
       value->grad = 0.0;  // as 0.0 + -0.0 is
   }
+};
+
+// A pass works on the gradients of leaves, which all threads share. Where it runs users' functions, another thread may
+// run between them: it waits with its own pass until this one is over. Who holds the turn, and how many passes of that
+// thread are inside each other: read and written under the GIL.
+Tape* turn_holder = nullptr;
+int turn_depth = 0;
+
+// Waits while another thread has its turn; false, with the exception set, when a signal's handler raises meanwhile.
+bool take_turn() {
+  Tape* tape = this_tape();
+  if (!tape) return false;
+  while (turn_holder && turn_holder != tape) {
+    PyThreadState* state = PyEval_SaveThread();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    PyEval_RestoreThread(state);
+    if (PyErr_CheckSignals() < 0) return false;
+  }
+  turn_holder = tape;
+  ++turn_depth;
+  return true;
+}
+
+void end_turn() {
+  if (--turn_depth == 0) turn_holder = nullptr;
+}
+
+// A turn as long as a scope.
+class Turn {
+ public:
+  Turn() : taken_(take_turn()) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (taken_) end_turn();
+  }
+  explicit operator bool() const { return taken_; }
+
+ private:
+  const bool taken_;
 };
 
 // Gradients as they were before a pass that must not be noticed, to be put back at the end.
@@ -308,6 +350,8 @@ struct UndoableSink : SweepSink {
 };
 
 bool run_backward(Value* root, double seed) {
+  Turn turn;
+  if (!turn) return false;
   reserve_scratch(this_tape());
   seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
   if (!may_walk(root)) return false;
@@ -387,6 +431,8 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   }
   Ref result(PyList_New(count));
   if (!result) return nullptr;
+  Turn turn;
+  if (!turn) return nullptr;
   if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
     Saved saved;
@@ -403,6 +449,20 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   return result.release();
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
+}
+
+PyObject* enter_pass(PyObject*, PyObject*) {
+  if (!take_turn()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* leave_pass(PyObject*, PyObject*) {
+  if (turn_holder != this_tape() || !turn_holder) {
+    PyErr_SetString(PyExc_RuntimeError, "leave_pass() without an enter_pass() of this thread.");
+    return nullptr;
+  }
+  end_turn();
+  Py_RETURN_NONE;
 }
 
 }  // namespace
@@ -470,6 +530,9 @@ PyObject* value_local_grads(PyObject* self, void*) try {
 }
 
 PyMethodDef sweep_functions[] = {
+    {"enter_pass", enter_pass, METH_NOARGS,
+     "Wait until no other thread is in a backward pass, and keep others waiting."},
+    {"leave_pass", leave_pass, METH_NOARGS, "Let other threads have their passes: the end of an enter_pass()."},
     {"interior", interior, METH_O,
      "The nodes that a value depends on, itself included, oldest first; leaves are left out."},
     {"gradients", gradients, METH_VARARGS,

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -184,6 +185,39 @@ def test_a_forked_child_goes_on_with_its_own_copy() -> None:
     assert x.grad == 0.0
     y.backward()
     assert x.grad == 4.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_is_not_forked_in_the_middle_of_another_threads_pass() -> None:
+    x = Value(2.0)
+    inside = threading.Event()
+
+    def work() -> None:
+        own = Value(1.0)
+        out = Value(x.data, (x, own), "slow")
+
+        def backward() -> None:
+            x.grad += 1.0
+            inside.set()
+            time.sleep(0.1)
+
+        out._backward = backward
+        rg.gradient(out, x)
+
+    other = threading.Thread(target=work)
+    other.start()
+    inside.wait()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            (x * x).backward()
+            status = 0 if x.grad == 4.0 else 2
+        finally:
+            os._exit(status)
+    other.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert x.grad == 0.0
 
 
 SUB_INTERPRETER = """

@@ -5,6 +5,7 @@ The names are the projects': micrograd is karpathy/micrograd, autograd HIPS/auto
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import math
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -286,26 +287,92 @@ def test_graphs_are_freed_without_the_collector() -> None:
         gc.enable()
 
 
-def test_threads_do_not_meet() -> None:
-    """pytorch 239: passes in several threads corrupted each other's gradients."""
-    shared = Value(2.0)
-    found: list[float] = []
+@contextlib.contextmanager
+def eager_switches() -> Iterator[None]:
+    """Threads take turns as often as Python lets them."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
 
-    def work(k: int) -> None:
-        own = Value(float(k))
-        y = own
-        for _ in range(300):
-            y = y + own * shared
-        found.append(gradient(y, own))
 
+def in_threads(work: Callable[[int], None]) -> None:
+    """Run ``work(1)`` … ``work(4)`` side by side."""
     threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [601.0] * 4
-    assert shared.grad == 0.0
-    y = shared * 2.0
+
+
+def plain_product(a: Value, b: Value) -> Value:
+    return a * b
+
+
+def users_product(a: Value, b: Value) -> Value:
+    out = Value(a.data * b.data, (a, b), "times")
+
+    def backward() -> None:
+        a.grad += b.data * out.grad
+        b.grad += a.data * out.grad
+
+    out._backward = backward
+    return out
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("product", [plain_product, users_product])
+def test_threads_do_not_meet(product: Callable[[Value, Value], Value], watched: bool) -> None:
+    """pytorch 239: passes in several threads corrupted each other's gradients."""
+    shared = Value(2.0)
+    found: list[tuple[float, float]] = []
+    owns: list[float] = []
+
+    def work(k: int) -> None:
+        own = Value(float(k))
+        for _ in range(8):
+            with rg.detect_anomaly() if watched else contextlib.nullcontext():
+                y = own
+                for _ in range(100):
+                    y = y + product(own, shared)
+                found.append(tuple(gradient(y, [own, shared])))
+                y.backward()
+        owns.append(own.grad)
+
+    with eager_switches():
+        in_threads(work)
+    assert sorted(found) == sorted([(201.0, 100.0 * k) for k in range(1, 5)] * 8)
+    assert owns == [201.0 * 8] * 4
+    assert shared.grad == sum(100.0 * k for k in range(1, 5)) * 8
+
+
+def test_a_gradient_is_not_read_while_another_thread_works_on_it() -> None:
+    """Taking a gradient leaves every ``.grad`` as it is, at any moment, for all threads."""
+    shared = Value(2.0)
+    shared.grad = 5.0
+    seen: set[float] = set()
+
+    def work(k: int) -> None:
+        own = Value(float(k))
+        for _ in range(20):
+            if k == 1:
+                seen.update(shared.grad for _ in range(200))
+            else:
+                y = own
+                for _ in range(100):
+                    y = y + own * shared
+                gradient(y, own)
+
+    with eager_switches():
+        in_threads(work)
+    assert seen == {5.0}
+
+
+def test_a_thread_does_not_extend_anothers_graph() -> None:
+    """pytorch 239, too: an operation on another thread's result is an error that says so."""
+    y = Value(2.0) * 2.0
     refused: list[bool] = []
 
     def foreign() -> None:

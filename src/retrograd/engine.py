@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sysconfig
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from . import errors, ops
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         Value,
         adam_step,
         apply,
+        enter_pass,
         evaluate,
         faster_sum,
         functions,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         interior,
         is_constant,
         is_parameter,
+        leave_pass,
         operands,
         output_index,
         reduce,
@@ -53,6 +56,7 @@ __all__ = [
     "Value",
     "adam_step",
     "apply",
+    "enter_pass",
     "errstate",
     "evaluate",
     "faster_sum",
@@ -62,6 +66,7 @@ __all__ = [
     "interior",
     "is_constant",
     "is_parameter",
+    "leave_pass",
     "no_grad",
     "operands",
     "output_index",
@@ -77,6 +82,7 @@ __all__ = [
     "sgd_step",
     "tape_position",
     "topological_order",
+    "turn",
     "weighted_sum",
     "zero_gradients",
 ]
@@ -101,11 +107,24 @@ if not TYPE_CHECKING:
         raise errors.unknown_engine(ENGINE)
 
     # The names above, from the engine chosen; what follows here is the same for both.
-    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "topological_order"}
+    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "topological_order", "turn"}
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
 
 
+if hasattr(os, "register_at_fork"):  # a forked child has no threads to end a pass that one of them was in
+    os.register_at_fork(before=enter_pass, after_in_parent=leave_pass, after_in_child=leave_pass)
+
 Number: TypeAlias = Value | float
+
+
+@contextlib.contextmanager
+def turn() -> Iterator[None]:
+    """Work on gradients as a backward pass does: those of other threads wait, as they do for each other."""
+    enter_pass()
+    try:
+        yield
+    finally:
+        leave_pass()
 
 
 class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as

@@ -3,8 +3,9 @@
 Start with :mod:`retrograd.reference.value`; :mod:`.rules` turns the op table into Python functions.
 """
 
-from . import calls, value
+from . import calls, modes, value
 from .calls import *  # noqa: F403  (the engine interface, listed there)
+from .modes import *  # noqa: F403
 from .value import *  # noqa: F403
 
-__all__ = [*calls.__all__, *value.__all__]
+__all__ = [*calls.__all__, *modes.__all__, *value.__all__]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import errors
 from ..ops import NARY, OPS, NaryOp, Op
-from .modes import tape
+from .modes import tape, turn
 from .value import Number, Value, apply, evaluate, reached, reduce, sweep
 
 __all__ = [
@@ -41,15 +41,16 @@ def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
     """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
     tape.ask("notice", "takes a gradient")
-    saved = [(value, value._grad) for value in {id(value): value for value in (*reached(root), *xs)}.values()]
-    try:
-        for value, _ in saved:
-            value._grad = 0.0  # what the pass does not reach has gradient zero
-        sweep(root, seed)
-        return [x._grad for x in xs]
-    finally:
-        for value, gradient in saved:
-            value._grad = gradient
+    with turn:
+        saved = [(value, value._grad) for value in {id(value): value for value in (*reached(root), *xs)}.values()]
+        try:
+            for value, _ in saved:
+                value._grad = 0.0  # what the pass does not reach has gradient zero
+            sweep(root, seed)
+            return [x._grad for x in xs]
+        finally:
+            for value, gradient in saved:
+                value._grad = gradient
 
 
 # What only the native engine's compiler has: here a compiled function runs eagerly, and says so.

@@ -11,7 +11,15 @@ from .. import numeric
 if TYPE_CHECKING:
     from .value import Value
 
-__all__ = ["set_backward_hook", "set_errstate", "set_observer", "set_recording", "set_tracer", "tape", "to_float"]
+__all__ = [
+    "enter_pass",
+    "leave_pass",
+    "set_backward_hook",
+    "set_errstate",
+    "set_observer",
+    "set_recording",
+    "set_tracer",
+]
 
 
 class Tape(threading.local):
@@ -39,6 +47,19 @@ class Tape(threading.local):
 
 
 tape = Tape()
+
+#: A pass works on the gradients of leaves, which all threads share: it has its turn while it holds this.
+turn = threading.RLock()
+
+
+def enter_pass() -> None:
+    """Wait until no other thread is in a backward pass, and keep others waiting."""
+    turn.acquire()
+
+
+def leave_pass() -> None:
+    """Let other threads have their passes: the end of an ``enter_pass()``. Raises RuntimeError without one."""
+    turn.release()
 
 
 def set_recording(on: bool, /) -> bool:

@@ -24,7 +24,7 @@ from typing import Any, Self, SupportsFloat, TypeAlias, cast
 
 from .. import copying, errors
 from ..numeric import same_bits, to_tuple
-from .modes import set_backward_hook, set_errstate, set_observer, set_recording, set_tracer, tape, to_float
+from .modes import tape, to_float, turn
 from .operators import Operators
 from .rules import NARY_RULES, RULES, NaryRule, Rule, label
 from .steps import adam_step, sgd_step, zero_gradients
@@ -43,17 +43,12 @@ __all__ = [
     "reduce",
     "restore",
     "row_name",
-    "set_backward_hook",
-    "set_errstate",
-    "set_observer",
-    "set_recording",
     "set_source",
-    "set_tracer",
     "sgd_step",
     "zero_gradients",
 ]
 
-_engine = sys.modules[__name__]
+_engine = sys.modules[__name__.rpartition(".")[0]]
 _creation = itertools.count(1)
 
 
@@ -163,12 +158,15 @@ class Value(Operators):
     def grad(self) -> float:
         """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
         tape.ask("notice", "reads a gradient")
-        return self._grad
+        with turn:  # not what another thread's pass has of it so far
+            return self._grad
 
     @grad.setter
     def grad(self, number: SupportsFloat) -> None:
         tape.ask("notice", "assigns .grad")
-        self._grad = to_float(number, ".grad")
+        gradient = to_float(number, ".grad")
+        with turn:
+            self._grad = gradient
 
     @property
     def label(self) -> str:
@@ -248,12 +246,12 @@ class Value(Operators):
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
         else:
-            sweep(self, seed)
+            with turn:
+                sweep(self, seed)
 
     def zero_grad(self) -> None:
         """Set this Value's ``.grad`` to zero."""
-        tape.ask("notice", "assigns .grad")
-        self._grad = 0.0
+        self.grad = 0.0
 
     def detach(self) -> Value:
         """A new leaf with the same data, through which no gradient flows back."""
