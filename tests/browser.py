@@ -74,7 +74,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         """Until a JavaScript expression holds, asked again and again: the page may not evaluate text itself."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while not self.run(f"return {condition}"):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
             self.page.wait_for_timeout(20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -104,10 +105,12 @@ class Terminal:
         """All words on the screen, one space between them, whatever lines they stand on."""
         return " ".join(self.text.split())
 
-    def wait_for(self, text: str, seconds: float = 20.0) -> None:
+    def wait_for(self, pattern: str | re.Pattern[str], seconds: float = 20.0) -> None:
+        """Until this text, or something that a compiled pattern finds, stands on the screen."""
+        found = pattern if isinstance(pattern, re.Pattern) else re.compile(re.escape(pattern))
         until = time.monotonic() + seconds
-        while text not in self.flat:
-            assert time.monotonic() < until, f"{text!r} was not drawn:\n{self.text}"
+        while not found.search(self.flat):
+            assert time.monotonic() < until, f"{found.pattern!r} was not drawn:\n{self.text}"
             self.read()
 
     def wait_for_end(self, seconds: float = 20.0) -> int:

@@ -64,7 +64,7 @@ def test_steps_go_forward_and_back_as_in_the_lesson(product: Page) -> None:
 
 
 def test_play_runs_to_the_end_and_pauses(show: Show) -> None:
-    page = show("a*b + c", values={"a": 1.0, "b": 2.0, "c": 3.0})
+    page = show("a*b + b*c + c*a + a*a + b*b + c*c", values={"a": 1.0, "b": 2.0, "c": 3.0})
     page.press("Home")
     page.page.select_option(".speed select", "8")
     page.page.click("button[aria-label=Play]")
@@ -75,7 +75,7 @@ def test_play_runs_to_the_end_and_pauses(show: Show) -> None:
     page.page.wait_for_timeout(300)
     assert page.step == paused
     page.page.click("button[aria-label=Play]")
-    page.page.wait_for_selector("button[aria-label=Play]", timeout=5000)
+    page.page.wait_for_selector("button[aria-label=Play]")
     assert page.step == page.steps - 1
 
 
