@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from patience import PATIENCE
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 ARGUMENTS = ["--disable-background-networking", "--disable-component-update", "--no-first-run"]
@@ -74,7 +75,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         """Until a JavaScript expression holds, asked again and again: the page may not evaluate text itself."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not self.run(f"return {condition}"):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
             self.page.wait_for_timeout(20)
@@ -131,6 +132,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
         file = explorer.save(tmp_path / f"page{len(opened)}.html")
         settings = {"viewport": {"width": 1280, "height": 800}, "offline": True, "reduced_motion": "reduce", **options}
         context = browser.new_context(**settings)
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         requests: list[str] = []
         problems: list[str] = []

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import pyte
+from patience import PATIENCE
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KEYS = {
@@ -105,7 +106,7 @@ class Terminal:
         """All words on the screen, one space between them, whatever lines they stand on."""
         return " ".join(self.text.split())
 
-    def wait_for(self, pattern: str | re.Pattern[str], seconds: float = 20.0) -> None:
+    def wait_for(self, pattern: str | re.Pattern[str], seconds: float = PATIENCE) -> None:
         """Until this text, or something that a compiled pattern finds, stands on the screen."""
         found = pattern if isinstance(pattern, re.Pattern) else re.compile(re.escape(pattern))
         until = time.monotonic() + seconds
@@ -113,7 +114,7 @@ class Terminal:
             assert time.monotonic() < until, f"{found.pattern!r} was not drawn:\n{self.text}"
             self.read()
 
-    def wait_for_end(self, seconds: float = 20.0) -> int:
+    def wait_for_end(self, seconds: float = PATIENCE) -> int:
         """The exit status; negative for a signal."""
         until = time.monotonic() + seconds
         while True:

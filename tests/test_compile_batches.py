@@ -12,6 +12,7 @@ from compiled import assert_near, batch, mean_of_eager, native
 from conftest import require
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
 from test_compile_random import STEPS, Interpreter
 
 import retrograd as rg
@@ -165,7 +166,7 @@ def test_machine_code_takes_over(gpt: nn.GPT) -> None:
     compiled = rg.compile(lambda tokens: gpt.loss(tokens), pure=True)
     members = documents([4, 5, 4, 5, 5, 4, 4])
     expected = mean_of_eager(lambda tokens: gpt.loss(tokens), leaves, members)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     runs = 0
     while {program.tier for program in compiled.stats().programs} != {"llvm"}:
         assert time.monotonic() < deadline

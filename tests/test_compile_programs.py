@@ -399,6 +399,56 @@ def test_an_irregular_graph() -> None:
     assert compiled.stats().eager == 0
 
 
+def chosen_at_random(count: int, leaves: Vector, seed: int) -> Any:
+    """``count`` operations of many kinds on random earlier results, kept near one, and the sum of the last."""
+    generator = random.Random(seed)
+    nodes: Vector = list(leaves)
+    for _ in range(count):
+        x, y, z = (generator.choice(nodes) if generator.random() < 0.3 else nodes[-1 - i * 7] for i in range(3))
+        kind = generator.randrange(14)
+        if kind < 4:
+            result = (x + y + z, x * y + z, x * y + y * z, x - y)[kind]
+        elif kind < 8:
+            result = (x**2, x**3, x / (y * y + 1.5), x * 2.0 + 1)[kind - 4]
+        elif kind < 11:
+            result = (rg.math.sin(x), (x * x + 0.1).log(), 0 + x + y)[kind - 8]
+        else:
+            result = (rg.maximum(x, y), rg.where(x < y, x, z), rg.sum([x, y * z, z]))[kind - 11]
+        nodes.append(result.tanh() if generator.random() < 0.5 else result * 0.25)
+    return sum(nodes[-400:]) + rg.dot(nodes[-50:], nodes[-100:-50])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_large_graph_without_a_pattern(seed: int) -> None:
+    """So many small groups that kinds have turns, instead of levels."""
+    leaves = values(60, seed)
+
+    def loss() -> Any:
+        return chosen_at_random(12_000, leaves, seed)
+
+    points = [(n, ()) for n in settings(leaves, 0, 1)]
+    assert_equals_eager(loss, leaves, points, bound=1e-9, kinds=("vm",))
+
+
+def test_turns_make_fewer_and_larger_groups_than_levels() -> None:
+    """A thousand chains of operations, each of which takes a random other one's number at every second step."""
+    leaves, generator = values(300), random.Random(0)
+    plan = [(k, generator.randrange(6), generator.randrange(300)) for _ in range(60) for k in range(300)]
+
+    def loss() -> Any:
+        heads = list(leaves)
+        for k, kind, other in plan:
+            x, y = heads[k], heads[other]
+            heads[k] = (x.tanh(), x.sin(), x.cos(), x - y * 0.5, 0.5 * x * y, (x * x + 1.0).sqrt())[kind]
+        return sum(heads)
+
+    assert_equals_eager(loss, leaves, [(n, ()) for n in settings(leaves, 0, 1)], bound=1e-9, kinds=("vm",))
+    compiled = rg.compile(loss, pure=True, tier="vm")
+    assert_near(backward(compiled, leaves, ()), eagerly(loss, leaves, ()), 1e-9, "vm")
+    program = compiled.stats().programs[0]
+    assert program.instructions < program.nodes / 40
+
+
 def test_the_result_may_be_a_leaf_a_node_used_elsewhere_or_a_number() -> None:
     x, y = values(2)
     shared: list[Any] = []

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import require
+from patience import PATIENCE
 
 pytestmark = pytest.mark.native  # the notebook is the same, whichever engine made the trace
 
@@ -55,7 +56,7 @@ def lab(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         try:
             urllib.request.urlopen(address)
@@ -68,7 +69,7 @@ def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
 def step_through(page: Any) -> str:
     """Go to the start and one step on, in the frame of the notebook; what the step says."""
     frame = page.frame_locator("iframe[title='retrograd explorer']")
-    frame.get_by_role("button", name="To the start").click(timeout=60_000)
+    frame.get_by_role("button", name="To the start").click()
     frame.get_by_role("button", name="Step forward").click()
     return str(frame.locator(".sentence .said").inner_text())
 
@@ -76,11 +77,12 @@ def step_through(page: Any) -> str:
 def test_a_saved_notebook_still_shows_the_explorer(browser: Any, lab: tuple[str, Path]) -> None:
     address, file = lab
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(1000 * PATIENCE)
     page = context.new_page()
     # What JupyterLab asks on a slow machine, such as whether to wait for the kernel, is accepted.
     page.add_locator_handler(page.locator("dialog.jp-Dialog .jp-mod-accept"), lambda button: button.first.click())
     page.goto(address)
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=90_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     for _ in range(12):  # what is run before the kernel is there is lost
         page.click(".jp-Notebook .jp-CodeCell .jp-InputArea-editor")
         page.keyboard.press("Shift+Enter")
@@ -94,11 +96,11 @@ def test_a_saved_notebook_still_shows_the_explorer(browser: Any, lab: tuple[str,
     before = file.stat().st_mtime_ns
     page.click(".jp-NotebookPanel-toolbar")
     page.keyboard.press("Control+s")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while (file.stat().st_mtime_ns == before or "iframe" not in file.read_text()) and time.monotonic() < deadline:
         page.wait_for_timeout(200)
     assert file.stat().st_size <= 500_000
     page.reload()
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=90_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     assert step_through(page) == "d = a * b = 2.0 * -3.0 = -6.0"
     context.close()

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from browser import Page, Show
+from patience import PATIENCE
 
 from retrograd import Value, errors, explore
 from retrograd.explorer import page as page_module
@@ -305,7 +306,7 @@ def test_a_notebook_shows_pictures_and_pages_and_keeps_them(tmp_path: Path) -> N
     nbclient = pytest.importorskip("nbclient")
     source = ["import retrograd as rg\na = rg.Value(2.0, label='a')\nL = a * a\nL", "rg.explore(L, a=a)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in source])
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=PATIENCE, kernel_name="python3").execute()
     file = tmp_path / "saved.ipynb"
     nbformat.write(notebook, file)
     saved = nbformat.read(file, as_version=4)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 import retrograd as rg
 from retrograd import errors
@@ -238,7 +239,7 @@ print(error, file=sys.stderr) if error else None
 def test_sub_interpreters_are_refused_with_a_sentence(first: str) -> None:
     # Run as a program: what a sub-interpreter leaves behind is not for this process.
     done = subprocess.run(
-        [sys.executable, "-c", SUB_INTERPRETER.format(first=first)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SUB_INTERPRETER.format(first=first)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert "interpreter" in done.stderr, done.stderr
     assert done.returncode >= 0, "it crashed"
@@ -250,6 +251,6 @@ def test_free_threaded_builds_are_refused_with_a_sentence() -> None:
         "import sysconfig; real = sysconfig.get_config_var; "
         "sysconfig.get_config_var = lambda name: 1 if name == 'Py_GIL_DISABLED' else real(name); import retrograd"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert str(errors.free_threaded()) in done.stderr

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from retrograd import errors, reference
 
@@ -612,7 +613,7 @@ def test_a_forked_child_goes_on() -> None:
     )
     if not hasattr(os, "fork"):
         pytest.skip("this system has no fork")
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 0
 
 
 def test_a_sub_interpreter_is_refused_with_a_sentence() -> None:
@@ -625,5 +626,5 @@ def test_a_sub_interpreter_is_refused_with_a_sentence() -> None:
         "else:\n    raise SystemExit('it was not refused')\n"
     )
     assert interpreters
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], timeout=PATIENCE, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from browser import missing
+from patience import PATIENCE
 from terminal import ROOT
 
 from retrograd.explorer.live import Live
@@ -65,7 +66,7 @@ class Running:
         if method == "POST":
             sent |= {"Origin": self.origin, "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in sent.items():
@@ -87,7 +88,7 @@ class Running:
 
     def events(self) -> Iterator[dict[str, Any]]:
         """The messages of the stream, from one connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request("GET", f"/{self.token}/events")
             answer = connection.getresponse()
@@ -449,7 +450,7 @@ def test_the_command_prints_its_address_and_ctrl_c_saves(tmp_path: Path, needs_b
         assert process.stderr is not None
         match = re.search(r"http://127\.0\.0\.1:(\d+)/([\w-]{43})/", process.stderr.readline())
         assert match is not None
-        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=PATIENCE)
         headers = {"Origin": f"http://127.0.0.1:{match[1]}", "Content-Type": "application/json"}
         for _ in range(3):
             connection.request("POST", f"/{match[2]}/command", '{"do": "step"}', headers)
@@ -500,7 +501,7 @@ def shown(page: Any, text: str | re.Pattern[str]) -> None:
 
 
 def wait_for_step(page: Any, least: int) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while page.evaluate("document.querySelector('progress').value") < least:
         assert time.monotonic() < until
         page.wait_for_timeout(50)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import require
+from patience import PATIENCE
 
 import retrograd as rg
 from retrograd import engine
@@ -218,7 +219,7 @@ def test_it_takes_over_in_the_background() -> None:
     assert [program.tier for program in auto.stats().programs] == ["vm"]
     for _ in range(20):
         auto.backward(document)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while auto.stats().programs[0].tier != "llvm" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert auto.stats().programs[0].tier == "llvm"

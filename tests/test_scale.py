@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from patience import PATIENCE
 
 ALL = bool(os.environ.get("RETROGRAD_TRUST"))
 pytestmark = [pytest.mark.native, pytest.mark.memory]
@@ -108,7 +109,7 @@ def test_the_same_bits_for_every_hash_seed(engine: str) -> None:
     for seed in range(10):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed), "RETROGRAD_ENGINE": engine}
         done = subprocess.run(
-            [sys.executable, "-c", HASHED], env=environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", HASHED], env=environment, capture_output=True, text=True, timeout=PATIENCE
         )
         assert done.returncode == 0, done.stderr
         found.add(done.stdout)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
 from rich.cells import cell_len
 from rich.console import Console
 from terminal import ROOT, Terminal
@@ -208,7 +209,7 @@ def test_keys_thrown_away_before_they_are_read_are_not_waited_for() -> None:
     with Terminal(ARGUMENTS, command=("-c", THROWN_AWAY)) as terminal:
         terminal.wait_for("step 1 of")
         terminal.send("right")
-        until, drawn = time.monotonic() + 20, len(terminal.raw)
+        until, drawn = time.monotonic() + PATIENCE, len(terminal.raw)
         while len(terminal.raw) == drawn:  # it looks at the window's size between keys
             assert time.monotonic() < until, "it waits for keys that are gone"
             terminal.resize(100, 30)
@@ -232,7 +233,7 @@ def test_ctrl_z_hands_the_terminal_back_and_takes_it_again() -> None:
     with Terminal(ARGUMENTS) as terminal:
         terminal.wait_for("step 1 of")
         terminal.send("ctrl+z")
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while terminal.raw.count(ENTER) < 2:  # nobody else is in this session, so it goes on at once
             assert time.monotonic() < until
             terminal.read()

@@ -15,6 +15,7 @@ from itertools import islice
 
 import pytest
 from conftest import require
+from patience import PATIENCE
 from typer.testing import CliRunner
 
 from retrograd import checkpoint, training
@@ -314,11 +315,11 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
     options = ["--data", small.data, "--n-embd", "4", "--n-head", "2", "--block-size", "5", "--steps"]
     program = [sys.executable, "-c", "from retrograd.cli.train import train; train()", "gpt", "--out", str(out)]
     process = subprocess.Popen([*program, *options, "1000000"], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(read_log(out)) < 3 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(number)
-    stderr = process.communicate(timeout=60)[1]
+    stderr = process.communicate(timeout=PATIENCE)[1]
     done = checkpoint.load_checkpoint(out).step
     if number == signal.SIGINT:
         assert process.returncode == 130

@@ -14,6 +14,9 @@ constexpr size_t kMostMembers = 64;
 constexpr size_t kEnough = 512;  // numbers of one member, beside which the half microsecond that a run costs is little
 constexpr size_t kOften = 2;     // uses of a parameter
 
+// Where there is no pattern, chains of fewer numbers are additions like others.
+constexpr size_t kLongChain = 16;
+
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
 bool better_replayed(const Entry& entry, const Lowered& lowered) {
   const double calls = static_cast<double>(
@@ -34,6 +37,10 @@ void Entry::compile() {
   const Terms terms = terms_of(expanded);
   done("terms");
   program = reroll(expanded, terms, leaves);
+  if (lacks_pattern(program.terms, program.groups)) {
+    Program other = reroll(expanded, terms_of(expanded, kLongChain), leaves, Order::TURNS);
+    if (other.instructions.size() < program.instructions.size()) program = std::move(other);
+  }
   done("reroll");
   const std::string problem = verify(program, false);
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);

@@ -12,7 +12,7 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
 
 // Terms with equal keys form a group.
 struct Key {
-  uint32_t level;
+  uint32_t level;     // or turn
   uint32_t what;      // kind, row, init, whether a gradient is wanted
   uint32_t operands;  // what kinds of operands
   uint32_t arity;     // how many operands; not part of the group, but of the order in it
@@ -33,6 +33,6 @@ struct Key {
 };
 
 // A key for each term, in an order in which groups are together, and operands come before results.
-std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active);
+std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active, Order order);
 
 }  // namespace retrograd::compiler

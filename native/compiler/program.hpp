@@ -100,7 +100,14 @@ struct Leaves {
   uint32_t active_inputs = 0, inactive_inputs = 0;
 };
 
-Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves);
+// What makes a group of like terms: that they have the same level, or, where there is no pattern, that their operands
+// are known when their kind has its turn.
+enum class Order { LEVELS, TURNS };
+
+Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves, Order order = Order::LEVELS);
+
+// Whether a large program's terms are so unlike each other that its groups are small.
+constexpr bool lacks_pattern(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
 
 // Checks everything that the comment above promises; the first violation in words, or nothing.
 std::string verify(const Program& program, bool every_address);

@@ -15,15 +15,15 @@ namespace {
 
 class Rerolling {
  public:
-  Rerolling(const Graph& graph, const Terms& terms, const Leaves& leaves)
-      : graph_(graph), terms_(terms), leaves_(leaves) {}
+  Rerolling(const Graph& graph, const Terms& terms, const Leaves& leaves, Order order)
+      : graph_(graph), terms_(terms), leaves_(leaves), order_(order) {}
 
   Program run() {
     place_leaves();
     program_.literals.resize(graph_.literals.size());
     nodes_.resize(graph_.size());
     active_ = active_nodes(graph_, terms_, leaves_);
-    const std::vector<Key> keys = grouped_terms(graph_, terms_, active_);
+    const std::vector<Key> keys = grouped_terms(graph_, terms_, active_, order_);
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
@@ -518,6 +518,7 @@ class Rerolling {
   const Graph& graph_;
   const Terms& terms_;
   const Leaves& leaves_;
+  const Order order_;
   Program program_;
   std::vector<Place> leaf_places_;
   std::vector<Place> nodes_;
@@ -529,8 +530,8 @@ class Rerolling {
 
 }  // namespace
 
-Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves) {
-  return Rerolling(graph, terms, leaves).run();
+Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves, Order order) {
+  return Rerolling(graph, terms, leaves, order).run();
 }
 
 }  // namespace retrograd::compiler

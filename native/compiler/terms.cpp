@@ -7,7 +7,8 @@ namespace {
 
 class Gathering {
  public:
-  explicit Gathering(const Graph& graph) : graph_(graph), uses_(graph.size()), link_(graph.size(), kNone) {
+  Gathering(const Graph& graph, size_t least)
+      : graph_(graph), least_(least), uses_(graph.size()), link_(graph.size(), kNone) {
     terms_.first.push_back(0);
     terms_.operands.reserve(graph.operands.size());
   }
@@ -55,6 +56,9 @@ class Gathering {
         inner_[operands[side].index()] = true;
       }
     }
+    for (size_t i = graph_.size(); i-- > 0;) {
+      if (graph_.rows[i] == ROW_add && uses_[i] > 0 && !inner_[i]) unlink_if_short(i);
+    }
     // Products that a chain takes in. A chain of two numbers is no chain, unless both are products or one is the
     // zero that a sum starts from.
     product_.resize(graph_.size());
@@ -94,12 +98,23 @@ class Gathering {
     for (size_t side = 0; side < 2 && !starts_at_zero_; ++side) {
       if (!is_zero(chain_[side])) continue;
       starts_at_zero_ = true;
-      zero_ = chain_[side].index();
       chain_.erase(chain_.begin() + static_cast<std::ptrdiff_t>(side));
     }
   }
 
+  void unlink_if_short(size_t top) {
+    read_chain(top);
+    if (chain_.size() >= least_) return;
+    for (size_t node = top; link_[node] != kNone;) {
+      const size_t next = graph_.operands_of(node)[link_[node]].index();
+      link_[node] = kNone;
+      inner_[next] = false;
+      node = next;
+    }
+  }
+
   bool worth_gathering() const {
+    if (chain_.size() < least_) return false;
     return starts_at_zero_ || chain_.size() > 2 || (is_product(chain_[0]) && is_product(chain_[1]));
   }
 
@@ -116,11 +131,8 @@ class Gathering {
     auto operands = graph_.operands_of(node);
     if (row == ROW_add) {
       read_chain(node);
-      if (worth_gathering()) {
-        if (starts_at_zero_) terms_.pinned.push_back(zero_);
-        return sum_of_chain(node);
-      }
-      return emit(Kind::MAP, row, node, chain_);
+      if (worth_gathering()) return sum_of_chain(node);
+      return emit(Kind::MAP, row, node, operands);
     }
     if (row == ROW_sum) {
       chain_.assign(operands.begin(), operands.end());
@@ -150,7 +162,6 @@ class Gathering {
       }
       auto factors = graph_.operands_of(id.index());
       pairs_.insert(pairs_.end(), {factors[0], graph_.rows[id.index()] == ROW_mul ? factors[1] : factors[0]});
-      if (graph_.rows[id.index()] == ROW_pow) terms_.pinned.push_back(factors[1].index());
     }
     if (pairs_.empty()) return emit(Kind::SUM, ROW_sum, node, plain_);
     if (plain_.size() > 1) {
@@ -204,6 +215,7 @@ class Gathering {
   }
 
   const Graph& graph_;
+  const size_t least_;  // numbers of a chain
   Terms terms_;
   std::vector<uint32_t> uses_;
   std::vector<uint8_t> link_;
@@ -211,11 +223,10 @@ class Gathering {
   std::vector<bool> product_;  // products that a chain has taken in
   std::vector<Id> chain_, pairs_, plain_;
   bool starts_at_zero_ = false;
-  uint32_t zero_ = 0;
 };
 
 }  // namespace
 
-Terms terms_of(const Graph& graph) { return Gathering(graph).run(); }
+Terms terms_of(const Graph& graph, size_t least) { return Gathering(graph, least).run(); }
 
 }  // namespace retrograd::compiler

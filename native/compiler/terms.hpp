@@ -25,7 +25,6 @@ struct Terms {
   std::vector<uint32_t> first;    // where operands begin; one more than there are terms
   std::vector<Id> operands;       // of a DOT, after the init, x0, y0, x1, y1, …
   std::vector<uint32_t> levels;   // 1 + the highest level among the operands; leaves and literals have level 0
-  std::vector<uint32_t> pinned;   // literals whose number shaped the terms: zeros that were left out
 
   size_t size() const { return kinds.size(); }
   std::span<const Id> operands_of(size_t term) const {
@@ -33,7 +32,7 @@ struct Terms {
   }
 };
 
-// Only what the graph's roots depend on.
-Terms terms_of(const Graph& graph);
+// Only what the graph's roots depend on. Chains of fewer than `least` numbers stay additions.
+Terms terms_of(const Graph& graph, size_t least = 0);
 
 }  // namespace retrograd::compiler
