@@ -1,5 +1,5 @@
-// From terms to instructions: like terms of one level become a group with a region of its own, and the addresses of
-// what they read and write become nests of loops.
+// From terms to instructions: like terms of one level, or turn, become a group with a region of its own, and the
+// addresses of what they read and write become nests of loops.
 #include <algorithm>
 #include <map>
 #include <numeric>
