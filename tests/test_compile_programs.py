@@ -405,7 +405,7 @@ def chosen_at_random(count: int, leaves: Vector, seed: int) -> Any:
     nodes: Vector = list(leaves)
     for _ in range(count):
         x, y, z = (generator.choice(nodes) if generator.random() < 0.3 else nodes[-1 - i * 7] for i in range(3))
-        kind = generator.randrange(14)
+        kind = generator.randrange(16)
         if kind < 4:
             result = (x + y + z, x * y + z, x * y + y * z, x - y)[kind]
         elif kind < 8:
@@ -413,7 +413,9 @@ def chosen_at_random(count: int, leaves: Vector, seed: int) -> Any:
         elif kind < 11:
             result = (rg.math.sin(x), (x * x + 0.1).log(), 0 + x + y)[kind - 8]
         else:
-            result = (rg.maximum(x, y), rg.where(x < y, x, z), rg.sum([x, y * z, z]))[kind - 11]
+            base = x * x + 0.5
+            results = (rg.maximum(x, y), rg.where(x < y, x, z), rg.sum([x, y * z, z]), base**y, base**0.0)
+            result = results[kind - 11]
         nodes.append(result.tanh() if generator.random() < 0.5 else result * 0.25)
     return sum(nodes[-400:]) + rg.dot(nodes[-50:], nodes[-100:-50])
 
