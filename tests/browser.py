@@ -56,6 +56,13 @@ def browser() -> Iterator[Any]:
         started.stop()
 
 
+def new_context(browser: Any, **options: Any) -> Any:
+    """A window of its own, in which everything that is waited for has its time."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
 class Page:
     """A page of the explorer, and what the tests ask it."""
 
@@ -131,8 +138,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
         explorer = thing if isinstance(thing, Explorer) else explore(thing, **values)
         file = explorer.save(tmp_path / f"page{len(opened)}.html")
         settings = {"viewport": {"width": 1280, "height": 800}, "offline": True, "reduced_motion": "reduce", **options}
-        context = browser.new_context(**settings)
-        context.set_default_timeout(1000 * PATIENCE)
+        context = new_context(browser, **settings)
         page = context.new_page()
         requests: list[str] = []
         problems: list[str] = []

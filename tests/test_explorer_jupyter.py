@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import new_context
 from conftest import require
 from patience import PATIENCE
 
@@ -76,8 +77,7 @@ def step_through(page: Any) -> str:
 
 def test_a_saved_notebook_still_shows_the_explorer(browser: Any, lab: tuple[str, Path]) -> None:
     address, file = lab
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    context.set_default_timeout(1000 * PATIENCE)
+    context = new_context(browser, viewport={"width": 1280, "height": 1000})
     page = context.new_page()
     # What JupyterLab asks on a slow machine, such as whether to wait for the kernel, is accepted.
     page.add_locator_handler(page.locator("dialog.jp-Dialog .jp-mod-accept"), lambda button: button.first.click())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Page, Show
+from browser import Page, Show, new_context
 from patience import PATIENCE
 
 from retrograd import Value, errors, explore
@@ -288,7 +288,7 @@ def test_a_notebook_frame_may_run_its_script_and_nothing_else() -> None:
 def test_the_frame_works_inside_a_saved_page(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "notebook.html"
     file.write_text(f"<!doctype html><h1>A notebook</h1>{explore('a*b', a=2.0, b=3.0)._repr_html_()}")
-    context = browser.new_context(offline=True, reduced_motion="reduce")
+    context = new_context(browser, offline=True, reduced_motion="reduce")
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -327,7 +327,7 @@ def test_the_live_widget_shares_step_and_values() -> None:
 
 
 def test_the_widgets_script_shows_the_page_and_follows_its_model(browser: Any) -> None:
-    context = browser.new_context(offline=True, reduced_motion="reduce")
+    context = new_context(browser, offline=True, reduced_motion="reduce")
     page = context.new_page()
     page.set_content("<div id='cell'></div>")
     page.add_style_tag(content=bundle("explorer.css"))
@@ -371,7 +371,7 @@ def test_what_the_page_cannot_read_is_said(browser: Any, tmp_path: Path) -> None
     payload["trace"] = {**payload["trace"], "version": 99}
     file = tmp_path / "page.html"
     file.write_text(document(payload))
-    context = browser.new_context(offline=True)
+    context = new_context(browser, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
     page.wait_for_selector("text=This page cannot be shown")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import missing
+from browser import missing, new_context
 from patience import PATIENCE
 from terminal import ROOT
 
@@ -473,7 +473,7 @@ def opened(browser: Any, needs_bundle: None) -> Iterator[Callable[..., Any]]:
     pages: list[tuple[Any, list[str], list[str], str]] = []
 
     def opened(running: Running, **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context = new_context(browser, **{"viewport": {"width": 1280, "height": 800}, **options})
         problems: list[str] = []
         requests: list[str] = []
 
