@@ -119,7 +119,10 @@ Number: TypeAlias = Value | float
 
 @contextlib.contextmanager
 def turn() -> Iterator[None]:
-    """Work on gradients as a backward pass does: those of other threads wait, as they do for each other."""
+    """Work on gradients as a backward pass does: those of other threads wait, as they do for each other.
+
+    So a derivative written by a user must not wait for another thread that has a pass of its own: neither would end.
+    """
     enter_pass()
     try:
         yield
