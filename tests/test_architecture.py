@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,48 @@ def test_files_stay_readable(path: Path) -> None:
     lines = path.read_text().splitlines()
     assert len(lines) <= 620, f"{path.name} has {len(lines)} lines: is it one thing?"
     assert ast.get_docstring(ast.parse("\n".join(lines))), f"{path.name} does not say what it is for"
+
+
+#: The folders of the explorer's page in the order in which data passes; "." is the page that puts them together.
+WEB = ROOT / "web" / "src"
+WEB_LAYERS = ["model", "words", "trace", "layout", "state", "views", "panels", "live", "."]
+WEB_FILES = sorted([*WEB.rglob("*.ts"), *WEB.rglob("*.tsx")])
+WEB_IMPORT = re.compile(r'^import (?:[^"]* from )?"(\.[^"]*)";$', re.MULTILINE)
+
+
+def web_layer(path: Path) -> int:
+    parts = path.relative_to(WEB).parts
+    return WEB_LAYERS.index(parts[0] if len(parts) > 1 else ".")
+
+
+def web_imports(path: Path) -> set[Path]:
+    """The files of ``web/src`` that one of them imports, for their types too."""
+    named = [(path.parent / name).resolve() for name in WEB_IMPORT.findall(path.read_text())]
+    return {file for file in WEB_FILES for name in named if file.with_suffix("") == name}
+
+
+@pytest.mark.parametrize("path", WEB_FILES, ids=lambda path: path.relative_to(WEB).as_posix())
+def test_the_page_imports_only_from_layers_before(path: Path) -> None:
+    later = [other for other in web_imports(path) if web_layer(other) > web_layer(path)]
+    assert not later, f"{path.name} imports {later[0].relative_to(WEB)}, which stands later in WEB_LAYERS"
+
+
+def test_the_page_has_no_circular_imports() -> None:
+    order = [*TopologicalSorter({path: web_imports(path) for path in WEB_FILES}).static_order()]
+    assert len(order) == len(WEB_FILES) > 40
+    imported = {name for path in WEB_FILES for name in web_imports(path)}
+    entries = {WEB / "main.tsx", WEB / "live" / "main.tsx"}
+    generated = {WEB / "model" / "special.ts"}  # what ops.gen.ts imports
+    assert imported | entries | generated == set(WEB_FILES), "a file that nothing imports is of no use"
+
+
+@pytest.mark.parametrize("folder", WEB_LAYERS)
+def test_a_folder_of_the_page_can_be_taken_in_at_a_glance(folder: str) -> None:
+    files = [path for path in WEB_FILES if path.parent == (WEB / folder).resolve()]
+    assert 0 < len(files) <= 13
+    for path in files:
+        assert len(path.read_text().splitlines()) <= 400, f"{path.name} is long: is it one thing?"
+        assert path.read_text().startswith("/**"), f"{path.name} does not say what it is for"
 
 
 def test_heavy_packages_are_imported_when_used() -> None:

@@ -182,8 +182,8 @@ def ops_typescript() -> str:
     primitives = [op.name for op in ops.OPS if op.primitive]
     lines = [
         f"// {MARK}",
-        f'import {{ {", ".join(f"f_{name}" for name in primitives)} }} from "./src/special";',
-        'import type { Op, NaryOp } from "./src/table";',
+        f'import {{ {", ".join(f"f_{name}" for name in primitives)} }} from "./src/model/special";',
+        'import type { Op, NaryOp } from "./src/model/table";',
         "",
     ]
     for op in ops.OPS:

@@ -1,12 +1,15 @@
 /** The page: the graph and its steps on the left, one panel at a time on the right. */
 
 import { Component, type ComponentType, createRef, type JSX, type RefObject } from "preact";
-import { CanvasView } from "./canvasview";
-import { Dialogs } from "./dialogs";
-import { GraphView } from "./graphview";
-import { Header } from "./header";
-import { keyPressed } from "./keys";
-import { BUGS } from "./lab";
+import { BUGS } from "./model/lab";
+import { SVG_MOST } from "./layout/scene";
+import type { State, Store, Tab } from "./state/store";
+import { CanvasView } from "./views/canvasview";
+import { Dialogs } from "./views/dialogs";
+import { GraphView } from "./views/graphview";
+import { Header } from "./views/header";
+import { keyPressed } from "./views/keys";
+import { Transport } from "./views/transport";
 import { Bugs } from "./panels/bugs";
 import { FormulaPanel } from "./panels/formula";
 import { Game } from "./panels/game";
@@ -16,9 +19,6 @@ import { Predict } from "./panels/predict";
 import { StepPanel } from "./panels/step";
 import { Waterfall } from "./panels/waterfall";
 import { Why } from "./panels/why";
-import { SVG_MOST } from "./scene";
-import type { State, Store, Tab } from "./store";
-import { Transport } from "./transport";
 
 /** The panels, in the order of their tabs. */
 const PANELS: readonly { readonly tab: Tab; readonly name: string; readonly view: ComponentType<{ store: Store; state: State }> }[] = [

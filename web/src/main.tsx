@@ -1,12 +1,12 @@
 /** The one entry of the bundle: the page mounts itself, and a notebook widget calls `render`. */
 
 import { render as renderTree } from "preact";
+import { splitInputs, runProgram, type Program } from "./model/program";
+import { decode, type Payload } from "./trace/decode";
+import { followHash, fromHash } from "./state/hash";
+import { Store } from "./state/store";
 import { App, NARROW } from "./app";
-import { decode, type Payload } from "./decode";
-import { followHash, fromHash } from "./hash";
-import { splitInputs, runProgram, type Program } from "./program";
-import { Store } from "./store";
-import "./style.css";
+import "./style/explorer.css";
 
 const FIRST: Program = splitInputs("a = 2; b = -3; c = 10; (a + b) * c");
 

@@ -1,7 +1,7 @@
 /** Pictures of numbers: the loss over the steps, the norms of the gradients, the ReLUs that never open. */
 
 import { Component, createRef, type JSX } from "preact";
-import { short } from "../numbers";
+import { short } from "../model/numbers";
 import { type Entry, layerName } from "./protocol";
 import { type Live, shownLook, shownStep } from "./state";
 

@@ -1,7 +1,7 @@
 /** What the model makes of its problem: the plane as the network divides it, or the documents a GPT makes up. */
 
 import { Component, createRef, type JSX } from "preact";
-import { short, signed } from "../numbers";
+import { short, signed } from "../model/numbers";
 import { graphAddress, type Look, type Opening } from "./protocol";
 import { type Live, shownLook, shownStep } from "./state";
 

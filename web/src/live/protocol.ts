@@ -1,6 +1,6 @@
 /** What the server of a live run says and is told; described in `src/retrograd/explorer/live.py`. */
 
-import { fromJson } from "../numbers";
+import { fromJson } from "../model/numbers";
 
 type JsonNumber = number | string;
 /** Step (from 1), loss, accuracy or null, and the norm of each layer's gradient. */

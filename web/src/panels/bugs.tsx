@@ -1,9 +1,9 @@
 /** The bug lab: wrong backward passes, made for real on this graph, with the wrong numbers they yield and why. */
 
 import type { JSX } from "preact";
-import { BUGS, withBug } from "../lab";
-import { repr } from "../numbers";
-import type { State, Store } from "../store";
+import { BUGS, withBug } from "../model/lab";
+import { repr } from "../model/numbers";
+import type { State, Store } from "../state/store";
 
 interface Props {
   readonly store: Store;

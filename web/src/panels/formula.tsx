@@ -1,14 +1,14 @@
 /** The formula: the whole expression with every part to be clicked, the derivatives beside it, and all of it as LaTeX. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { parseOnce } from "../formula";
-import { OPERATION } from "../graph";
-import { displayTree, nodeLatex, runLatex } from "../latex";
-import { Derivative, formulaMaths, Maths, type Names } from "../math";
-import { signed, short } from "../numbers";
-import { about } from "../sentences";
-import type { State, Store } from "../store";
-import { partialOf, ROWS } from "../symbols";
+import { parseOnce } from "../model/formula";
+import { OPERATION } from "../model/graph";
+import { signed, short } from "../model/numbers";
+import { partialOf, ROWS } from "../model/symbols";
+import { displayTree, nodeLatex, runLatex } from "../words/latex";
+import { about } from "../words/sentences";
+import type { State, Store } from "../state/store";
+import { Derivative, formulaMaths, Maths, type Names } from "../views/math";
 
 interface Props {
   readonly store: Store;

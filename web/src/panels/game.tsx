@@ -1,13 +1,13 @@
 /** The visit-order game: place the order of the backward pass, run it, and learn what was lost, how much, and why. */
 
 import type { JSX } from "preact";
-import { LEAF } from "../graph";
-import { inManner, lateIn, type Late, players, readAtVisit } from "../lab";
-import { repr, short, thousands } from "../numbers";
-import { PRESETS } from "../presets";
-import { splitInputs } from "../program";
-import type { Run } from "../run";
-import type { State, Store } from "../store";
+import { LEAF } from "../model/graph";
+import { inManner, lateIn, type Late, players, readAtVisit } from "../model/lab";
+import { repr, short, thousands } from "../model/numbers";
+import { splitInputs } from "../model/program";
+import type { Run } from "../model/run";
+import { PRESETS } from "../state/presets";
+import type { State, Store } from "../state/store";
 
 interface Props {
   readonly store: Store;

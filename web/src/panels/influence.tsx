@@ -1,9 +1,9 @@
 /** The gradient thermometer: the inputs ranked by their influence on the result, with their signs. */
 
 import type { JSX } from "preact";
-import { repr, signed } from "../numbers";
-import type { State, Store } from "../store";
-import { tone } from "../tone";
+import { repr, signed } from "../model/numbers";
+import type { State, Store } from "../state/store";
+import { tone } from "../views/tone";
 
 interface Props {
   readonly store: Store;

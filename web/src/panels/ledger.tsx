@@ -1,10 +1,10 @@
 /** The contribution ledger: for each node one row a use, with the running `+=`, and the switch to a wrong `=`. */
 
 import type { JSX } from "preact";
-import { repr, signed } from "../numbers";
-import { edgeFormula } from "../sentences";
-import type { State, Store } from "../store";
-import { tone } from "../tone";
+import { repr, signed } from "../model/numbers";
+import { edgeFormula } from "../words/sentences";
+import type { State, Store } from "../state/store";
+import { tone } from "../views/tone";
 
 interface Props {
   readonly store: Store;

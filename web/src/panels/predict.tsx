@@ -1,9 +1,9 @@
 /** Predict, then reveal: say what a step adds before it is shown. Scored, and played by keyboard alone if you like. */
 
 import { Component, createRef, type JSX } from "preact";
-import { readNumber, repr } from "../numbers";
-import { additionText, edgeFormula } from "../sentences";
-import type { State, Store } from "../store";
+import { readNumber, repr } from "../model/numbers";
+import { additionText, edgeFormula } from "../words/sentences";
+import type { State, Store } from "../state/store";
 
 interface Props {
   readonly store: Store;

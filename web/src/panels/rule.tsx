@@ -1,9 +1,9 @@
 /** The card of a rule, written from the op table: the distributor, the swapper, the gate, … */
 
 import type { JSX } from "preact";
-import { NARY_ROWS, ROWS } from "../symbols";
-import type { State } from "../store";
-import { prettyFormula } from "../graphview";
+import { NARY_ROWS, ROWS } from "../model/symbols";
+import type { State } from "../state/store";
+import { prettyFormula } from "../views/graphview";
 
 export function RuleCard({ state, node }: { state: State; node: number }): JSX.Element | null {
   const { graph } = state.shown;

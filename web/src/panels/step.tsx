@@ -1,11 +1,11 @@
 /** What is selected, or else what the step is about: its sum with numbers, its rule, its nudge check, its source line. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { nudged, nudgedRoot } from "../evaluate";
-import { LEAF, OPERATION } from "../graph";
-import { readNumber, repr, short, thousands } from "../numbers";
-import { additionText, edgeFormula, operationText } from "../sentences";
-import type { State, Store } from "../store";
+import { nudged, nudgedRoot } from "../model/evaluate";
+import { LEAF, OPERATION } from "../model/graph";
+import { readNumber, repr, short, thousands } from "../model/numbers";
+import { additionText, edgeFormula, operationText } from "../words/sentences";
+import type { State, Store } from "../state/store";
 import { RuleCard } from "./rule";
 
 interface Props {

@@ -1,9 +1,9 @@
 /** The waterfall: the forward pass down one column, the backward pass down the other, as they mirror each other. */
 
 import type { JSX } from "preact";
-import { repr } from "../numbers";
-import { additionText, operationText } from "../sentences";
-import type { State, Store } from "../store";
+import { repr } from "../model/numbers";
+import { additionText, operationText } from "../words/sentences";
+import type { State, Store } from "../state/store";
 
 interface Props {
   readonly store: Store;

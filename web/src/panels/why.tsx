@@ -1,22 +1,16 @@
 /** "Why is this gradient small?": the strongest path from the result down to a node, factor by factor. */
 
 import type { JSX } from "preact";
-import { wayUp } from "../lab";
-import { repr, short } from "../numbers";
-import type { Run } from "../run";
-import { edgeFormula } from "../sentences";
-import type { State, Store } from "../store";
-import { strength, tone } from "../tone";
+import { type Link, pathTo } from "../model/lab";
+import { repr, short } from "../model/numbers";
+import type { Run } from "../model/run";
+import { edgeFormula } from "../words/sentences";
+import { askedAbout, type State, type Store } from "../state/store";
+import { strength, tone } from "../views/tone";
 
 interface Props {
   readonly store: Store;
   readonly state: State;
-}
-
-/** One node of the path, and the edge by which its gradient comes; the result has none. */
-interface Link {
-  readonly node: number;
-  readonly edge: number | null;
 }
 
 export function Why({ store, state }: Props): JSX.Element {
@@ -56,32 +50,6 @@ export function Why({ store, state }: Props): JSX.Element {
       </ol>
     </div>
   );
-}
-
-/** The node that is asked about: the selected one, or the input with the smallest gradient. */
-export function askedAbout({ run, selection }: State): number {
-  return selection?.kind === "node" && run.graph.isVariable(selection.id) ? selection.id : smallest(run);
-}
-
-/** The input with the smallest gradient. */
-function smallest(run: Run): number {
-  let found = run.graph.leaves[0] ?? run.graph.root;
-  for (const leaf of run.graph.leaves) if (Math.abs(run.final(leaf)) < Math.abs(run.final(found))) found = leaf;
-  return found;
-}
-
-export function pathTo(run: Run, node: number): Link[] {
-  const way = wayUp(run, node);
-  const { graph } = run;
-  return way
-    .map((at, k): Link => {
-      const use = way[k + 1];
-      if (use === undefined) return { node: at, edge: null };
-      const edges = graph.operandEdges(use).filter((edge) => graph.from[edge] === at);
-      edges.sort((a, b) => Math.abs(run.local[b]) - Math.abs(run.local[a]));
-      return { node: at, edge: edges[0] ?? null };
-    })
-    .reverse();
 }
 
 function others(run: Run, node: number): number {

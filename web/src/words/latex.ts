@@ -1,10 +1,10 @@
 /** Formulas and local derivatives in LaTeX, as `retrograd explain` writes them. */
 
-import { type Expr, parseOnce } from "./formula";
-import { LEAF, OPERATION } from "./graph";
-import type { Run } from "./run";
+import { type Expr, parseOnce } from "../model/formula";
+import { LEAF, OPERATION } from "../model/graph";
+import type { Run } from "../model/run";
+import { INFIX, NARY_ROWS, type Operand, partialOf, ROWS } from "../model/symbols";
 import { about } from "./sentences";
-import { INFIX, NARY_ROWS, type Operand, partialOf, ROWS } from "./symbols";
 
 const COMPARE: Readonly<Record<string, string>> = { "<": "<", "<=": "\\le", ">": ">", ">=": "\\ge", "==": "=", "!=": "\\ne" };
 const CONSTANTS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /** One token for each wire that a step uses: it carries its number to where it counts. Nothing moves under reduced motion. */
 
-import { signed, short } from "./numbers";
-import type { State } from "./store";
+import { signed, short } from "../model/numbers";
+import type { State } from "../state/store";
 import { tone } from "./tone";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -1,10 +1,10 @@
 /** What a screen reader says of a box or a wire, and what a tooltip shows. */
 
-import type { Group } from "./fold";
-import { LEAF, OPERATION } from "./graph";
-import { repr, short } from "./numbers";
-import type { Wire } from "./scene";
-import type { State } from "./store";
+import type { Group } from "../model/fold";
+import { LEAF, OPERATION } from "../model/graph";
+import { repr, short } from "../model/numbers";
+import type { Wire } from "../layout/scene";
+import type { State } from "../state/store";
 
 export function nodeLabel(state: State, node: number): string {
   const { shown, step } = state;

@@ -1,13 +1,13 @@
 /** The state of the page and everything that changes it. Views read `store.state` and call its methods. */
 
-import { encode } from "./encode";
-import { DomainProblem, evaluate } from "./evaluate";
-import { alone, type Folding, FoldTree, openAtFirst } from "./fold";
-import { inManner, withBug } from "./lab";
-import { repr } from "./numbers";
-import { type Program, runProgram } from "./program";
-import type { Run } from "./run";
-import { buildScene, type Scene } from "./scene";
+import { DomainProblem, evaluate } from "../model/evaluate";
+import { alone, type Folding, FoldTree, openAtFirst } from "../model/fold";
+import { inManner, smallestInput, withBug } from "../model/lab";
+import { repr } from "../model/numbers";
+import { type Program, runProgram } from "../model/program";
+import type { Run } from "../model/run";
+import { encode } from "../trace/encode";
+import { buildScene, type Scene } from "../layout/scene";
 
 export type Tab = "step" | "waterfall" | "ledger" | "influence" | "formula" | "game" | "predict" | "bugs" | "why";
 export type Selection = { readonly kind: "node" | "edge"; readonly id: number } | { readonly kind: "group"; readonly id: number };
@@ -373,4 +373,9 @@ function passOf(state: State): Run {
   if (state.bug !== null) return withBug(state.run, state.bug);
   if (state.assign) return withBug(state.run, "assign");
   return state.ran ? inManner(state.run, { order: state.order }) : state.run;
+}
+
+/** The node that is asked about: the selected one, or the input with the smallest gradient. */
+export function askedAbout({ run, selection }: State): number {
+  return selection?.kind === "node" && run.graph.isVariable(selection.id) ? selection.id : smallestInput(run);
 }

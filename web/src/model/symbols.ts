@@ -4,7 +4,7 @@
  * A choice such as `select(a <= 0, 0, 1)` is written as the side that was taken, for that is what the pass computed.
  */
 
-import { NARY, OPS } from "../ops.gen";
+import { NARY, OPS } from "../../ops.gen";
 import { type Expr, parseOnce } from "./formula";
 import { repr } from "./numbers";
 import type { NaryOp, Op } from "./table";

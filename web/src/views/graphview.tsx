@@ -1,16 +1,16 @@
 /** The graph: boxes with their numbers, a wire for every operand occurrence, values going right and gradients left. */
 
 import { Component, createRef, type JSX } from "preact";
-import type { Group } from "./fold";
-import { LEAF } from "./graph";
-import { signed, short, thousands } from "./numbers";
-import type { Item, Wire } from "./scene";
-import type { State, Store } from "./store";
-import { strength, tone } from "./tone";
-import { moveTokens } from "./tokens";
-import { ViewBox } from "./viewbox";
+import type { Group } from "../model/fold";
+import { LEAF } from "../model/graph";
+import { pathTo } from "../model/lab";
+import { signed, short, thousands } from "../model/numbers";
+import type { Item, Wire } from "../layout/scene";
+import { askedAbout, type State, type Store } from "../state/store";
 import { groupRange, nodeLabel, wireLabel } from "./labels";
-import { askedAbout, pathTo } from "./panels/why";
+import { moveTokens } from "./tokens";
+import { strength, tone } from "./tone";
+import { ViewBox } from "./viewbox";
 
 /** Below these scales a box shows its name and its gradient alone, larger; and then nothing but its colour. */
 const FAR = 0.62;

@@ -1,7 +1,7 @@
 /** The state in the address, so that a link leads to a step; in memory alone where the browser forbids more. */
 
-import { readNumber, repr } from "./numbers";
-import { splitInputs } from "./program";
+import { readNumber, repr } from "../model/numbers";
+import { splitInputs } from "../model/program";
 import type { State, Store, Tab } from "./store";
 
 const TABS: readonly Tab[] = ["step", "waterfall", "ledger", "influence", "formula", "why", "game", "predict", "bugs"];

@@ -1,7 +1,7 @@
 /** Formulas as MathML: fractions, roots and powers as people write them, whose names can be clicked. */
 
 import type { ComponentChildren, JSX } from "preact";
-import type { Expr } from "./formula";
+import type { Expr } from "../model/formula";
 
 const SIGNS: Readonly<Record<string, string>> = { "*": "·", "-": "−", "%": "mod", "//": "÷", "<=": "≤", ">=": "≥", "==": "=", "!=": "≠" };
 const CONSTANTS: Readonly<Record<string, string>> = { inf: "∞", LN2: "ln 2", INV_LN2: "1/ln 2", INV_LN10: "1/ln 10", SQRT_HALF: "1/√2", INV_SQRT_2PI: "1/√2π", TWO_OVER_SQRT_PI: "2/√π", DEGREE: "π/180", RADIAN: "180/π" };

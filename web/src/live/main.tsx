@@ -1,13 +1,13 @@
 /** The page of a training run that is going on: what it does, and the buttons that steer it. */
 
 import { Component, type JSX, render } from "preact";
-import { Dead, LossChart, Norms } from "./live/charts";
-import { Plane, Samples } from "./live/model";
-import { type Command, graphAddress, type Message, tell } from "./live/protocol";
-import { type Live, NOTHING, received, shownStep } from "./live/state";
-import { short } from "./numbers";
-import "./style/base.css";
-import "./live/live.css";
+import { short } from "../model/numbers";
+import { Dead, LossChart, Norms } from "./charts";
+import { Plane, Samples } from "./model";
+import { type Command, graphAddress, type Message, tell } from "./protocol";
+import { type Live, NOTHING, received, shownStep } from "./state";
+import "../style/base.css";
+import "./live.css";
 
 const PACES = [1, 2, 5, 10, 20, 50, 100];
 const THEMES = ["auto", "light", "dark"] as const;

@@ -1,12 +1,12 @@
 /** What opens over the page: the gallery, search, export, and the list of keys. */
 
 import { Component, createRef, type ComponentChildren, type JSX } from "preact";
+import { splitInputs } from "../model/program";
+import { PRESETS } from "../state/presets";
+import type { State, Store } from "../state/store";
 import { download, pngBlob, svgText } from "./exportimage";
 import { KEYS } from "./keys";
 import { nodeLabel } from "./labels";
-import { PRESETS } from "./presets";
-import { splitInputs } from "./program";
-import type { State, Store } from "./store";
 
 interface Props {
   readonly store: Store;

@@ -133,7 +133,7 @@ export function lateIn(run: Run, order: readonly number[]): Late[] {
 }
 
 /** From a node to the root, along the use that sends most. */
-export function wayUp(run: Run, from: number): number[] {
+function wayUp(run: Run, from: number): number[] {
   const { graph } = run;
   const path = [from];
   for (let node = from; node !== graph.root; ) {
@@ -144,6 +144,34 @@ export function wayUp(run: Run, from: number): number[] {
     path.push(node);
   }
   return path;
+}
+
+/** One node of the path, and the edge by which its gradient comes; the result has none. */
+export interface Link {
+  readonly node: number;
+  readonly edge: number | null;
+}
+
+/** The strongest path from the result down to a node, with the edge between each two. */
+export function pathTo(run: Run, node: number): Link[] {
+  const way = wayUp(run, node);
+  const { graph } = run;
+  return way
+    .map((at, k): Link => {
+      const use = way[k + 1];
+      if (use === undefined) return { node: at, edge: null };
+      const edges = graph.operandEdges(use).filter((edge) => graph.from[edge] === at);
+      edges.sort((a, b) => Math.abs(run.local[b]) - Math.abs(run.local[a]));
+      return { node: at, edge: edges[0] ?? null };
+    })
+    .reverse();
+}
+
+/** The input with the smallest gradient. */
+export function smallestInput(run: Run): number {
+  let found = run.graph.leaves[0] ?? run.graph.root;
+  for (const leaf of run.graph.leaves) if (Math.abs(run.final(leaf)) < Math.abs(run.final(found))) found = leaf;
+  return found;
 }
 
 /** From a node to the input that it moves most along one path. */

@@ -1,10 +1,10 @@
 /** Reads the JSON of `retrograd explain --format json`, and the payload that `retrograd.explore` puts into the page. */
 
-import { Graph, type Source } from "./graph";
-import type { Folding } from "./fold";
-import { fromJson } from "./numbers";
+import type { Folding } from "../model/fold";
+import { Graph, type Source } from "../model/graph";
+import { fromJson } from "../model/numbers";
+import { Run } from "../model/run";
 import { type PackJson, unpack } from "./pack";
-import { Run } from "./run";
 
 /** What the page is given. */
 export interface Payload {

@@ -1,10 +1,10 @@
 /** Reads the packed trace (see PACK.md): columns for large graphs, from which every sum follows. */
 
-import { backward, locals } from "./evaluate";
-import type { Folding } from "./fold";
-import { CONSTANT, Graph, LEAF, OPERATION, type Source } from "./graph";
-import { fromJson, repr } from "./numbers";
-import type { Run } from "./run";
+import { backward, locals } from "../model/evaluate";
+import type { Folding } from "../model/fold";
+import { CONSTANT, Graph, LEAF, OPERATION, type Source } from "../model/graph";
+import { fromJson, repr } from "../model/numbers";
+import type { Run } from "../model/run";
 
 interface Column {
   readonly type: "u8" | "u16" | "u32" | "f64";

@@ -1,10 +1,10 @@
 /** A run as trace JSON, the same that `retrograd explain --format json` writes: Python reads it back and checks every sum. */
 
-import { CONSTANT, LEAF, OPERATION } from "./graph";
-import { repr } from "./numbers";
-import { edgeLatex, nodeLatex } from "./latex";
-import type { Run } from "./run";
-import { additionText, edgeFormula, stepText } from "./sentences";
+import { CONSTANT, LEAF, OPERATION } from "../model/graph";
+import { repr } from "../model/numbers";
+import type { Run } from "../model/run";
+import { edgeLatex, nodeLatex } from "../words/latex";
+import { additionText, edgeFormula, stepText } from "../words/sentences";
 
 function json(x: number): number | string {
   return Number.isFinite(x) ? x : x !== x ? "NaN" : x > 0 ? "Infinity" : "-Infinity";

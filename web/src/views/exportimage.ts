@@ -1,6 +1,6 @@
 /** Saves the graph as SVG or PNG, with its styles written into it, so that it looks the same everywhere. */
 
-import type { Layout } from "./layout";
+import type { Layout } from "../layout/layout";
 
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "display", "font-variant-numeric"];
 const MARGIN = 24;

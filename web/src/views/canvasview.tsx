@@ -1,9 +1,9 @@
 /** The overview of a very large graph, on a canvas: a picture that is moved at once and drawn anew when the hand rests. */
 
 import { Component, createRef, type JSX } from "preact";
-import { LEAF } from "./graph";
-import { short, thousands } from "./numbers";
-import type { State, Store } from "./store";
+import { LEAF } from "../model/graph";
+import { short, thousands } from "../model/numbers";
+import type { State, Store } from "../state/store";
 import { strength, tone } from "./tone";
 import { ViewBox } from "./viewbox";
 

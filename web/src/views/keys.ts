@@ -1,7 +1,7 @@
 /** The keyboard: every key that the page knows, in one place. */
 
-import { LEAF } from "./graph";
-import type { Store } from "./store";
+import { LEAF } from "../model/graph";
+import type { Store } from "../state/store";
 
 /** What the help shows: keys and what they do. */
 export const KEYS: readonly (readonly [string, string])[] = [

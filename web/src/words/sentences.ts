@@ -1,9 +1,9 @@
 /** What each step says, word for word as `retrograd explain` says it. */
 
-import { CONSTANT } from "./graph";
-import { repr } from "./numbers";
-import type { Run } from "./run";
-import { derivativeText, formulaText, type Operand } from "./symbols";
+import { CONSTANT } from "../model/graph";
+import { repr } from "../model/numbers";
+import type { Run } from "../model/run";
+import { derivativeText, formulaText, type Operand } from "../model/symbols";
 
 /** From this many inputs on, the first step names only some of them. */
 const INPUTS = 16;

@@ -1,6 +1,6 @@
 /** Pan and zoom of the graph, by wheel, drag, pinch and keys; nothing here knows what is drawn. */
 
-import type { Layout } from "./layout";
+import type { Layout } from "../layout/layout";
 
 const MARGIN = 28;
 const CLOSEST = 2.4;

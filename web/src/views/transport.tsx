@@ -1,8 +1,8 @@
 /** Under the graph: the sentence of the step, and the buttons that move the cursor. */
 
 import type { JSX } from "preact";
-import { stepText } from "./sentences";
-import type { State, Store } from "./store";
+import { stepText } from "../words/sentences";
+import type { State, Store } from "../state/store";
 
 interface Props {
   readonly store: Store;

@@ -1,7 +1,7 @@
 /** What is drawn: a box for each visible node and each closed group, and the links between them, laid out. */
 
-import type { FoldTree, Group } from "./fold";
-import { CONSTANT, type Graph, OPERATION } from "./graph";
+import type { FoldTree, Group } from "../model/fold";
+import { CONSTANT, type Graph, OPERATION } from "../model/graph";
 import { type Box, type Layout, layOut, type Link, pathOf, turned } from "./layout";
 
 /** More boxes than this are drawn on a canvas. */

@@ -1,8 +1,8 @@
 /** The top of the page: what is shown, which can be typed anew, and the buttons for all that opens over it. */
 
 import type { JSX } from "preact";
-import { readProgram, freeNames, splitInputs } from "./program";
-import type { State, Store, Theme } from "./store";
+import { readProgram, freeNames, splitInputs } from "../model/program";
+import type { State, Store, Theme } from "../state/store";
 import { Icon } from "./transport";
 
 interface Props {
