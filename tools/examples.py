@@ -72,9 +72,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         for page in PAGES:
             page.write_text(refreshed(page.read_text(), Path(directory)))
-    notebook = nbformat.read(NOTEBOOK, 4)  # type: ignore[no-untyped-call]  # nbformat ships no types
+    notebook = nbformat.read(NOTEBOOK, 4)
     nbclient.NotebookClient(notebook, timeout=300, store_widget_state=False, record_timing=False).execute()
-    nbformat.write(notebook, NOTEBOOK)  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, NOTEBOOK)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def widget(payload: Mapping[str, Any], height: int) -> Any:
             "the live widget needs anywidget: pip install 'retrograd[widget]' (showing the explorer itself does not)."
         ) from None
 
-    class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]  # of unknown type without anywidget
+    class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc]  # an optional package: Any
         _esm = bundle("explorer.js")
         _css = bundle("explorer.css")
         payload = traitlets.Dict().tag(sync=True)

@@ -82,9 +82,7 @@ def _applied(forward: Function, partials: list[_Partial], operands: Sequence[Any
             every[position] = operand
         return every
 
-    @jax.custom_jvp
-    def apply(*given: Any) -> Any:
-        return forward(*filled(given))
+    apply = jax.custom_jvp(lambda *given: forward(*filled(given)))
 
     def tangent(given: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         y = apply(*given)
