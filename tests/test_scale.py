@@ -1,4 +1,4 @@
-"""Size: long chains and many graphs, at a flat cost and in flat memory. A slice here, all of it in ``make trust``."""
+"""Size: long chains and many graphs, in flat memory. A slice here, all of it in ``make trust``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from patience import PATIENCE
@@ -15,32 +14,21 @@ ALL = bool(os.environ.get("RETROGRAD_TRUST"))
 pytestmark = [pytest.mark.native, pytest.mark.memory]
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
 
-#: In a process of its own, so that nothing else is in its memory. Prints seconds a node to build, sweep and free.
+#: In a process of its own, so that nothing else is in its memory. Prints the bytes a node that it took at most.
 CHAIN = """
-import itertools, sys, time
+import itertools, sys
 from retrograd import Value
 length = int(sys.argv[1])
 x = y = Value(1.0)
-start = time.perf_counter()
 for _ in itertools.repeat(None, length):
     y = y + 0.0
-built = time.perf_counter()
 y.backward()
-swept = time.perf_counter()
 assert x.grad == 1.0 and y.data == 1.0
 del y
-freed = time.perf_counter()
 assert (x + 1.0).data == 2.0
 resident = next((line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")), "0")
-print((built - start) / length, (swept - built) / length, (freed - swept) / length, int(resident) * 1024 / length)
+print(int(resident) * 1024 / length)
 """
-
-
-def chain(length: int) -> list[float]:
-    done = subprocess.run([sys.executable, "-c", CHAIN, str(length)], capture_output=True, text=True, timeout=1200)
-    assert done.returncode == 0, done.stderr
-    return [float(text) for text in done.stdout.split()]
-
 
 HUNDRED_MILLION = pytest.param(
     100_000_000, marks=pytest.mark.skipif(not ALL, reason="7 GB and a minute: make trust does it")
@@ -50,13 +38,10 @@ HUNDRED_MILLION = pytest.param(
 @needs_proc
 @pytest.mark.parametrize("length", [10_000_000, HUNDRED_MILLION])
 def test_a_long_chain_is_built_swept_and_freed(length: int) -> None:
-    small = [min(parts) for parts in zip(*(chain(300_000) for _ in range(3)), strict=True)]
-    large = chain(length)
-    build, sweep, free = (part * 1e9 for part in large[:3])
-    print(f"\n{length:,} nodes: build {build:.1f}, sweep {sweep:.1f}, free {free:.1f} ns a node, "
-          f"{large[3]:.1f} bytes a node at most")  # fmt: skip
-    assert large[3] < 68  # nodes of 56 bytes, and the interpreter
-    assert sum(large[:3]) < 12 * sum(small[:3])  # quadratic would be 33 or 333 times, beside whatever else runs
+    """Linear memory; quadratic work would take days, and ends at the time limit. How fast it is: the benchmarks."""
+    done = subprocess.run([sys.executable, "-c", CHAIN, str(length)], capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 68  # nodes of 56 bytes, and the interpreter
 
 
 @needs_proc
@@ -114,21 +99,3 @@ def test_the_same_bits_for_every_hash_seed(engine: str) -> None:
         assert done.returncode == 0, done.stderr
         found.add(done.stdout)
     assert len(found) == 1
-
-
-def test_cost_a_node_is_flat() -> None:
-    from retrograd import Value
-
-    def cost(length: int) -> float:
-        best = float("inf")
-        for _ in range(3):
-            x = y = Value(1.0)
-            start = time.perf_counter()
-            for _ in range(length):
-                y = y * 1.0
-            y.backward()
-            best = min(best, (time.perf_counter() - start) / length)
-        assert x.grad == 1.0
-        return best
-
-    assert cost(2_000_000) < 6 * cost(20_000)
