@@ -4,7 +4,7 @@
 # make examples  run the examples of the pages and the notebook and write what they print
 # make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
 # make pictures  the pictures of the README, from the pages that the tests see
-# make generate  write the files that follow from the op table (src/retrograd/ops.py)
+# make generate  write the files that follow from the op table (src/retrograd/ops/table.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
 # make trust     all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
 #                all tests under the sanitizers, clang-tidy, coverage, known holes in what is installed

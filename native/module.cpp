@@ -237,7 +237,7 @@ PyMethodDef functions[] = {
 // --- copies, which src/retrograd/copying.py makes for both engines -------------------------------------------------
 
 PyObject* copying(const char* function, PyObject* self, PyObject* memo) {
-  Ref module(PyImport_ImportModule("retrograd.copying"));
+  Ref module(PyImport_ImportModule("retrograd.engine.pickling"));
   Ref callable(module ? PyObject_GetAttrString(module.get(), function) : nullptr);
   if (!callable) return nullptr;
   return PyObject_CallFunctionObjArgs(callable.get(), native_module, self, memo, nullptr);

@@ -32,7 +32,7 @@ int is_number(PyObject* object) {
   if (PyFloat_Check(object) || PyLong_Check(object)) return 1;
   if (is_value(object)) return 0;
   // NumPy's scalars, fractions: the question is rare, so it is asked of the function that the reference asks.
-  Ref module(PyImport_ImportModule("retrograd.numeric"));
+  Ref module(PyImport_ImportModule("retrograd.engine.numbers"));
   Ref function(module ? PyObject_GetAttrString(module.get(), "is_number") : nullptr);
   Ref answer(function ? PyObject_CallFunctionObjArgs(function.get(), object, nullptr) : nullptr);
   return answer ? PyObject_IsTrue(answer.get()) : -1;

@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from retrograd.reference.rules import NARY_RULES, RULES
+from retrograd.engine.reference.rules import NARY_RULES, RULES
 
 LETTERS = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from retrograd import engine, errors
-from retrograd.anomaly import detect_anomaly, is_watching
+from retrograd.autodiff.anomaly import detect_anomaly, is_watching
+from retrograd.autodiff.transforms import grad, gradient, jvp
 from retrograd.engine import Value, errstate
 from retrograd.ops import NARY, OPS
-from retrograd.transforms import grad, gradient, jvp
 
 HERE = re.escape(__file__)
 

@@ -15,60 +15,52 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "retrograd"
 
-#: Each part and the parts whose names it may import when it is loaded. What is not listed may not be imported.
-ARROWS: dict[str, set[str]] = {
-    "ops": set(),
-    "formula": {"ops"},
-    "errors": {"ops"},
-    "numeric": {"errors"},
-    "copying": {"errors", "engine"},  # the engine only when a pickle is loaded
-    "reference": {"ops", "formula", "errors", "numeric", "copying"},
-    "engine": {"ops", "errors", "reference", "_native"},
-    "math": {"ops", "engine"},
-    "index": {"errors"},
-    "tree": {"engine", "errors"},
-    "sources": {"engine"},
-    "partials": {"ops", "formula", "engine"},
-    "anomaly": {"ops", "errors", "engine", "partials", "sources"},
-    "transforms": {"errors", "engine", "tree", "partials", "anomaly"},
-    "jax_library": {"errors"},
-    "check": {"ops", "formula", "errors", "engine", "tree", "reference", "jax_library"},
-    "nn": {"errors", "engine", "index", "math"},
-    "optim": {"errors", "engine", "nn"},
-    "checkpoint": {"errors"},
-    "data": {"errors"},
-    "data_parallel": {"engine", "optim", "compiler", "jax_library"},
-    "training": {
-        "errors",
-        "engine",
-        "nn",
-        "optim",
-        "checkpoint",
-        "data",
-        "compiler",
-        "index",
-        "math",
-        "data_parallel",
-    },
-    "compiler": {"errors", "engine", "index", "math", "tree", "sources", "numeric", "ops", "formula", "jax_library"},
-    "trace": {"ops", "formula", "errors", "engine", "tree", "sources", "check", "reference", "nn"},
-    "explorer": {"errors", "engine", "sources", "nn", "tree", "trace", "training", "data", "checkpoint"},
-    "bench": {"errors", "engine", "nn", "optim", "data"},
-    "trust": {"ops", "formula", "errors", "engine", "math", "transforms", "check", "reference", "compiler"},
-    "cli": {"*"},
-    "__init__": {"*"},
-    "__main__": {"cli"},
-}
+#: The layers of the package, lowest first: a module imports only from its own layer and from layers before it.
+#: An entry stands for a module or a package with all that is in it; the longest entry that fits decides.
+LAYERS = [
+    "ops",  # the op table and its formulas
+    "errors",
+    "ops.jax_functions",
+    "engine",  # Value, in two engines
+    "index",
+    "math",
+    "autodiff",
+    "nn",
+    "optim",
+    "compiler",
+    "training",
+    "trace",
+    "explorer",
+    "bench",
+    "trust",
+    "cli",
+    "__main__",
+    "__init__",
+]
 
 
-def part_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_of(path: Path) -> str:
+    """The dotted name of a file inside the package; a package's ``__init__.py`` has the package's own name."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "__init__"
 
 
-def imported_parts(path: Path) -> set[str]:
-    """The parts of retrograd that a file imports, wherever in the file, except for type checking alone."""
-    parts: set[str] = set()
+FILES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {module_of(path) for path in FILES}
+
+
+def imported_modules(path: Path, when_loaded: bool = False) -> set[str]:
+    """The modules of retrograd that a file imports, except for type checking alone.
+
+    With ``when_loaded`` those inside functions are left out.
+    """
+    modules: set[str] = set()
     package = ("retrograd", *path.relative_to(PACKAGE).parts[:-1])
+
+    def add(*parts: str) -> None:
+        while parts and ".".join(parts) not in MODULES:
+            parts = parts[:-1]  # what a module defines, or the native module, which is below all layers
+        modules.update([".".join(parts)] if parts else [])
 
     def visit(node: ast.AST) -> None:
         match node:
@@ -80,25 +72,44 @@ def imported_parts(path: Path) -> set[str]:
                 base = package[: len(package) - level + 1] if level else ()
                 full = (*base, *(module.split(".") if module else ()))
                 if full[:1] == ("retrograd",):
-                    parts.update([full[1]] if len(full) > 1 else [alias.name for alias in names])
+                    for alias in names:
+                        add(*full[1:], alias.name)
             case ast.Import(names=names):
-                parts.update(a.name.split(".")[1] for a in names if a.name.startswith("retrograd."))
+                for alias in names:
+                    if alias.name.startswith("retrograd."):
+                        add(*alias.name.split(".")[1:])
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if when_loaded:
+                return
         for child in ast.iter_child_nodes(node):
             visit(child)
 
     visit(ast.parse(path.read_text()))
-    return parts
+    return modules - {module_of(path)}
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+def layer_of(module: str) -> int:
+    """The number of a module's layer in LAYERS."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        if name in LAYERS:
+            return LAYERS.index(name)
+    raise AssertionError(f"{module} is in no layer: say in LAYERS where it stands")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_arrows_point_one_way(path: Path) -> None:
-    part = part_of(path)
-    assert part in ARROWS, f"{part} is new: say in ARROWS what it may import"
-    if "*" not in ARROWS[part]:
-        assert imported_parts(path) - {part} <= ARROWS[part]
+def test_a_module_imports_only_layers_before_its_own(path: Path) -> None:
+    module = module_of(path)
+    above = sorted(other for other in imported_modules(path) if layer_of(other) > layer_of(module))
+    assert not above, f"{module} ({LAYERS[layer_of(module)]}) imports {above}, which stand in later layers"
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    arrows = {module_of(path): imported_modules(path, when_loaded=True) for path in FILES}
+    while loadable := {module for module, needs in arrows.items() if not needs & arrows.keys()}:
+        for module in loadable:
+            del arrows[module]
+    assert not arrows, f"these modules import each other: {sorted(arrows)}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -23,9 +23,9 @@ from retrograd.bench.measure import Race, deep_recursion, race, same
 from retrograd.bench.peers import by_hand, dag, documents, gmm, gpt, slotted
 from retrograd.bench.peers.jax_process import JaxProgram
 from retrograd.bench.works import WORKS
-from retrograd.data import make_moons
 from retrograd.engine import interior
 from retrograd.errors import RetrogradError
+from retrograd.training.data import make_moons
 
 pytestmark = pytest.mark.native  # the peers do not depend on the engine, and large graphs are slow on the other one
 

@@ -14,12 +14,12 @@ import pytest
 from conftest import require
 
 from retrograd import engine
-from retrograd.check import GradientCheck, check_gradients
-from retrograd.check.differences import central_difference
-from retrograd.check.ulp import ulp_distance
+from retrograd.autodiff.check import GradientCheck, check_gradients
+from retrograd.autodiff.check.differences import central_difference
+from retrograd.autodiff.check.ulp import ulp_distance
 from retrograd.engine import Value
+from retrograd.engine.reference import rules
 from retrograd.ops import NARY, OPS, NaryOp, Op
-from retrograd.reference import rules
 
 QUICK = ("differences", "reference")
 #: Every row whose derivative is that of its formula: detach lies about it on purpose.
@@ -137,7 +137,7 @@ def test_arguments_by_name_by_position_and_alone() -> None:
 
 
 def test_transforms_and_constants_inside_the_function() -> None:
-    from retrograd.transforms import gradient
+    from retrograd.autodiff.transforms import gradient
 
     check = check_gradients(lambda x: gradient(x**3, x, create_graph=True) + Value(2.0) * x, 2.0, peers=QUICK)
     assert check.ok

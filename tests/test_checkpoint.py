@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from retrograd import checkpoint
-from retrograd.checkpoint import INDEX, Checkpoint, load_checkpoint, save_checkpoint
 from retrograd.errors import CheckpointError
+from retrograd.training import checkpoints
+from retrograd.training.checkpoints import INDEX, Checkpoint, load_checkpoint, save_checkpoint
 
 
 def made(step=3, scale=1.0) -> Checkpoint:
@@ -68,9 +68,9 @@ def test_a_crash_at_any_moment_leaves_a_whole_checkpoint(tmp_path, monkeypatch, 
 
         return function
 
-    monkeypatch.setattr(checkpoint, "_flush_folder", lambda folder: None)
-    monkeypatch.setattr(checkpoint.os, "fsync", dying(os.fsync))
-    monkeypatch.setattr(checkpoint.os, "replace", dying(os.replace))
+    monkeypatch.setattr(checkpoints, "_flush_folder", lambda folder: None)
+    monkeypatch.setattr(checkpoints.os, "fsync", dying(os.fsync))
+    monkeypatch.setattr(checkpoints.os, "replace", dying(os.replace))
     with pytest.raises(KeyboardInterrupt):
         save_checkpoint(tmp_path, made(4, scale=2.0))
     monkeypatch.undo()
@@ -87,7 +87,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_no_litter(tmp_path, monkeypat
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    monkeypatch.setattr(checkpoints.os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device") as caught:
         save_checkpoint(tmp_path, made(4, scale=2.0))
     assert str(tmp_path) in caught.value.filename

@@ -17,7 +17,7 @@ from test_compile_random import STEPS, Interpreter
 
 import retrograd as rg
 from retrograd import Index, Value, nn
-from retrograd.compiler import tiers
+from retrograd.compiler import tier_up
 
 pytestmark = native
 
@@ -170,7 +170,7 @@ def test_machine_code_takes_over(gpt: nn.GPT) -> None:
     runs = 0
     while {program.tier for program in compiled.stats().programs} != {"llvm"}:
         assert time.monotonic() < deadline
-        if runs < tiers.THRESHOLD:
+        if runs < tier_up.THRESHOLD:
             assert_near(batch(compiled, leaves, members), expected, 1e-12, runs)
         runs += 1
         time.sleep(0.001)

@@ -17,7 +17,15 @@ from compiled import KINDS, assert_near, assert_whole, backward, eagerly, native
 
 import retrograd as rg
 import retrograd.math as rmath
-from retrograd import Index, Value, engine, errors, nn, optim, take
+from retrograd import (
+    Index,
+    Value,
+    engine,
+    errors,
+    nn,
+    optim,
+    take,
+)
 
 pytestmark = native
 

@@ -16,7 +16,7 @@ from compiled import native
 import retrograd as rg
 from retrograd import Value, engine
 from retrograd.engine import interior
-from retrograd.sources import location_of, record_sources
+from retrograd.engine.source_lines import location_of, record_sources
 
 pytestmark = native
 
@@ -24,7 +24,7 @@ pytestmark = native
 @pytest.fixture(scope="module")
 def fast() -> tuple[Callable[..., Any], list[int]]:
     """The function that stands for ``sum``, and how often it has called Python's own."""
-    from retrograd.compiler.substitutes import sums
+    from retrograd.compiler.guards.builtin_overrides import sums
 
     calls = [0]
 

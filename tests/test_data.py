@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from retrograd import data
 from retrograd.errors import DataError
+from retrograd.training import data
 
 
 def test_the_bundled_names():

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrograd import ops, reference
+from retrograd import ops
+from retrograd.engine import reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 import retrograd as rg
 from retrograd import errors, nn
-from retrograd.check import GradientCheck
+from retrograd.autodiff.check import GradientCheck
 from retrograd.engine import Value
 from retrograd.ops import OPS
 from retrograd.trace.codec import schema

@@ -13,7 +13,7 @@ from browser import Show
 from test_trace import EXAMPLES
 
 from retrograd import engine, explore, nn
-from retrograd.check.ulp import ulp_distance
+from retrograd.autodiff.check.ulp import ulp_distance
 from retrograd.explorer.timeline import Timeline
 from retrograd.ops import NARY, OPS
 from retrograd.trace import Trace

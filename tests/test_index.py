@@ -14,8 +14,8 @@ import pytest
 
 import retrograd as rg
 from retrograd import Index, Value, engine, errors, nn
-from retrograd.compiler.trace_records import Trace
-from retrograd.compiler.tracing import Recorder, active_recorder
+from retrograd.compiler.recorder import Recorder, active_recorder
+from retrograd.compiler.recording import Trace
 
 
 def trace_indices(function: Callable[..., Any], *indices: int, pure: bool = True) -> Trace:

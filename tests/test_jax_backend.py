@@ -17,12 +17,12 @@ from conftest import require
 from typer.testing import CliRunner
 
 import retrograd as rg
-from retrograd import engine, jax_library
+from retrograd import engine
 from retrograd.cli.train import train
-from retrograd.data import make_moons
 from retrograd.errors import MissingExtraError, NotTraceableError
-from retrograd.ops import OPS
+from retrograd.ops import OPS, jax_functions
 from retrograd.training import GPTSettings, load_gpt, read_log, train_gpt
+from retrograd.training.data import make_moons
 
 pytestmark = pytest.mark.native
 QUICK = {"xla_backend_optimization_level": 0}  # compiles in half the time
@@ -33,7 +33,7 @@ def double():
     require("jax")
     if engine.ENGINE != "native":
         pytest.skip("the reference engine has no compiler")
-    with jax_library.double_precision():
+    with jax_functions.double_precision():
         yield
 
 
@@ -431,7 +431,7 @@ import json, random, sys
 import jax
 jax.distributed.initialize(sys.argv[2], num_processes=2, process_id=int(sys.argv[1]))
 import retrograd as rg
-from retrograd.data_parallel import DataParallel
+from retrograd.training.devices import DataParallel
 random.seed(1)
 model = rg.nn.GPT(5, 3, 1, 4, 2)
 trainer = DataParallel(model.loss, rg.optim.Adam(model, lr=0.01))

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from patience import PATIENCE
 
-from retrograd import errors, reference
+from retrograd import errors
+from retrograd.engine import reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
 pytestmark = pytest.mark.native

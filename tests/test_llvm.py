@@ -18,7 +18,7 @@ from patience import PATIENCE
 
 import retrograd as rg
 from retrograd import engine
-from retrograd.compiler import tiers
+from retrograd.compiler import tier_up
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(engine.ENGINE != "native", reason="about the native engine")]
 
@@ -214,7 +214,7 @@ def test_it_takes_over_in_the_background() -> None:
     auto = rg.compile(lambda t: model.loss(t), pure=True)
     document = tokens(4)
     first = auto.backward(document), gradients_of(parameters)
-    for _ in range(tiers.THRESHOLD - 10):
+    for _ in range(tier_up.THRESHOLD - 10):
         auto.backward(document)
     assert [program.tier for program in auto.stats().programs] == ["vm"]
     for _ in range(20):
@@ -231,7 +231,7 @@ def test_it_takes_over_in_the_background() -> None:
 def test_the_virtual_machine_can_be_insisted_on() -> None:
     x = rg.Value(2.0)
     vm = rg.compile(lambda: x * x, pure=True, tier="vm")
-    for _ in range(2 * tiers.THRESHOLD):
+    for _ in range(2 * tier_up.THRESHOLD):
         vm.backward()
     time.sleep(0.05)
     assert vm.stats().programs[0].tier == "vm"
@@ -241,7 +241,7 @@ def test_a_program_that_goes_while_it_is_compiled() -> None:
     for _ in range(3):
         x = rg.Value(2.0)
         auto = rg.compile(lambda x=x: x * x + x, pure=True)
-        for _ in range(tiers.THRESHOLD + 1):
+        for _ in range(tier_up.THRESHOLD + 1):
             auto.backward()
         auto.clear()
         del auto, x

@@ -55,7 +55,7 @@ def test_its_own_tests_against_pytorch() -> None:
 def test_its_training_loop_gives_its_numbers() -> None:
     engine = require("micrograd.engine")
     nn = require("micrograd.nn")
-    from retrograd.data import make_moons
+    from retrograd.training.data import make_moons
 
     xs, ys = make_moons(40, 0.1, 0)
 

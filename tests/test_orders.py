@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrograd import engine
-from retrograd.check.replay import Tape, double_precision, jax_backend, torch_backend
+from retrograd.autodiff.check.cross_framework import Tape, double_precision, jax_backend, torch_backend
+from retrograd.autodiff.transforms import grad, gradient, hessian, hvp, jacobian, jvp
 from retrograd.engine import Value, errstate
 from retrograd.ops import NARY, OPS, NaryOp, Op
-from retrograd.transforms import grad, gradient, hessian, hvp, jacobian, jvp
 
 Apply = engine.apply
 ROWS: list[Op | NaryOp] = [*OPS, *NARY]

@@ -17,15 +17,15 @@ from pack_reader import Unpacked, unpack
 from test_trace import EXAMPLES
 
 from retrograd import nn
-from retrograd.data import Vocabulary, load_documents
 from retrograd.engine import Value
+from retrograd.engine.source_lines import record_sources
 from retrograd.math import exp
-from retrograd.sources import record_sources
 from retrograd.trace import Trace
 from retrograd.trace.calls import Calls, record_calls
 from retrograd.trace.expression import parse
 from retrograd.trace.groups import MOST
 from retrograd.trace.pack import pack
+from retrograd.training.data import Vocabulary, load_documents
 
 
 def bits(number: float | None) -> bytes:

@@ -16,11 +16,11 @@ from conftest import require
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrograd.checkpoint import load_checkpoint
 from retrograd.errors import CheckpointError, DataError, ExpressionError
 from retrograd.trace.codec import decode
 from retrograd.trace.expression import parse
 from retrograd.trace.grammar import MAX_LENGTH
+from retrograd.training.checkpoints import load_checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "retrograd"

@@ -281,7 +281,7 @@ def test_threads() -> None:
 
 
 def test_reference_engine() -> None:
-    from retrograd import reference
+    from retrograd.engine import reference
 
     shared = [name for name in engine.__all__ if hasattr(reference, name)]
     assert {"Value", "apply", "reduce", "gradients", "sgd_step", "adam_step"} <= set(shared)

@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from retrograd import errors, ops, reference
+from retrograd import errors, ops
+from retrograd.engine import reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
 pytestmark = pytest.mark.native

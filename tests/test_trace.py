@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from retrograd import engine, errors
 from retrograd.engine import Value
+from retrograd.engine.source_lines import location_of, record_sources
 from retrograd.ops import OPS
-from retrograd.sources import location_of, record_sources
 from retrograd.trace import Trace, TraceError
 from retrograd.trace.codec import schema
 from retrograd.trace.expression import parse

@@ -17,9 +17,9 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine, errors, nn
-from retrograd.compiler.trace_records import FIRST_LARGEST, FIRST_SMALLEST, Trace
-from retrograd.compiler.traced_number import TracedNumber
-from retrograd.compiler.tracing import Recorder, active_recorder
+from retrograd.compiler.float_tracer import TracedNumber
+from retrograd.compiler.recorder import Recorder, active_recorder
+from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
 
 
 def trace(function: Callable[..., Any], *numbers: float, sources: bool = False) -> Trace:
@@ -353,7 +353,7 @@ def test_the_result_is_a_value_or_a_number() -> None:
 
 
 def test_source_lines_are_kept_when_wanted() -> None:
-    from retrograd.sources import location_of
+    from retrograd.engine.source_lines import location_of
 
     with_lines = trace(lambda x: Value(x) * 2, 1.0, sources=True).result
     without = trace(lambda x: Value(x) * 2, 1.0).result

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import retrograd as rg
 from retrograd import Index, Value, engine, nn
-from retrograd.compiler.trace_records import FIRST_LARGEST, FIRST_SMALLEST, Trace
-from retrograd.compiler.tracing import Recorder
+from retrograd.compiler.recorder import Recorder
+from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
 from retrograd.ops import NARY
 
 RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,

@@ -18,13 +18,23 @@ from conftest import require
 from patience import PATIENCE
 from typer.testing import CliRunner
 
-from retrograd import checkpoint, training
+from retrograd import training
 from retrograd.cli import plots
 from retrograd.cli.train import train
-from retrograd.data import Vocabulary
 from retrograd.engine import ENGINE, Value
 from retrograd.errors import AnomalyError, CheckpointError, DataError
-from retrograd.training import GPTSettings, MoonsSettings, load_gpt, read_log, sample, train_gpt, train_moons
+from retrograd.training import (
+    GPTSettings,
+    MoonsSettings,
+    checkpoints,
+    load_gpt,
+    read_log,
+    sample,
+    sampling,
+    train_gpt,
+    train_moons,
+)
+from retrograd.training.data import Vocabulary
 
 WORDS = ["anna", "bob", "cab", "abba", "dad", "add"]
 SMALL_OPTIONS = ["--n-embd", "4", "--n-head", "2", "--block-size", "5", "--steps", "8"]
@@ -102,7 +112,7 @@ def test_a_closed_run_saves_and_resumes_bit_for_bit(tmp_path):
     run = train_moons(settings, tmp_path / "run")
     first = losses(islice(run, 2))
     run.close()
-    assert checkpoint.load_checkpoint(tmp_path / "run").step == 2
+    assert checkpoints.load_checkpoint(tmp_path / "run").step == 2
     assert first + losses(train_moons(settings, tmp_path / "run", resume=True)) == whole
     assert losses(train_moons(settings, tmp_path / "run", resume=True)) == []
     assert whole[-1] < whole[0]
@@ -162,7 +172,7 @@ def test_what_resuming_refuses(small, tmp_path):
 )
 def test_a_damaged_config(small, tmp_path, damage):
     losses(train_gpt(small, tmp_path / "run"))
-    path = tmp_path / "run" / checkpoint.INDEX
+    path = tmp_path / "run" / checkpoints.INDEX
     index = json.loads(path.read_text())
     index["config"]["settings"] |= damage
     path.write_text(json.dumps(index))
@@ -173,7 +183,7 @@ def test_a_damaged_config(small, tmp_path, damage):
 def test_a_diverged_run_stops_and_keeps_its_checkpoint(small, tmp_path):
     with pytest.raises(AnomalyError, match=r"the loss of step \d is (nan|inf): .* below 1e\+200"):
         losses(train_gpt(replace(small, lr=1e200), tmp_path / "run"))
-    assert checkpoint.load_checkpoint(tmp_path / "run").step == 0
+    assert checkpoints.load_checkpoint(tmp_path / "run").step == 0
 
 
 def test_a_full_disk_loses_nothing(small, tmp_path, monkeypatch):
@@ -183,7 +193,7 @@ def test_a_full_disk_loses_nothing(small, tmp_path, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(checkpoint, "write_atomically", full)
+    monkeypatch.setattr(checkpoints, "write_atomically", full)
     with pytest.raises(OSError, match="No space left"):
         next(run)
     monkeypatch.undo()
@@ -219,7 +229,7 @@ def test_temperature_sharpens():
     random.seed(0)
     counts = {}
     for temperature in (0.0, 0.25, 1.0):
-        drawn = [training._draw([0.0, 1.0, 0.5], temperature) for _ in range(300)]
+        drawn = [sampling._draw([0.0, 1.0, 0.5], temperature) for _ in range(300)]
         counts[temperature] = drawn.count(1)
     assert counts[0.0] == 300 > counts[0.25] > counts[1.0] > 100
 
@@ -320,7 +330,7 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
         time.sleep(0.02)
     process.send_signal(number)
     stderr = process.communicate(timeout=PATIENCE)[1]
-    done = checkpoint.load_checkpoint(out).step
+    done = checkpoints.load_checkpoint(out).step
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "stopping after this step, and saving; Ctrl-C again interrupts at once\n" in stderr
@@ -361,25 +371,25 @@ def test_a_second_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(small, tmp_p
     def interrupted(task, step, saved):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "compiled_step", interrupted)
-    monkeypatch.setattr(training, "one_step", interrupted)
+    monkeypatch.setattr(training.runs, "compiled_step", interrupted)
+    monkeypatch.setattr(training.runs, "one_step", interrupted)
     result = run_command("gpt", "--data", small.data, *SMALL_OPTIONS, "--out", tmp_path / "run")
     assert result.exit_code == 130
     assert "interrupted at once; the run's last checkpoint is kept: retrograd train gpt --out " in result.stderr
     assert result.stderr.endswith(" --resume\n")
-    assert checkpoint.load_checkpoint(tmp_path / "run").step == 0
+    assert checkpoints.load_checkpoint(tmp_path / "run").step == 0
 
 
 def test_ctrl_c_while_a_file_is_written_leaves_the_old_one_alone(tmp_path, monkeypatch):
     path = tmp_path / "file"
-    checkpoint.write_atomically(path, b"old")
+    checkpoints.write_atomically(path, b"old")
 
     def interrupt(descriptor):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoint.os, "fsync", interrupt)
+    monkeypatch.setattr(checkpoints.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        checkpoint.write_atomically(path, b"new")
+        checkpoints.write_atomically(path, b"new")
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
     assert path.read_bytes() == b"old"
 

@@ -14,8 +14,16 @@ import numpy as np
 import pytest
 
 from retrograd import engine, errors
+from retrograd.autodiff.transforms import (
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    value_and_grad,
+)
 from retrograd.engine import Value, errstate, no_grad
-from retrograd.transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 
 Apply = engine.apply
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "retrograd"
-MARK = "Generated from src/retrograd/ops.py by tools/generate.py (make generate). Do not edit."
+MARK = "Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit."
 
 
 def load_table() -> None:
@@ -22,7 +22,8 @@ def load_table() -> None:
 
 
 load_table()
-from retrograd import formula, ops  # noqa: E402  (the package has to be laid out first)
+from retrograd import ops  # noqa: E402  (the package has to be laid out first)
+from retrograd.ops import formula  # noqa: E402
 
 
 def cpp(node: ast.expr | None) -> str:
@@ -258,7 +259,7 @@ def ops_page() -> str:
         "## Over a sequence",
         "",
         "A fold from left to right: `s` starts at the first formula, each operand applies the second, the third is the",
-        "result. `m` is the largest operand, `n` their number; `rest` and `ties` are explained in `ops.py`.",
+        "result. `m` is the largest operand, `n` their number; `rest` and `ties` are explained in `ops/table.py`.",
         "",
         "| name | start | step | result | local derivatives |",
         "|---|---|---|---|---|",

@@ -1,7 +1,7 @@
-"""Makes src/retrograd/data/names.txt, the list of given names that ships with the package.
+"""Makes src/retrograd/training/data/names.txt, the list of given names that ships with the package.
 
     pip install names
-    python tools/make_names.py > src/retrograd/data/names.txt
+    python tools/make_names.py > src/retrograd/training/data/names.txt
 
 The source is the U.S. Census Bureau's *Frequently Occurring Surnames from Census 1990 - Names Files*
 (``dist.female.first`` and ``dist.male.first``), a work of the United States government and so in the

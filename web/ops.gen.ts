@@ -1,4 +1,4 @@
-// Generated from src/retrograd/ops.py by tools/generate.py (make generate). Do not edit.
+// Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 import { f_pow, f_mod, f_floordiv, f_fmod, f_exp, f_exp2, f_expm1, f_log, f_log2, f_log10, f_log1p, f_sqrt, f_cbrt, f_hypot, f_sin, f_cos, f_tan, f_asin, f_acos, f_atan, f_atan2, f_sinh, f_cosh, f_tanh, f_asinh, f_acosh, f_atanh, f_erf, f_erfc, f_lgamma, f_digamma, f_polygamma, f_abs, f_floor, f_ceil, f_trunc, f_rint } from "./src/model/special";
 import type { Op, NaryOp } from "./src/model/table";
 

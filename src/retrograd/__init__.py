@@ -14,13 +14,13 @@ of the backward pass; and run the same code at the speed of C.
 from typing import TYPE_CHECKING
 
 from . import errors, math, nn, optim
-from .anomaly import detect_anomaly
-from .check import check_gradients
+from .autodiff.anomaly import detect_anomaly
+from .autodiff.check import check_gradients
+from .autodiff.transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 from .compiler import compile  # noqa: A004  (named like the field names it)
 from .engine import Value, errstate, no_grad, topological_order
 from .index import Index, table, take
 from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softmax, sum, where  # noqa: A004
-from .transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
 
 if TYPE_CHECKING:
     from .explorer import explore

@@ -1,4 +1,4 @@
-# Generated from src/retrograd/ops.py by tools/generate.py (make generate). Do not edit.
+# Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 # The part that is not in the table comes from tools/native_stub.pyi.in.
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Literal, Self, SupportsFloat, TypeAlias, final

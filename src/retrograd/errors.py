@@ -397,9 +397,9 @@ def native_missing(reason: object) -> NativeMismatchError:
 
 
 def native_mismatch(built: str, table: str) -> NativeMismatchError:
-    """The native module was built from another op table than the one in ops.py."""
+    """The native module was built from another op table than the one in src/retrograd/ops/table.py."""
     return NativeMismatchError(
-        f"the native engine was built from another op table (digest {built}; ops.py has {table}): "
+        f"the native engine was built from another op table (digest {built}; src/retrograd/ops/table.py has {table}): "
         "build it again with 'pip install .'."
     )
 

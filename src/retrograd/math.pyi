@@ -1,4 +1,4 @@
-# Generated from src/retrograd/ops.py by tools/generate.py (make generate). Do not edit.
+# Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 from collections.abc import Iterable
 from typing import overload
 

@@ -18,7 +18,16 @@ import numpy as np
 
 from . import compile_cost, compiled_programs
 from .figures import Effort, Figure, Report, Sense, Table
-from .measure import Race, available_memory, beside_modules, deep_recursion, in_fresh_process, installed, race, same
+from .measure import (
+    Race,
+    available_memory,
+    beside_modules,
+    deep_recursion,
+    in_fresh_process,
+    installed,
+    race,
+    same,
+)
 from .peers import by_hand, dag, gmm, gpt, slotted
 from .peers.documents import Documents
 from .peers.jax_process import JaxProgram

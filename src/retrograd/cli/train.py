@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ..data import Vocabulary, load_documents
 from ..engine import no_grad
 from ..errors import MissingExtraError
 from ..training import (
@@ -33,6 +32,7 @@ from ..training import (
     train_gpt,
     train_moons,
 )
+from ..training.data import Vocabulary, load_documents
 from . import plots
 from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
 

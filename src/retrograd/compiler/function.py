@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, overload
 
 from .. import engine, errors
 from ..engine import Value
+from ..engine.pytree import flatten, single_output
 from ..index import Index
-from ..tree import flatten, single_output
-from .arguments import Description, Unsuitable, describe
-from .captured import Captured
-from .listing import Inspection
+from .guards.builtin_overrides import sums
+from .guards.invalidation import Captured
+from .printer import Inspection
+from .recorder import Recorder, active_recorder
+from .recording import Guard, Trace
+from .signature import Description, Unsuitable, describe
 from .statistics import Statistics, gathered
-from .substitutes import sums
-from .tiers import Tier, Tiers
-from .trace_records import Guard, Trace
-from .tracing import Recorder, active_recorder
+from .tier_up import Tier, Tiers
 
 if TYPE_CHECKING:
-    from .jax import JaxFunction
+    from .backends.jax import JaxFunction
 
 __all__ = ["Compiled", "Tier", "compile"]
 
@@ -144,7 +144,7 @@ class Compiled(Generic[P]):
         leaf that the function depends on. See :class:`retrograd.compiler.jax.JaxFunction`.
         Raises MissingExtraError without JAX and NotTraceableError where no trace stands for other calls.
         """
-        from .jax import to_jax
+        from .backends.jax import to_jax
 
         return to_jax(self._function, args, parameters)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import engine
 from ..engine import Value
-from ..sources import location_of
+from ..engine.source_lines import location_of
 from ..trace import Trace
 from ..trace.calls import Calls, record_calls
 from ..trace.explain import call_function

@@ -12,7 +12,16 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ..trace.render import HEADING, Entry, addition_entries, card_of, card_sentence, short, style_of, wrapped
+from ..trace.render import (
+    HEADING,
+    Entry,
+    addition_entries,
+    card_of,
+    card_sentence,
+    short,
+    style_of,
+    wrapped,
+)
 from ..trace.trace import Node
 from .timeline import Timeline
 

@@ -20,8 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import engine
-from ..checkpoint import write_atomically
-from ..data import Vocabulary, make_moons
 from ..engine import Value
 from ..nn import GPT, MLP
 from ..trace.calls import record_calls
@@ -41,6 +39,8 @@ from ..training import (
     sample,
     save_run,
 )
+from ..training.checkpoints import write_atomically
+from ..training.data import Vocabulary, make_moons
 
 __all__ = ["Entry", "GPTSession", "MoonsSession", "Session", "session_for"]
 

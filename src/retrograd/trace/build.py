@@ -7,10 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .. import engine
 from ..engine import Value
-from ..sources import location_of
+from ..engine.source_lines import location_of
 from .graph import Graph
 from .symbols import Derivatives, Operand, formula_latex, formula_text
-from .trace import Addition, Edge, Node, Step, Trace, TraceError, Written
+from .trace import (
+    Addition,
+    Edge,
+    Node,
+    Step,
+    Trace,
+    TraceError,
+    Written,
+)
 
 __all__ = ["Walk", "build"]
 

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from .. import engine
 from ..engine import Value
+from ..engine.source_lines import Location
 from ..nn.module import Module
-from ..sources import Location
 
 __all__ = ["Call", "Calls", "names_in", "record_calls"]
 

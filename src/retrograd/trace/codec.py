@@ -13,12 +13,20 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 
+from ..engine.source_lines import Location
 from ..errors import DataError
-from ..sources import Location
-from .trace import VERSION, Addition, Edge, Kind, Node, Step, Trace
+from .trace import (
+    VERSION,
+    Addition,
+    Edge,
+    Kind,
+    Node,
+    Step,
+    Trace,
+)
 
 if TYPE_CHECKING:
-    from ..check import GradientCheck, GradientRow
+    from ..autodiff.check import GradientCheck, GradientRow
 
 __all__ = ["check_to_json", "decode", "encode", "schema", "to_dictionary"]
 

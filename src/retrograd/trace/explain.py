@@ -12,12 +12,12 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from .. import engine
-from ..check import GradientCheck, check_gradients
-from ..check.replay import PEERS, NotReplayableError, Tape
+from ..autodiff.check import GradientCheck, check_gradients
+from ..autodiff.check.cross_framework import PEERS, NotReplayableError, Tape
 from ..engine import Value
+from ..engine.pytree import flatten, paths, single_output
+from ..engine.source_lines import record_sources
 from ..errors import RetrogradError
-from ..sources import record_sources
-from ..tree import flatten, paths, single_output
 from .build import Walk
 from .codec import check_to_json, encode
 from .expression import parse

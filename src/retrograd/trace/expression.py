@@ -13,10 +13,18 @@ from dataclasses import dataclass
 
 from .. import engine
 from ..engine import Value
+from ..engine.reference.rules import RULES
 from ..errors import DivisionByZeroError, DomainError, ExpressionError, NumberTooLargeError
 from ..ops import Op
-from ..reference.rules import RULES
-from .grammar import FUNCTIONS, MINUS, Instruction, Span, complaint, is_literal, read
+from .grammar import (
+    FUNCTIONS,
+    MINUS,
+    Instruction,
+    Span,
+    complaint,
+    is_literal,
+    read,
+)
 
 __all__ = ["Evaluation", "Expression", "parse", "unused_names"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import engine
 from ..engine import Value
+from ..engine.reference.rules import NARY_RULES, RULES
 from ..errors import MissingDerivativeError
-from ..reference.rules import NARY_RULES, RULES
 from .expression import unused_names
 from .symbols import Operand
 from .trace import Written

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..check.table import peer_cell
+from ..autodiff.check.table import peer_cell
 from .render import (
     LIMIT,
     check_section,
@@ -20,7 +20,7 @@ from .render import (
 from .trace import Edge, Step, Trace
 
 if TYPE_CHECKING:
-    from ..check import GradientCheck
+    from ..autodiff.check import GradientCheck
 
 __all__ = ["to_markdown"]
 

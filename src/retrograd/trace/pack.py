@@ -55,11 +55,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import engine, formula
+from .. import engine
 from ..engine import Value
-from ..formula import operand_names
-from ..ops import BY_NAME
-from ..sources import Location, location_of
+from ..engine.source_lines import Location, location_of
+from ..ops import BY_NAME, formula
+from ..ops.formula import operand_names
 from .calls import Calls
 from .codec import number_to_json
 from .graph import Graph

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from ..check.table import peer_cell
+from ..autodiff.check.table import peer_cell
+from ..engine.source_lines import Location
 from ..ops import BY_NAME, Op
-from ..sources import Location
 from .trace import Addition, Node, Step, Trace
 
 if TYPE_CHECKING:
-    from ..check import GradientCheck
+    from ..autodiff.check import GradientCheck
 
 __all__ = [
     "LIMIT",

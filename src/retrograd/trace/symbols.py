@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from .. import formula
-from ..ops import BY_NAME, NaryOp, Op
-from ..reference import libm
+from ..engine.reference import libm
+from ..ops import BY_NAME, NaryOp, Op, formula
 
 __all__ = ["Derivatives", "Operand", "formula_latex", "formula_text", "latex_name"]
 

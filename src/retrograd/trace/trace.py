@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from ..engine import Value
+from ..engine.source_lines import Location
 from ..errors import RetrogradError
-from ..sources import Location
 
 __all__ = ["VERSION", "Addition", "Edge", "Node", "Step", "Trace", "TraceError"]
 

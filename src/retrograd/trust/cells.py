@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import engine
+from ..autodiff.transforms import gradient
 from ..engine import Value
 from ..ops import NaryOp, Op
-from ..transforms import gradient
 from .arguments import Point, points, rows
 from .python import raised
 

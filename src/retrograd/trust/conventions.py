@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..check.replay import double_precision
+from ..autodiff.check.cross_framework import double_precision
 
 __all__ = ["EDGES", "LIBRARIES", "Edge", "answers", "missing", "page", "shown"]
 
@@ -91,7 +91,7 @@ def _named(m: Any, **spelled: str) -> dict[str, Callable[..., Any]]:
 def _ours(edge: Edge) -> tuple[float, ...]:
     from .. import engine
     from .. import math as rmath
-    from ..transforms import gradient
+    from ..autodiff.transforms import gradient
 
     table: dict[str, Any] = {
         **_named(rmath),

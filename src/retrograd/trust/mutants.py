@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import reference
-from ..formula import guarded
+from ..engine import reference
+from ..engine.reference import rules
 from ..ops import BY_NAME, NaryOp, Op
-from ..reference import rules
+from ..ops.formula import guarded
 from .arguments import points, rows
 from .cells import Cell, Outcome, fill
 from .judge import Expectation, expected, judge

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..check.replay import double_precision
+from ..autodiff.check.cross_framework import double_precision
 from .cells import fill
 from .judge import Verdict, expected, judge
 

@@ -1,0 +1,263 @@
+"""``check_gradients(f, at)``: are these gradients right? Independent answers side by side.
+
+Our gradient of every input is compared with
+
+* ``differences``: central differences of the function itself, with an estimate of their own error;
+* ``reference``: the recorded graph swept by the reference engine, which must agree to the last bit;
+* ``torch`` and ``jax``: the recorded graph replayed in PyTorch or JAX in double precision. They get the
+  forward formulas of the op table only, so that their derivatives are their own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from ... import engine
+from ...engine import Value
+from ...engine.pytree import Leaf, flatten, paths, single_output
+from .cross_framework import PEERS, NotReplayableError, Tape
+from .differences import Difference, central_difference
+from .ulp import ulp_distance
+
+__all__ = ["GradientCheck", "GradientRow", "check_gradients"]
+
+Verdict = Literal["agrees", "differs", "at a kink", "not finite"]
+
+_RELATIVE = 1e-9  # how far PyTorch and JAX may be from us, of the number itself
+_ABSOLUTE = 1e-13  # and of the largest gradient: what cancellation leaves of it
+_LARGE = 10_000  # nodes, above which PyTorch and JAX are asked only by name
+_MOST_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class GradientRow:
+    """One input: its name, its number, our gradient, each peer's, and what follows from them."""
+
+    name: str
+    at: float
+    ours: float
+    difference: Difference | None  #: None when not asked for
+    peers: Mapping[str, float]  #: 'reference', 'torch', 'jax': those that were asked and could answer
+    verdict: Verdict
+
+    def ulp(self, peer: str) -> float:
+        """How many floats our gradient is from the peer's: 0 for the same bits; inf or NaN count as infinite."""
+        return ulp_distance(self.ours, self.peers[peer])
+
+
+@dataclass(frozen=True, slots=True)
+class GradientCheck:
+    """The result of :func:`check_gradients`. True when every gradient is right; ``str`` is a table."""
+
+    value: float
+    rows: tuple[GradientRow, ...]
+    peers: tuple[str, ...]  #: who was compared with
+    notes: tuple[str, ...]  #: what could not be compared, and why
+
+    @property
+    def ok(self) -> bool:
+        """Whether every gradient agrees, or lies between the two slopes of a kink. One not finite is not ok."""
+        return all(row.verdict in ("agrees", "at a kink") for row in self.rows)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def summary(self) -> str:
+        """One line: all is well, or what is wrong with which input."""
+        wrong = [row for row in self.rows if row.verdict in ("differs", "not finite")]
+        if wrong:
+            names = ", ".join(f"{row.name} ({row.verdict})" for row in wrong[:5]) + (", …" if len(wrong) > 5 else "")
+            which = f"{len(wrong)} of {len(self.rows)} gradients" if len(self.rows) > 1 else "The gradient"
+            return f"{which} must not be trusted: {names}."
+        kinks = sum(row.verdict == "at a kink" for row in self.rows)
+        if len(self.rows) == 1:
+            return "The gradient agrees, at a kink." if kinks else "The gradient agrees."
+        return f"All {len(self.rows)} gradients agree" + (f", {kinks} of them at a kink." if kinks else ".")
+
+    def __str__(self) -> str:
+        from .table import render
+
+        return render(self, _MOST_ROWS)
+
+
+def check_gradients(f: Callable[..., Any], at: Any, peers: Sequence[str] | None = None) -> GradientCheck:
+    """Compare our gradient of ``f`` at ``at`` with independent ones, input by input.
+
+    ``at`` is what ``f`` is called with: a dictionary with the names of its arguments, a tuple with its
+    positional arguments, or else its only argument; each a number or a nested structure of numbers (Values
+    and modules stand for their numbers). ``f`` must return one Value and must not be random.
+
+    ``peers`` chooses among 'differences', 'reference', 'torch' and 'jax'. Without it the first two are used,
+    and the other two when they are installed and the graph has at most 10,000 nodes. Importing them takes
+    a second or two, once; ``peers=("differences", "reference")`` does without. Differences run ``f`` at least
+    four times for each input.
+
+    Raises ValueError for an unknown or missing peer and for a random ``f``, and TypeError when ``at`` or
+    the result is of another kind.
+
+    >>> from retrograd import check_gradients
+    >>> bool(check_gradients(lambda x, y: x * y.sin(), {"x": 2.0, "y": 0.5}, peers=("differences", "reference")))
+    True
+    """
+    chosen = _chosen(peers)
+    point = _Point(f, at)
+    recording = engine.set_recording(True)
+    try:
+        return _check(point, chosen, asked=peers is not None)
+    finally:
+        engine.set_recording(recording)
+
+
+def _chosen(peers: Sequence[str] | None) -> list[str]:
+    known = ["differences", "reference", *PEERS]
+    if peers is None:
+        return [name for name in known if name not in PEERS or find_spec(name) is not None]
+    for name in [peers] if isinstance(peers, str) else peers:
+        if name not in known:
+            raise ValueError(f"check_gradients knows no peer {name!r}; choose among {', '.join(known)}.")
+        if name in PEERS and find_spec(name) is None:
+            raise ValueError(f"the peer {name!r} is not installed; install it with pip, or leave it out of peers.")
+    return [name for name in known if name in peers]
+
+
+class _Point:
+    """The function and the numbers at which it is checked."""
+
+    def __init__(self, function: Callable[..., Any], at: Any) -> None:
+        self.function = function
+        self.by_name = isinstance(at, dict) and all(isinstance(key, str) for key in at)
+        self.by_position = isinstance(at, tuple)
+        leaves, self.structure = flatten(at, "at")
+        self.numbers = [leaf.data if isinstance(leaf, Value) else float(leaf) for leaf in leaves]
+        self.names = _names(function, at, self.by_name, self.by_position)
+        self.what = f"the result of {getattr(function, '__name__', type(function).__name__)}"
+
+    def run(self, numbers: Sequence[float]) -> tuple[list[Value], Leaf]:
+        """The inputs as fresh Values, and what the function makes of them."""
+        values = [Value(number) for number in numbers]
+        for value, name in zip(values, self.names, strict=True):
+            value.label = name
+        filled = self.structure.fill(values)
+        if self.by_name:
+            result = self.function(**filled)
+        elif self.by_position:
+            result = self.function(*filled)
+        else:
+            result = self.function(filled)
+        return values, single_output(result, self.what)
+
+    def along(self, index: int) -> Callable[[float], float]:
+        """The function of one input alone; NaN where it raises a domain error."""
+
+        def function(x: float) -> float:
+            numbers = list(self.numbers)
+            numbers[index] = x
+            try:
+                _, result = self.run(numbers)
+            except (ArithmeticError, ValueError):
+                return float("nan")
+            return result.data if isinstance(result, Value) else result
+
+        return function
+
+
+def _names(function: Callable[..., Any], at: Any, by_name: bool, by_position: bool) -> list[str]:
+    """What to call each input: as the function's own arguments are called."""
+    if by_name:
+        return [name for key, item in at.items() for name in paths(item, key)]
+    items = at if by_position else (at,)
+    try:
+        own = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        own = []
+    own += [f"argument {index}" for index in range(len(own), len(items))]
+    return [name for own_name, item in zip(own, items, strict=False) for name in paths(item, own_name)]
+
+
+def _check(point: _Point, chosen: Sequence[str], asked: bool) -> GradientCheck:
+    values, root = point.run(point.numbers)
+    value = root.data if isinstance(root, Value) else root
+    again = point.along(0)(point.numbers[0]) if point.numbers else value
+    if again != value and (again == again or value == value):
+        raise ValueError(
+            f"{point.what} was {value!r} and, at the same point, {again!r}: a random function has no gradient to "
+            "check. Fix its seed inside the function."
+        )
+    tape = Tape(root, values)
+    ours = engine.gradients(root, 1.0, values) if isinstance(root, Value) else [0.0] * len(values)
+    answers, notes = _ask_peers(tape, chosen, asked, value)
+    differences: list[Difference | None] = [None] * len(values)
+    if "differences" in chosen:
+        differences = [central_difference(point.along(i), x, value) for i, x in enumerate(point.numbers)]
+    largest = max((abs(g) for g in ours if g == g and abs(g) != float("inf")), default=0.0)
+    rows = []
+    for index, (name, at, mine, difference) in enumerate(
+        zip(point.names, point.numbers, ours, differences, strict=True)
+    ):
+        theirs = {peer: gradients[index] for peer, gradients in answers.items()}
+        verdict = _verdict(mine, difference, theirs, largest)
+        rows.append(GradientRow(name, at, mine, difference, theirs, verdict))
+    compared = tuple(name for name in chosen if name == "differences" or name in answers)
+    return GradientCheck(value, tuple(rows), compared, tuple(notes))
+
+
+def _ask_peers(
+    tape: Tape, chosen: Sequence[str], asked: bool, value: float
+) -> tuple[dict[str, list[float]], list[str]]:
+    """Each peer's gradients, and why those that are missing have none."""
+    answers: dict[str, list[float]] = {}
+    notes: list[str] = []
+    silent: dict[str, list[str]] = {}  # why some were not asked, with their names
+    trusting: list[str] = []
+    for name in chosen:
+        if name == "differences":
+            continue
+        if name in PEERS and not asked and len(tape) > _LARGE:
+            reason = f"replaying {len(tape):,} nodes is slow; check_gradients does it for those named in peers"
+            silent.setdefault(reason, []).append(name)
+            continue
+        try:
+            theirs, answers[name] = tape.gradients(name)
+        except NotReplayableError as error:
+            silent.setdefault(str(error), []).append(name)
+            continue
+        if name in PEERS and tape.user_nodes:
+            trusting.append(name)
+        if name == "reference" and theirs != value and (theirs == theirs or value == value):
+            notes.append(f"the reference engine computes {theirs!r} for the function itself, ours {value!r}.")
+    for reason, names in silent.items():
+        notes.append(f"{_listed(names)} {'was' if len(names) == 1 else 'were'} not asked: {reason}.")
+    if trusting:
+        nodes = "a user-made node" if tape.user_nodes == 1 else f"{tape.user_nodes:,} user-made nodes"
+        notes.append(f"{_listed(trusting)} took the local derivatives of {nodes} as they were given.")
+    return answers, notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``torch``, ``torch and jax``, ``reference, torch and jax``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _verdict(ours: float, difference: Difference | None, theirs: Mapping[str, float], largest: float) -> Verdict:
+    """Differences judge where they can; the reference must have the same bits; finite peers must be close."""
+    if "reference" in theirs and ulp_distance(ours, theirs["reference"]) != 0:
+        return "differs"
+    if ours != ours or abs(ours) == float("inf"):
+        return "differs" if difference is not None and difference.sure else "not finite"
+    if difference is not None and difference.known:
+        low, high = difference.range
+        if not low <= ours <= high:
+            return "differs"
+        if difference.kink:
+            return "at a kink"
+    slack = max(_ABSOLUTE * largest, difference.error if difference is not None and difference.known else 0.0)
+    for peer, gradient in theirs.items():
+        finite = gradient == gradient and abs(gradient) != float("inf")
+        if peer != "reference" and finite and abs(ours - gradient) > max(slack, _RELATIVE * abs(gradient)):
+            return "differs"
+    return "agrees"

@@ -1,0 +1,222 @@
+"""The local derivatives of a recorded node, from the op table's formulas, as numbers or as Values.
+
+The engines evaluate the partials of a row to push gradients. What needs more than that reads them here:
+the higher-order transforms, where a local derivative is itself an expression of Values that can be
+differentiated again, and the anomaly detector, which looks at each factor of each contribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .. import engine
+from ..engine import Value
+from ..ops import BY_NAME, OPS, NaryOp, formula
+
+__all__ = ["Local", "Partials", "ieee", "product"]
+
+#: A local derivative: a number, a Value connected to the operands, or None where it is structurally zero.
+Local = Value | float | None
+
+
+@contextmanager
+def ieee() -> Iterator[None]:
+    """Infinities and NaN instead of domain errors on this thread, as adjoint arithmetic has them."""
+    previous = engine.set_errstate(False, False, False)
+    try:
+        yield
+    finally:
+        engine.set_errstate(*previous)
+
+
+def product(upstream: Value | float, local: Value | float) -> Value | float | None:
+    """The contribution ``upstream * local``; a zero upstream wins over an infinite local derivative.
+
+    None where it is zero for good: a zero *number* upstream. A Value that happens to be zero keeps its place,
+    because its own derivative need not be zero.
+    """
+    if not isinstance(upstream, Value):
+        if upstream == 0.0:
+            return None
+        return _scaled(local, upstream) if isinstance(local, Value) else upstream * local
+    if isinstance(local, Value) or not math.isfinite(local):
+        return engine.apply("zero_product", upstream, local)
+    return _scaled(upstream, local)
+
+
+def _scaled(value: Value, factor: float) -> Value:
+    if factor == 1.0:
+        return value
+    return -value if factor == -1.0 else value * factor
+
+
+# --- the formulas, compiled -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Partial:
+    """A compiled partial: structurally zero where ``guard`` (of numbers) is false."""
+
+    guard: Callable[..., bool] | None
+    expression: Callable[..., Any]
+
+
+def _lifted(name: str) -> Callable[..., Value | float]:
+    def call(*operands: Value | float) -> Value | float:
+        for operand in operands:
+            if isinstance(operand, Value):
+                return engine.apply(name, *operands)
+        return engine.evaluate(name, *operands)  # type: ignore[arg-type]  # no Value among them
+
+    return call
+
+
+_NAMESPACE = {op.name: _lifted(op.name) for op in OPS}
+
+
+@cache
+def _partials(name: str) -> tuple[_Partial | None, ...]:
+    """The compiled partials of a row, None for those that are zero everywhere."""
+    names = formula.operand_names(name)
+    return tuple(_compile(text, names) for text in BY_NAME[name].partials)
+
+
+def _compile(text: str, names: tuple[str, ...]) -> _Partial | None:
+    split = formula.guarded(text, names)
+    if split.expression is None:
+        return None
+    parameters = ", ".join(names)
+    guard = None if split.guard is None else formula.compile_python(split.guard, parameters, _NAMESPACE)
+    return _Partial(guard, formula.compile_python(split.expression, parameters, _NAMESPACE))
+
+
+def _number(operand: Value | float) -> float:
+    return operand.data if isinstance(operand, Value) else operand
+
+
+def _plain(operand: Value | float) -> Value | float:
+    """A constant that the engine wrapped in a Value is a number again: nothing depends on it."""
+    return operand.data if isinstance(operand, Value) and engine.is_constant(operand) else operand
+
+
+# --- one pass over a graph ------------------------------------------------------------------------
+
+
+class Partials:
+    """The local derivatives of the nodes of one pass: as Values when ``graph``, else as numbers.
+
+    Use it inside :func:`ieee`. What several nodes of a pass share (the probabilities of a softmax) is
+    computed once.
+    """
+
+    def __init__(self, graph: bool) -> None:
+        self.graph = graph
+        self._probabilities: dict[tuple[object, ...], list[Value | float]] = {}
+
+    def of(self, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool] | None = None) -> list[Local]:
+        """The local derivative of ``node`` with respect to each of its operands.
+
+        None where it is structurally zero or not ``wanted``. ``node`` must be a row of the op table, not a
+        user-made node.
+        """
+        name = engine.row_name(node)
+        result: Value | float = node
+        if self.graph:
+            operands = [_plain(operand) for operand in operands]
+        else:
+            operands, result = [_number(operand) for operand in operands], node.data
+        if wanted is None:
+            wanted = [True] * len(operands)
+        row = BY_NAME[name]
+        if isinstance(row, NaryOp):
+            return self._nary(row, node, operands, result, wanted)
+        numbers = [*map(_number, operands), node.data]
+        return [
+            _evaluated(partial, numbers, (*operands, result)) if want else None
+            for partial, want in zip(_partials(name), wanted, strict=True)
+        ]
+
+    def _nary(
+        self,
+        row: NaryOp,
+        node: Value,
+        operands: Sequence[Value | float],
+        y: Value | float,
+        wanted: Sequence[bool],
+    ) -> list[Local]:
+        if row.paired:
+            half = len(operands) // 2
+            first, second = operands[:half], operands[half:]
+            pairs = [(0, a, b) for a, b in zip(first, second, strict=True)]
+            pairs += [(1, a, b) for a, b in zip(first, second, strict=True)]
+        else:
+            pairs = [(0, a, 0.0) for a in operands]
+        numbers = [_number(operand) for operand in operands]
+        count = float(len(operands) // len(row.partials))
+        ties = float(numbers.count(node.data)) if node.data == node.data else count
+        rests = self._rests(row.name, node, operands, wanted)
+        partials = _partials(row.name)
+        locals_: list[Local] = []
+        for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
+            partial = partials[which] if want else None
+            known = (_number(a), _number(b), node.data, count, ties, 0.0)
+            locals_.append(_evaluated(partial, known, (a, b, y, count, ties, rest)))
+        return locals_
+
+    def _rests(
+        self, name: str, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool]
+    ) -> Sequence[Value | float]:
+        if name == "prod":
+            return _products_of_others(operands)
+        if name == "logsumexp":
+            return self._softmax(operands)
+        if name == "softmax":
+            index = engine.output_index(node)
+            probabilities = self._softmax(operands)
+            return [
+                0.0 if not want else _sum_of_others(probabilities, index) if slot == index else -probability
+                for slot, (probability, want) in enumerate(zip(probabilities, wanted, strict=True))
+            ]
+        return [0.0] * len(operands)
+
+    def _softmax(self, operands: Sequence[Value | float]) -> list[Value | float]:
+        key = tuple(id(operand) if isinstance(operand, Value) else operand for operand in operands)
+        known = self._probabilities.get(key)
+        if known is None:
+            known = self._probabilities[key] = engine.reduce("softmax", operands)
+        return known
+
+
+def _evaluated(partial: _Partial | None, numbers: Sequence[float], arguments: Sequence[Value | float]) -> Local:
+    if partial is None or (partial.guard is not None and not partial.guard(*numbers)):
+        return None
+    return partial.expression(*arguments)  # type: ignore[no-any-return]
+
+
+def _products_of_others(operands: Sequence[Value | float]) -> list[Value | float]:
+    """For each operand the product of all the others: those before it times those after it."""
+    before: list[Value | float] = [1.0]
+    for operand in operands[:-1]:
+        before.append(_times(before[-1], operand))
+    after: list[Value | float] = [1.0]
+    for operand in operands[:0:-1]:
+        after.append(_times(after[-1], operand))
+    return [_times(left, right) for left, right in zip(before, reversed(after), strict=True)]
+
+
+def _times(left: Value | float, right: Value | float) -> Value | float:
+    if not isinstance(left, Value) and left == 1.0:
+        return right
+    if not isinstance(right, Value) and right == 1.0:
+        return left
+    return left * right
+
+
+def _sum_of_others(probabilities: Sequence[Value | float], index: int) -> Value | float:
+    others = [probability for slot, probability in enumerate(probabilities) if slot != index]
+    return engine.reduce("sum", others)  # type: ignore[no-any-return]

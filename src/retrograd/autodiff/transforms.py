@@ -1,0 +1,497 @@
+"""Derivatives of functions and of recorded graphs, to any order: gradient, grad, jacobian, hessian, hvp, jvp.
+
+First derivatives of numbers are one sweep of the engine. Everything above is the same sweep done with
+Values: the adjoints are recorded, from the partials of the op table, and can be differentiated again. So
+the transforms nest in every combination. Each call differentiates with respect to variables of its own,
+which is why an inner derivative never picks up the perturbation of an outer one.
+
+Numbers in, numbers out; Values in, Values out, connected to the graph. Inside the function of another
+transform the results are always Values, because the outer one has to see through them.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .. import engine
+from ..engine import Value
+from ..engine.pytree import Leaf, Structure, flatten, single_output
+from ..errors import HigherOrderError, MissingDerivativeError, name_of
+from . import anomaly
+from .local_derivatives import Local, Partials, ieee, product
+
+__all__ = ["grad", "gradient", "hessian", "hvp", "jacobian", "jvp", "value_and_grad"]
+
+_Results = list[Any]
+
+
+class _Nesting(threading.local):
+    """How many transforms are running their function on this thread."""
+
+    depth = 0
+
+
+_nesting = _Nesting()
+
+
+@contextmanager
+def _inside() -> Iterator[None]:
+    """Count one more level, and record whatever the user has switched off outside."""
+    recording = engine.set_recording(True)
+    _nesting.depth += 1
+    try:
+        yield
+    finally:
+        _nesting.depth -= 1
+        engine.set_recording(recording)
+
+
+def _is_recording() -> bool:
+    """Whether operations are recorded on this thread (not under ``no_grad``)."""
+    recording = engine.set_recording(True)
+    engine.set_recording(recording)
+    return recording
+
+
+# --- reverse: adjoints along a recorded graph -----------------------------------------------------
+
+
+def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
+    """The derivative of ``y`` with respect to each Value in ``xs``, in the structure of ``xs``.
+
+    ``xs`` is a Value or a nested structure of them (see :mod:`retrograd.engine.pytree`), leaves or interior. No
+    ``.grad`` is touched. The results are floats; with ``create_graph``, and always inside the function of
+    another transform, they are Values that can be differentiated again. A Value that ``y`` does not depend
+    on gets 0.
+
+    Raises TypeError when ``y`` or ``xs`` holds something else, ChangedValueError and MissingDerivativeError
+    as ``backward`` does, and HigherOrderError when a graph is wanted through a user-made node.
+
+    >>> from retrograd import Value, gradient
+    >>> x = Value(3.0)
+    >>> slope = gradient(x**3, x, create_graph=True)
+    >>> slope.data, gradient(slope, x)
+    (27.0, 18.0)
+    """
+    leaves, structure = flatten(xs, "xs")
+    for leaf in leaves:
+        if not isinstance(leaf, Value):
+            raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
+    root = single_output(y, "y")
+    nested, recording = _nesting.depth > 0, _is_recording()
+    if nested and not (recording or create_graph):  # under no_grad in the function of another transform
+        return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False)])
+    engine.set_recording(True)
+    try:
+        return structure.collect(_derivatives(root, leaves, create_graph or nested))
+    finally:
+        engine.set_recording(recording)
+
+
+def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
+    """d root / d x for each x: floats, or Values when ``graph``."""
+    if graph:
+        return [_finished(adjoint) for adjoint in _adjoints(root, xs)]
+    return _numbers(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
+
+
+def _numbers(root: Value, xs: Sequence[Value]) -> list[float]:
+    if anomaly.is_watching():
+        return anomaly.watched_gradients(root, xs)
+    return engine.gradients(root, 1.0, xs)
+
+
+def _finished(adjoint: Leaf) -> Value:
+    """A result that is a node of its own, and never minus zero, as an accumulated ``.grad`` is not."""
+    if not isinstance(adjoint, Value):
+        return Value(adjoint + 0.0)
+    return engine.apply("add", adjoint, 0.0) if adjoint.data == 0.0 else engine.apply("identity", adjoint)
+
+
+def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
+    """The sweep of ``backward`` with Values: numbers where a derivative is constant, else recorded expressions."""
+    if not isinstance(root, Value):
+        return [0.0] * len(xs)
+    steps = _dependent(root, {id(x) for x in xs})
+    for node, _, _ in steps:
+        _refuse_user_node(node)
+    _numbers(root, xs)  # raises as a plain sweep does, for instance after a change of .data
+    adjoints: dict[int, Leaf] = {id(root): 1.0}
+    with ieee(), anomaly.unwatched_nodes():
+        partials = Partials(graph=True)
+        for node, operands, wanted in reversed(steps):
+            upstream = adjoints.get(id(node))
+            if upstream is None:
+                continue
+            for operand, local in zip(operands, partials.of(node, operands, wanted), strict=True):
+                contribution = None if local is None else product(upstream, local)
+                if contribution is not None:
+                    before = adjoints.get(id(operand))
+                    adjoints[id(operand)] = contribution if before is None else before + contribution
+    return [adjoints.get(id(x), 0.0) for x in xs]
+
+
+_Step = tuple[Value, tuple[Leaf, ...], list[bool]]
+
+
+def _dependent(root: Value, sources: set[int]) -> list[_Step]:
+    """The nodes below ``root`` that depend on the sources (given by id), oldest first.
+
+    Each comes with its operands and whether each of those depends on the sources.
+    """
+    dependent = set(sources)
+    steps: list[_Step] = []
+    for node in engine.interior(root):
+        operands = engine.operands(node)
+        wanted = [id(operand) in dependent for operand in operands]
+        if True in wanted:
+            dependent.add(id(node))
+            steps.append((node, operands, wanted))
+    return steps
+
+
+def _refuse_user_node(node: Value) -> None:
+    if engine.row_name(node) == "user":
+        raise HigherOrderError(
+            f"{name_of(node)} is a user-made node: its local derivatives are plain numbers or a closure, so they "
+            "cannot be differentiated again. Build it from retrograd's operations, or take first derivatives only."
+        )
+
+
+# --- forward: tangents along a recorded graph -----------------------------------------------------
+
+
+def _tangents(roots: Sequence[Value], variables: Sequence[Value], seeds: Sequence[Leaf], graph: bool) -> list[Leaf]:
+    """The tangent of each root when the variables move with the tangents ``seeds``."""
+    if not roots:
+        return []
+    if not graph:
+        seeds = [seed.data if isinstance(seed, Value) else seed for seed in seeds]
+    tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
+    with ieee(), anomaly.unwatched_nodes():
+        joint = engine.reduce("sum", roots)  # one root that depends on them all, for one list of the nodes
+        partials = Partials(graph)
+        for node, operands, wanted in _dependent(joint, set(tangents)):
+            if node is joint:
+                continue
+            moved: Leaf | None = None
+            for slot, local in enumerate(_locals(partials, node, operands, wanted, graph)):
+                upstream = tangents.get(id(operands[slot]))
+                if local is None or upstream is None:
+                    continue
+                if anomaly.is_watching():
+                    anomaly.inspect_contribution(node, operands, slot, local, upstream)
+                term = product(upstream, local)
+                if term is not None:
+                    moved = term if moved is None else moved + term
+            if moved is not None:
+                tangents[id(node)] = moved
+    return [tangents.get(id(root), 0.0) for root in roots]
+
+
+def _locals(
+    partials: Partials, node: Value, operands: Sequence[Leaf], wanted: Sequence[bool], graph: bool
+) -> Sequence[Local]:
+    if not graph and engine.row_name(node) == "user":
+        return _slopes_of_user_node(node, len(operands))
+    _refuse_user_node(node)
+    return partials.of(node, operands, wanted)
+
+
+def _slopes_of_user_node(node: Value, count: int) -> Sequence[float]:
+    try:
+        slopes = node._local_grads
+    except MissingDerivativeError:
+        slopes = ()
+    if len(slopes) != count:
+        raise HigherOrderError(
+            f"{name_of(node)} is a user-made node whose _backward is a function: forward mode cannot pass through it. "
+            "Make it as Value(data, children, local_grads), or use grad, which goes backward."
+        )
+    return slopes
+
+
+# --- what the transforms of functions share -------------------------------------------------------
+
+
+class _Call:
+    """One call of a user's function with fresh variables in place of some of its arguments.
+
+    ``connected``: whether results are Values. ``kept``: whether they stay connected to the graph (not
+    under no_grad).
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self.function = function
+        self.arguments = list(arguments)
+        self.keywords = keywords
+        self.connected = _nesting.depth > 0 or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.variables: list[Value] = []
+
+    def differentiate(self, positions: Sequence[int]) -> list[Structure]:
+        """Put variables in place of the arguments at ``positions``; returns their structures."""
+        flat = [flatten(self.arguments[i], f"argument {i} of {_name(self.function)}") for i in positions]
+        self.connected = self.connected or any(_has_bare_value(structure, leaves) for leaves, structure in flat)
+        for position, (leaves, structure) in zip(positions, flat, strict=True):
+            fresh = [_variable(leaf, self.connected) for leaf in leaves]
+            self.variables.extend(fresh)
+            self.arguments[position] = structure.fill(fresh)
+        return [structure for _, structure in flat]
+
+    def run(self) -> Any:
+        return self.function(*self.arguments, **self.keywords)
+
+    def scalar(self) -> Leaf:
+        """The function's single result; raises TypeError when it is not one."""
+        return single_output(self.run(), f"the result of {_name(self.function)}")
+
+
+def _variable(leaf: Leaf, connected: bool) -> Value:
+    """A fresh Value to differentiate with respect to: a leaf, or a node through which the graph goes on."""
+    if not isinstance(leaf, Value):
+        return Value(leaf)
+    return engine.apply("identity", leaf) if connected else Value(leaf.data)
+
+
+def _has_bare_value(structure: Structure, leaves: Sequence[Leaf]) -> bool:
+    """Whether a Value stands in the structure itself; a module's parameters count as its numbers."""
+    if structure.kind == "module":
+        return False
+    if not structure.parts:
+        return any(isinstance(leaf, Value) for leaf in leaves)
+    start, found = 0, False
+    for part in structure.parts:
+        found = found or _has_bare_value(part, leaves[start : start + part.size])
+        start += part.size
+    return found
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count: int) -> list[int]:
+    positions = []
+    for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
+        if not isinstance(number, int):
+            raise TypeError(f"argnums is {argnums!r}; it must be the position of an argument, or a tuple of positions.")
+        if not -count <= number < count:
+            raise TypeError(
+                f"argnums is {argnums!r}, but {_name(function)} was called with {count} positional arguments; "
+                "pass what is differentiated by position."
+            )
+        positions.append(number % count)
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"argnums is {argnums!r}, which names an argument of {_name(function)} twice.")
+    return positions
+
+
+def _whole(structures: Sequence[Structure], argnums: int | Sequence[int]) -> Structure:
+    """The structure of all differentiated arguments: that of the one, or a tuple."""
+    if isinstance(argnums, int):
+        return structures[0]
+    return Structure("tuple", sum(part.size for part in structures), (), tuple(structures))
+
+
+def _released(results: _Results, connected: bool, kept: bool) -> _Results:
+    """Results as the caller gets them: floats, Values, or Values cut off under no_grad."""
+    if not connected:
+        return [result.data if isinstance(result, Value) else result for result in results]
+    return [
+        result if kept and isinstance(result, Value) else Value(result.data if isinstance(result, Value) else result)
+        for result in results
+    ]
+
+
+def _transform(
+    function: Callable[..., Any],
+    argnums: int | Sequence[int],
+    body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
+) -> Callable[..., Any]:
+    """A function of the same arguments that runs ``body`` on a call with variables in place of ``argnums``.
+
+    ``body`` returns flat results and how to arrange them once they are released.
+    """
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+    def transformed(*arguments: Any, **keywords: Any) -> Any:
+        kept = _is_recording()
+        positions = _positions(argnums, function, len(arguments))
+        call = _Call(function, arguments, keywords)
+        with _inside():
+            whole = _whole(call.differentiate(positions), argnums)
+            results, arrange = body(call, whole)
+        return arrange(_released(results, call.connected, kept))
+
+    return transformed
+
+
+# --- the transforms -------------------------------------------------------------------------------
+
+
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """A function of the same arguments that returns the gradient of ``f``.
+
+    ``argnums`` says which positional arguments are differentiated; each may be a number, a Value, or a nested
+    structure (lists, tuples, dictionaries, arrays, modules), and the result has that structure (a tuple of
+    them for several). ``f`` gets Values in its place and returns one Value; a plain number is a constant.
+
+    Numbers in, numbers out: the results are floats when every argument is a number, and Values connected to the
+    graph when one is a Value, or inside another transform. A Value that ``f`` only closes over is not an argument:
+    to differentiate a gradient once more with respect to it, pass it in, or use ``gradient(…, create_graph=True)``.
+
+    Raises TypeError when ``f`` returns anything else.
+
+    >>> from retrograd import grad
+    >>> grad(lambda x: x**3)(2.0), grad(grad(lambda x: x**3))(2.0)
+    (12.0, 12.0)
+    """
+
+    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        return _derivatives(call.scalar(), call.variables, call.connected), whole.collect
+
+    return _transform(f, argnums, body)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """As :func:`grad`, but the new function returns the pair (value of ``f``, gradient).
+
+    >>> from retrograd import value_and_grad
+    >>> value_and_grad(lambda p: p["w"] * p["x"])({"w": 2.0, "x": 5.0})
+    (10.0, {'w': 5.0, 'x': 2.0})
+    """
+
+    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        value = call.scalar()
+        results = [value, *_derivatives(value, call.variables, call.connected)]
+        return results, lambda released: (released[0], whole.collect(released[1:]))
+
+    return _transform(f, argnums, body)
+
+
+def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """A function that returns the derivative of every output of ``f`` with respect to every input.
+
+    The result has the structure of ``f``'s output, and in each of its places the structure of the input: for
+    lists of m outputs and n inputs m lists of n, for arrays one array of shape ``output.shape + input.shape``.
+
+    >>> from retrograd import jacobian
+    >>> jacobian(lambda x, y: [x * y, x + y], argnums=(0, 1))(2.0, 5.0)
+    [(5.0, 2.0), (1.0, 1.0)]
+    """
+
+    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        results = [d for output in outputs for d in _derivatives(output, call.variables, call.connected)]
+        return results, functools.partial(_rows, shape, whole)
+
+    return _transform(f, argnums, body)
+
+
+def _rows(shape: Structure, whole: Structure, flat: _Results) -> Any:
+    width = whole.size
+    return shape.collect([whole.collect(flat[i * width : (i + 1) * width]) for i in range(shape.size)])
+
+
+def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """A function that returns all second derivatives of ``f``: in each place of the input the input's structure.
+
+    Half of them are computed and the other half mirrored, so that the result is exactly symmetric.
+
+    >>> from retrograd import hessian
+    >>> hessian(lambda p: p[0] ** 2 * p[1])([3.0, 5.0])
+    [[10.0, 6.0], [6.0, 0.0]]
+    """
+
+    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        xs = call.variables
+        slopes = _derivatives(call.scalar(), xs, True)
+        upper = [_derivatives(slope, xs[i:], call.connected) for i, slope in enumerate(slopes)]
+        size = range(len(xs))
+        results = [upper[min(i, j)][abs(j - i)] for i in size for j in size]
+        return results, functools.partial(_rows, whole, whole)
+
+    return _transform(f, argnums, body)
+
+
+def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
+    """The Hessian of ``f`` at ``at`` times ``direction``, without the Hessian: two sweeps, whatever the size.
+
+    A tuple ``at`` holds the positional arguments of ``f``; anything else is its only argument. ``direction``
+    has the structure of ``at``, and so has the result.
+
+    Raises TypeError when the structures differ.
+
+    >>> from retrograd import hvp
+    >>> hvp(lambda p: p[0] ** 2 * p[1], [3.0, 5.0], [1.0, 0.0])
+    [10.0, 6.0]
+    """
+    kept, call, seeds = _prepared(f, at, direction, "hvp")
+    with _inside():
+        whole = _differentiated(call, at)
+        slopes = _derivatives(call.scalar(), call.variables, True)
+        with ieee(), anomaly.unwatched_nodes():
+            along = engine.reduce("dot", slopes, seeds)
+        results = _derivatives(along, call.variables, call.connected)
+    return whole.collect(_released(results, call.connected, kept))
+
+
+def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The value of ``f`` at ``primals`` and its derivative along ``tangents``, in forward mode.
+
+    A tuple ``primals`` holds the positional arguments of ``f``; anything else is its only argument.
+    ``tangents`` has the same structure. Both results have the structure of ``f``'s output, of any size.
+
+    Raises TypeError when the structures differ.
+
+    >>> from retrograd import jvp
+    >>> jvp(lambda x, y: [x * y, x + y], (2.0, 5.0), (1.0, 0.0))
+    ([10.0, 7.0], [5.0, 1.0])
+    """
+    kept, call, seeds = _prepared(f, primals, tangents, "jvp")
+    with _inside():
+        _differentiated(call, primals)
+        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        roots = [output for output in outputs if isinstance(output, Value)]
+        moved = iter(_tangents(roots, call.variables, seeds, call.connected))
+        slopes = [next(moved) if isinstance(output, Value) else 0.0 for output in outputs]
+    values = _released([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, kept)
+    return shape.collect(values), shape.collect(_released(slopes, call.connected, kept))
+
+
+def _prepared(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, _Call, list[Leaf]]:
+    """Whether recording is on, the call, and the direction's leaves."""
+    kept = _is_recording()
+    leaves, structure = flatten(at, "the point")
+    seeds, directions = flatten(direction, "the direction")
+    if _outline(structure) != _outline(directions):
+        raise TypeError(
+            f"{transform} needs a direction with the structure of the point; the point has {len(leaves)} numbers in "
+            f"a {structure.kind}, the direction {len(seeds)} in a {directions.kind}."
+        )
+    call = _Call(f, at if isinstance(at, tuple) else (at,), {})
+    call.connected = call.connected or _has_bare_value(directions, seeds)
+    return kept, call, [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
+
+
+def _differentiated(call: _Call, at: Any) -> Structure:
+    structures = call.differentiate(range(len(call.arguments)))
+    if isinstance(at, tuple):
+        return Structure("tuple", sum(part.size for part in structures), at, tuple(structures))
+    return structures[0]
+
+
+def _outline(structure: Structure) -> Any:
+    """What two structures must share to be added: nesting, sizes and keys. A module counts as a list."""
+    if structure.kind == "leaf":
+        return "leaf"
+    if structure.kind == "array":
+        return "array", structure.original.shape
+    if structure.kind == "module":
+        return "list", ("leaf",) * structure.size, None
+    keys = tuple(structure.original) if structure.kind == "dict" else None
+    return structure.kind, tuple(map(_outline, structure.parts)), keys

@@ -1,0 +1,157 @@
+"""The rows of the op table that have a form for vectors, with the formulas of native/compiler/kernels_vector.inc."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .ir_builder import Integers, Mask, Text, Vector
+from .vectors import fma
+
+__all__ = ["FORMS", "Form"]
+
+_INFINITY = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A row: its value, where it is outside its domain, and what a gradient is multiplied by, given (a, b, y)."""
+
+    arity: int
+    call: Callable[[Vector, Vector], Vector]
+    outside: Callable[[Vector, Vector, Vector], Mask] | None = None
+    partials: tuple[Callable[[Vector, Vector, Vector], Vector], ...] = ()
+    bounded: bool = True  #: partials are finite wherever the value is
+
+
+def _number(like: Vector, number: float) -> Vector:
+    return like.text.number(number, like.width)
+
+
+def _integer(text: Text, number: int, width: int) -> Integers:
+    return Integers(text, text.integers(number, width), width)
+
+
+_MAGIC = float.fromhex("0x1.8p52")
+_EXPONENTIAL = [float(math.factorial(i)) for i in range(14)]
+
+
+def exponential(x: Vector) -> Vector:
+    c = x.compare("ogt", 720.0).select(720.0, x)
+    c = c.compare("olt", -760.0).select(-760.0, c)
+    shifted = fma(c, _number(x, float.fromhex("0x1.71547652b82fep+0")), _number(x, _MAGIC))
+    n = shifted - _MAGIC
+    r = fma(n, _number(x, -float.fromhex("0x1.62e42fefa38p-1")), c)
+    r = fma(n, _number(x, -float.fromhex("0x1.ef35793c7673p-45")), r)
+    pairs = [fma(r, _number(x, 1.0 / _EXPONENTIAL[i + 1]), _number(x, 1.0 / _EXPONENTIAL[i])) for i in range(0, 14, 2)]
+    r2 = r * r
+    r4 = r2 * r2
+    low, middle, high = (fma(r2, pairs[i + 1], pairs[i]) for i in (0, 2, 4))
+    p = fma(r4, fma(r4, fma(r4, pairs[6], high), middle), low)
+    if x.width == 8:  # only where the processor has AVX-512, which scales by powers of two in one step
+        return _scaled(p, n)
+    whole = shifted.bits().op("sub", _number(x, _MAGIC).bits())
+    half = whole.op("ashr", 1)
+    first = half.op("add", 1023).op("shl", 52).double()
+    second = whole.op("sub", half).op("add", 1023).op("shl", 52).double()
+    y = p * first * second
+    return y
+
+
+def _scaled(p: Vector, n: Vector) -> Vector:
+    t, symbol = p.text, "@llvm.x86.avx512.mask.scalef.pd.512"
+    kind = "<8 x double>"
+    t.declare(f"declare {kind} {symbol}({kind}, {kind}, {kind}, i8, i32)")
+    return t.vector(f"call {kind} {symbol}({kind} {p.name}, {kind} {n.name}, {kind} zeroinitializer, i8 -1, i32 4)", 8)
+
+
+def logarithm(x: Vector) -> Vector:
+    t, h = x.text, float.fromhex
+    tiny = x.compare("olt", h("0x1p-1022"))
+    bits = tiny.select(x * h("0x1p54"), x).bits()
+    k = bits.op("sub", 0x3FE6A09E00000000).op("ashr", 52)
+    m = bits.op("sub", k.op("shl", 52)).double()
+    exponent = k.op("add", _number(x, _MAGIC).bits()).double() - _MAGIC
+    exponent = tiny.select(exponent - 54.0, exponent)
+    f = m - 1.0
+    s = f / (f + 2.0)
+    z = s * s
+    w = z * z
+    odd = w * (w * (w * h("0x1.39a09d078c69fp-3") + h("0x1.c71c51d8e78afp-3")) + h("0x1.999999997fa04p-2"))
+    even = z * (
+        w * (w * (w * h("0x1.2f112df3e5244p-3") + h("0x1.7466496cb03dep-3")) + h("0x1.2492494229359p-2"))
+        + h("0x1.5555555555593p-1")
+    )
+    half = f * 0.5 * f
+    y = exponent * h("0x1.62e42feep-1") - (
+        (half - (s * (half + odd + even) + exponent * h("0x1.a39ef35793c76p-33"))) - f
+    )
+    special = x.compare("oeq", 0.0).select(-_INFINITY, t.number(float("nan"), x.width))
+    special = x.compare("oeq", _INFINITY).select(x, special)
+    return x.compare("ogt", 0.0).op("and", x.compare("olt", _INFINITY)).select(y, special)
+
+
+def absolute(a: Vector) -> Vector:
+    return a.called("fabs")
+
+
+def sigmoid(a: Vector) -> Vector:
+    e = exponential(-absolute(a))
+    return a.compare("oge", 0.0).select(1.0, e) / (e + 1.0)
+
+
+def _one(a: Vector, b: Vector, y: Vector) -> Vector:
+    return _number(a, 1.0)
+
+
+FORMS: dict[str, Form] = {
+    "add": Form(2, lambda a, b: a + b, None, (_one, _one)),
+    "sub": Form(2, lambda a, b: a - b, None, (_one, lambda a, b, y: _number(a, -1.0))),
+    "mul": Form(2, lambda a, b: a * b, None, (lambda a, b, y: b, lambda a, b, y: a)),
+    "div": Form(
+        2,
+        lambda a, b: a / b,
+        lambda a, b, y: b.compare("oeq", 0.0),
+        (lambda a, b, y: 1.0 / b, lambda a, b, y: -y / b),
+        bounded=False,
+    ),
+    "neg": Form(1, lambda a, b: -a, None, (lambda a, b, y: _number(a, -1.0),)),
+    "square": Form(1, lambda a, b: a * a, None, (lambda a, b, y: a * 2.0,)),
+    "reciprocal": Form(1, lambda a, b: 1.0 / a, None, (lambda a, b, y: -y * y,), bounded=False),
+    "identity": Form(1, lambda a, b: a, None, (_one,)),
+    "detach": Form(1, lambda a, b: a, None, (lambda a, b, y: _number(a, 0.0),)),
+    "relu": Form(
+        1,
+        lambda a, b: a.compare("ole", 0.0).select(0.0, a),
+        None,
+        (lambda a, b, y: a.compare("ole", 0.0).select(0.0, 1.0),),
+    ),
+    "abs": Form(
+        1,
+        lambda a, b: absolute(a),
+        None,
+        (lambda a, b, y: a.compare("ogt", 0.0).select(1.0, a.compare("olt", 0.0).select(-1.0, a)),),
+    ),
+    "sqrt": Form(
+        1,
+        lambda a, b: a.called("sqrt"),
+        lambda a, b, y: a.compare("olt", 0.0),
+        (lambda a, b, y: 0.5 / y,),
+        bounded=False,
+    ),
+    "exp": Form(
+        1,
+        lambda a, b: exponential(a),
+        lambda a, b, y: y.compare("oeq", _INFINITY),  # of an infinite operand too: the tape decides that as well
+        (lambda a, b, y: y,),
+    ),
+    "log": Form(
+        1,
+        lambda a, b: logarithm(a),
+        lambda a, b, y: a.compare("ole", 0.0),
+        (lambda a, b, y: 1.0 / a,),
+        bounded=False,
+    ),
+    "sigmoid": Form(1, lambda a, b: sigmoid(a), None, (lambda a, b, y: y * sigmoid(-a),)),
+}

@@ -1,0 +1,240 @@
+"""The number that ``.data`` and a float argument are while a function is traced: it remembers where it came from.
+
+A :class:`TracedNumber` computes as a float does, errors included, and each step is a node of the trace through which
+no gradient flows. It is not a float, because C code would read the number of this one call out of a float unseen;
+what needs a plain number asks for it with ``float()``, and the trace then says that no replay can stand for a call.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .. import engine, errors
+from ..engine import Value
+from ..engine.numbers import is_number
+
+__all__ = ["NumberRecorder", "TracedNumber", "is_traced"]
+
+
+class NumberRecorder(Protocol):
+    """What a traced number tells of its use; the compiler's recorder."""
+
+    def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """A row of the op table on traced numbers, Values and numbers, as Python's float computes it."""
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+        """A comparison decided something."""
+
+    def plain(self, value: Value) -> float:
+        """The number of a node."""
+
+    def mark(self, what: str) -> None:
+        """Something happened that a replay cannot do."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the trace has ended, or is another thread's."""
+
+
+class TracedNumber:
+    """A float that depends on what the traced function was given. Made by the recorder of the trace."""
+
+    __slots__ = ("_node", "_number", "_recorder")
+
+    def __init__(self, recorder: NumberRecorder, node: Value, number: float) -> None:
+        self._recorder = recorder
+        self._node = node
+        self._number = number
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(x, float) decides as it does in plain Python
+        return float
+
+    def _refusal(self) -> Exception:
+        """What is raised where a plain number is wanted: see errors.not_a_number."""
+        self._recorder.check("a number")
+        return TypeError("a traced number cannot be used here: convert it with float() first.")
+
+    def _leave(self, how: str) -> float:
+        """The plain number, for what no replay can do."""
+        self._recorder.check("a number")
+        self._recorder.mark(how)
+        return self._number
+
+    # --- arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("add", (self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("add", (other, self))
+
+    def __sub__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("sub", (self, other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("sub", (other, self))
+
+    def __mul__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("mul", (self, other))
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("mul", (other, self))
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("div", (self, other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("div", (other, self))
+
+    def __mod__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("mod", (self, other))
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("mod", (other, self))
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("floordiv", (self, other))
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._recorder.arithmetic("floordiv", (other, self))
+
+    def __divmod__(self, other: Any) -> Any:
+        quotient = self // other
+        return quotient if quotient is NotImplemented else (quotient, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        quotient = other // self
+        return quotient if quotient is NotImplemented else (quotient, other % self)
+
+    def __pow__(self, other: Any, modulo: None = None) -> Any:
+        return NotImplemented if modulo is not None else self._recorder.arithmetic("pow", (self, other))
+
+    def __rpow__(self, other: Any, modulo: None = None) -> Any:
+        return NotImplemented if modulo is not None else self._recorder.arithmetic("pow", (other, self))
+
+    def __neg__(self) -> Any:
+        return self._recorder.arithmetic("neg", (self,))
+
+    def __pos__(self) -> TracedNumber:
+        return self
+
+    def __abs__(self) -> Any:
+        return self._recorder.arithmetic("abs", (self,))
+
+    # --- comparisons are guards
+
+    def _compare(self, kind: str, relation: Callable[[Any, Any], bool], other: object) -> Any:
+        self._recorder.check("a number")
+        right = other
+        if isinstance(other, TracedNumber):
+            right, number = other._node, other._number
+        elif isinstance(other, Value):
+            number = self._recorder.plain(other)
+        elif is_number(other):
+            number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
+        else:
+            return NotImplemented
+        outcome = bool(relation(self._number, number))
+        self._recorder.guard(kind, self._node, right, outcome)
+        return outcome
+
+    def __lt__(self, other: object) -> Any:
+        return self._compare("<", operator.lt, other)
+
+    def __le__(self, other: object) -> Any:
+        return self._compare("<=", operator.le, other)
+
+    def __gt__(self, other: object) -> Any:
+        return self._compare(">", operator.gt, other)
+
+    def __ge__(self, other: object) -> Any:
+        return self._compare(">=", operator.ge, other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare("==", operator.eq, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare("!=", operator.ne, other)
+
+    def __bool__(self) -> bool:
+        self._recorder.check("a number")
+        outcome = self._number != 0.0
+        self._recorder.guard("bool", self._node, None, outcome)
+        return outcome
+
+    # --- what takes the number of this one call out of the trace
+
+    def __hash__(self) -> int:
+        return hash(self._leave("looks a traced number up in a set or dict"))
+
+    def __float__(self) -> float:
+        return self._leave("makes a traced number a plain one with float()")
+
+    def __int__(self) -> int:
+        return int(self._leave("makes a traced number a plain one with int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("makes a traced number a plain one with complex()"))
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self._leave("makes a traced number a plain one with round()"), digits)
+
+    def __trunc__(self) -> int:
+        return self._leave("makes a traced number a plain one with trunc()").__trunc__()
+
+    def __floor__(self) -> int:
+        return self._leave("makes a traced number a plain one with floor()").__floor__()
+
+    def __ceil__(self) -> int:
+        return self._leave("makes a traced number a plain one with ceil()").__ceil__()
+
+    def __format__(self, spec: str) -> str:
+        return format(self._leave("turns a number into text"), spec)
+
+    def __str__(self) -> str:
+        return str(self._leave("turns a number into text"))
+
+    def __repr__(self) -> str:
+        try:
+            return repr(self._leave("turns a number into text"))
+        except errors.LeakedTraceError:
+            return "<a number of a trace that has ended>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return float, (self._leave("copies a traced number out of the trace"),)
+
+    def __copy__(self) -> TracedNumber:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TracedNumber:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """A float's other methods; and, for NumPy's functions on arrays of objects, those of the op table."""
+        if hasattr(float, name):
+            return getattr(self._leave(f"makes a traced number a plain one with .{name}"), name)
+        function = engine.functions.get(name)
+        if function is None:
+            raise AttributeError(f"'float' object has no attribute {name!r}")
+        return lambda *others: function(self, *others)
+
+    @property
+    def real(self) -> TracedNumber:
+        """The number itself, as a float's."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """Zero, as a float's."""
+        return 0.0
+
+    def conjugate(self) -> TracedNumber:
+        """The number itself, as a float's."""
+        return self
+
+
+def is_traced(thing: object) -> bool:
+    """Whether ``thing`` is a traced number, which calls itself a float."""
+    return type(thing) is TracedNumber

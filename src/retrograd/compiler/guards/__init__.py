@@ -1,0 +1,1 @@
+"""Guards on the Python state that a compiled function reads besides its arguments."""

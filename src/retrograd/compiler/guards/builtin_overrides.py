@@ -1,0 +1,83 @@
+"""What Python's own ``max``, ``min`` and ``sum`` mean while a compiled function runs.
+
+Left to comparisons, ``max(v.data for v in logits)`` in a trace would be a guard that fails at nearly every other input:
+the names mean functions there that ask the trace first. And ``sum(w * x for w, x in zip(ws, xs))``, which is most of
+what scalar programs do, is added natively where the function itself runs: node for node what Python would record. In
+every other thread, and for everything else, the names do what they always did.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import engine
+
+__all__ = ["Substitutes", "extremes", "sums"]
+
+Function = Callable[..., Any]
+
+
+class Substitutes:
+    """Other functions for built-in ones inside ``with`` blocks: any number of blocks, nested and in any thread.
+
+    ``makers`` make them, by name, of those that they stand for. Who puts a function there meanwhile keeps it.
+    """
+
+    def __init__(self, **makers: Callable[[Function], Function]) -> None:
+        self._makers = makers
+        self._made: dict[str, tuple[Function, Function]] = {}  #: what was there last, and its substitute
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                for name, make in self._makers.items():
+                    original = getattr(builtins, name)
+                    if name not in self._made or self._made[name][0] is not original:
+                        self._made[name] = original, make(original)
+                for name, (_, substitute) in self._made.items():  # all of them, once there was memory for all
+                    setattr(builtins, name, substitute)
+            self._users += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                for name, (original, substitute) in self._made.items():
+                    if getattr(builtins, name) is substitute:
+                        setattr(builtins, name, original)
+
+
+def extremes(answer: Callable[[str, Sequence[Any]], Any]) -> Substitutes:
+    """``max`` and ``min`` that ask this thread's trace first: its answer for the name and the items, or None."""
+    return Substitutes(max=lambda original: _extreme(original, answer), min=lambda original: _extreme(original, answer))
+
+
+def _extreme(original: Function, answer: Callable[[str, Sequence[Any]], Any]) -> Function:
+    name = original.__name__
+
+    def extreme(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) != 1:
+            items: Sequence[Any] = arguments
+        elif isinstance(arguments[0], (list, tuple)) or not hasattr(type(arguments[0]), "__iter__"):
+            items = arguments[0] if isinstance(arguments[0], (list, tuple)) else ()
+        else:
+            items = list(arguments[0])
+            arguments = (items,)
+        result = None if options.get("key") is not None else answer(name, items)
+        return original(*arguments, **options) if result is None else result
+
+    extreme.__name__ = extreme.__qualname__ = name
+    extreme.__doc__ = original.__doc__
+    return extreme
+
+
+def sums() -> Substitutes:
+    """``sum``, native where it adds what a generator like one of the samples yields."""
+    none: list[Any] = []
+    samples = ((a * b for a, b in none), (b * a for a, b in none), (a * a for a in none))
+    return Substitutes(sum=lambda original: engine.faster_sum(original, *samples))

@@ -1,0 +1,211 @@
+"""Value and the functions around it, from the engine in use.
+
+The native engine (C++) is the default. ``RETROGRAD_ENGINE=reference`` in the environment chooses the textbook
+engine in plain Python, :mod:`retrograd.engine.reference`, which gives the same bits, slowly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sysconfig
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from .. import errors, ops
+
+if TYPE_CHECKING:
+    from .._native import (
+        Parameters,
+        Programs,
+        Value,
+        adam_step,
+        apply,
+        enter_pass,
+        evaluate,
+        faster_sum,
+        functions,
+        get_source,
+        gradients,
+        interior,
+        is_constant,
+        is_parameter,
+        leave_pass,
+        operands,
+        output_index,
+        reduce,
+        restore,
+        row_name,
+        set_backward_hook,
+        set_errstate,
+        set_observer,
+        set_recording,
+        set_source,
+        set_tracer,
+        sgd_step,
+        tape_position,
+        weighted_sum,
+        zero_gradients,
+    )
+
+__all__ = [
+    "ENGINE",
+    "Number",
+    "Parameters",
+    "Programs",
+    "Value",
+    "adam_step",
+    "apply",
+    "enter_pass",
+    "errstate",
+    "evaluate",
+    "faster_sum",
+    "functions",
+    "get_source",
+    "gradients",
+    "interior",
+    "is_constant",
+    "is_parameter",
+    "leave_pass",
+    "no_grad",
+    "operands",
+    "output_index",
+    "reduce",
+    "restore",
+    "row_name",
+    "set_backward_hook",
+    "set_errstate",
+    "set_observer",
+    "set_recording",
+    "set_source",
+    "set_tracer",
+    "sgd_step",
+    "tape_position",
+    "topological_order",
+    "turn",
+    "weighted_sum",
+    "zero_gradients",
+]
+
+#: Which engine is in use: ``"native"`` or ``"reference"``.
+ENGINE: str = os.environ.get("RETROGRAD_ENGINE") or "native"
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    raise errors.free_threaded()
+
+if not TYPE_CHECKING:
+    if ENGINE == "native":
+        try:
+            from .. import _native as _engine
+        except ImportError as error:
+            raise errors.native_missing(error) from error
+        if ops.digest() != _engine.OPS_DIGEST:
+            raise errors.native_mismatch(_engine.OPS_DIGEST, ops.digest())
+    elif ENGINE == "reference":
+        from . import reference as _engine
+    else:
+        raise errors.unknown_engine(ENGINE)
+
+    # The names above, from the engine chosen; what follows here is the same for both.
+    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "topological_order", "turn"}
+    globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has no threads to end a pass that one of them was in
+    os.register_at_fork(before=enter_pass, after_in_parent=leave_pass, after_in_child=leave_pass)
+
+Number: TypeAlias = Value | float
+
+
+@contextlib.contextmanager
+def turn() -> Iterator[None]:
+    """Work on gradients as a backward pass does: those of other threads wait, as they do for each other.
+
+    So a derivative written by a user must not wait for another thread that has a pass of its own: neither would end.
+    """
+    enter_pass()
+    try:
+        yield
+    finally:
+        leave_pass()
+
+
+class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as
+    """Record nothing: inside ``with no_grad():``, or in a function decorated with ``@no_grad()``, results are leaves.
+
+    >>> from retrograd import Value, no_grad
+    >>> x = Value(3.0)
+    >>> with no_grad():
+    ...     y = x * x
+    >>> y.data, y._children
+    (9.0, ())
+    """
+
+    def __init__(self) -> None:
+        self._previous: list[bool] = []
+
+    def _recreate_cm(self) -> no_grad:
+        return no_grad()  # calls of a decorated function may overlap, in threads
+
+    def __enter__(self) -> None:
+        self._previous.append(set_recording(False))
+
+    def __exit__(self, *exception: object) -> None:
+        set_recording(self._previous.pop())
+
+
+Treatment = Literal["raise", "ignore"]
+
+
+class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
+    """What operations do outside their domain, inside ``with errstate(…):`` or a function decorated with it.
+
+    ``divide`` is division by zero and its like (the logarithm of zero), ``over`` a result too large for a float,
+    ``invalid`` a point where no real result exists. Each is ``"raise"`` (as Python does, the default) or
+    ``"ignore"``, which gives IEEE infinity or NaN; what is not named stays as it is.
+
+    >>> from retrograd import Value, errstate
+    >>> with errstate(divide="ignore"):
+    ...     print((1 / Value(0.0)).data)
+    inf
+    """
+
+    def __init__(
+        self, *, divide: Treatment | None = None, over: Treatment | None = None, invalid: Treatment | None = None
+    ) -> None:
+        self._wanted = (divide, over, invalid)
+        self._previous: list[tuple[bool, bool, bool]] = []
+        for kind, treatment in zip(("divide", "over", "invalid"), self._wanted, strict=True):
+            if treatment not in (None, "raise", "ignore"):
+                raise ValueError(f"errstate({kind}={treatment!r}): the treatment is 'raise' or 'ignore'.")
+
+    def _recreate_cm(self) -> errstate:
+        divide, over, invalid = self._wanted
+        return errstate(divide=divide, over=over, invalid=invalid)
+
+    def __enter__(self) -> None:
+        previous = set_errstate(True, True, True)
+        self._previous.append(previous)
+        divide, over, invalid = (
+            old if wanted is None else wanted == "raise" for old, wanted in zip(previous, self._wanted, strict=True)
+        )
+        set_errstate(divide, over, invalid)
+
+    def __exit__(self, *exception: object) -> None:
+        set_errstate(*self._previous.pop())
+
+
+def topological_order(root: Value) -> list[Value]:
+    """Everything ``root`` was computed from, operands before results, ``root`` last.
+
+    Results come in the order in which they were computed, and each leaf, constants included, right before the
+    first result that uses it. ``for v in reversed(topological_order(root)): v._backward()`` is a backward pass.
+    """
+    order: list[Value] = []
+    placed: set[int] = set()
+    for node in interior(root) or [root]:
+        for value in (*node._children, node):
+            if id(value) not in placed:
+                placed.add(id(value))
+                order.append(value)
+    return order

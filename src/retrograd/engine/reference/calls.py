@@ -1,0 +1,102 @@
+"""What the reference engine offers besides Values: every row as a function, sums of products, gradients by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ... import errors
+from ...ops import NARY, OPS, NaryOp, Op
+from .modes import tape, turn
+from .value import (
+    Number,
+    Value,
+    apply,
+    evaluate,
+    reached,
+    reduce,
+    sweep,
+)
+
+__all__ = [
+    "Parameters",
+    "Programs",
+    "faster_sum",
+    "functions",
+    "gradients",
+    "is_parameter",
+    "tape_position",
+    "weighted_sum",
+]
+
+
+def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
+    """``start + w0*x0 + w1*x1 + …``, one node for each operation. Raises ValueError for lengths that differ."""
+    weights, inputs = list(weights), list(inputs)
+    if len(weights) != len(inputs):
+        raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
+    total = start
+    for weight, x in zip(weights, inputs, strict=True):
+        total = total + weight * x
+    return total
+
+
+def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..., Any]:
+    """``original``: nothing is faster here."""
+    return original
+
+
+def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
+    """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
+    tape.ask("notice", "takes a gradient")
+    with turn:
+        saved = [(value, value._grad) for value in {id(value): value for value in (*reached(root), *xs)}.values()]
+        try:
+            for value, _ in saved:
+                value._grad = 0.0  # what the pass does not reach has gradient zero
+            sweep(root, seed)
+            return [x._grad for x in xs]
+        finally:
+            for value, gradient in saved:
+                value._grad = gradient
+
+
+# What only the native engine's compiler has: here a compiled function runs eagerly, and says so.
+
+Parameters = tuple[Value, ...]
+
+
+class Programs:
+    """The reference engine has no compiler. Raises RuntimeError."""
+
+    def __init__(self, *_: object) -> None:
+        raise RuntimeError("the reference engine has no compiler; use the native one.")
+
+
+def tape_position() -> int:
+    """Zero: nothing is compiled here."""
+    return 0
+
+
+def is_parameter(value: Value, /) -> bool:
+    """False: nothing is compiled here."""
+    return False
+
+
+def _function(row: Op | NaryOp) -> Callable[..., Any]:
+    def operation(*operands: Any) -> Value | float:
+        if any(isinstance(operand, Value) for operand in operands):
+            return apply(row.name, *operands)
+        return evaluate(row.name, *operands)
+
+    def sequence_operation(*sequences: Iterable[Number]) -> Any:
+        return reduce(row.name, *sequences)
+
+    return operation if isinstance(row, Op) else sequence_operation
+
+
+#: Every public row, and its aliases, as a function of Values and numbers, or of sequences of them.
+functions: dict[str, Callable[..., Any]] = {
+    **{name: _function(row) for row in OPS if row.public for name in (row.name, *row.aliases)},
+    **{row.name: _function(row) for row in NARY},
+}

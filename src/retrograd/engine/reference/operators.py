@@ -1,0 +1,178 @@
+"""Python's operators and the op table's methods for the reference engine's Value: each records one row."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ... import errors
+from ...ops import OPS, Op
+from ..numbers import is_number
+from .modes import tape
+
+__all__ = ["Operators"]
+
+
+class Operators:
+    """What ``a + b``, ``a < b``, ``abs(a)``, ``a.exp()`` … mean; the class derived from it says how to record."""
+
+    __slots__ = ()
+    _data: float
+
+    @staticmethod
+    def _apply(name: str, /, *operands: Any) -> Any:
+        """Record the row ``name`` of the op table on ``operands``."""
+        raise NotImplementedError  # abstract: Value records, and nothing else derives from this
+
+    # --- arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary("div", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _binary("mod", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _binary("floordiv", other, self)
+
+    def __pow__(self, other: Any, modulo: None = None) -> Any:
+        return _binary("pow", self, other) if modulo is None else NotImplemented
+
+    def __rpow__(self, other: Any, modulo: None = None) -> Any:
+        return _binary("pow", other, self) if modulo is None else NotImplemented
+
+    def __neg__(self) -> Any:
+        return self._apply("neg", self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self._apply("abs", self)
+
+    def __floor__(self) -> Any:
+        return self._apply("floor", self)
+
+    def __ceil__(self) -> Any:
+        return self._apply("ceil", self)
+
+    def __trunc__(self) -> Any:
+        return self._apply("trunc", self)
+
+    def conjugate(self) -> Any:
+        """This Value itself: it is real. NumPy calls it."""
+        return self
+
+    # --- comparisons look at the data; sets and dicts look at the identity
+
+    def __lt__(self, other: Any) -> bool:
+        return _compare(operator.lt, self, other)
+
+    def __le__(self, other: Any) -> bool:
+        return _compare(operator.le, self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return _compare(operator.gt, self, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return _compare(operator.ge, self, other)
+
+    def __eq__(self, other: object) -> bool:
+        return _compare(operator.eq, self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return _compare(operator.ne, self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        truth = self._data != 0.0
+        tape.ask("truth", self, truth)
+        return truth
+
+    # --- a bare number would cut the gradient without a word
+
+    def __float__(self) -> NoReturn:
+        raise errors.no_float("float()")
+
+    def __int__(self) -> NoReturn:
+        raise errors.no_float("int()")
+
+    def __index__(self) -> NoReturn:
+        raise errors.no_float("an index")
+
+    def __complex__(self) -> NoReturn:
+        raise errors.no_float("complex()")
+
+
+def _binary(name: str, left: Any, right: Any) -> Any:
+    """Record a row for an operator.
+
+    A foreign operand gets NotImplemented, so that Python raises its own TypeError, or NumPy takes over and
+    applies the operator to each element of an array.
+    """
+    for operand in (left, right):
+        if not isinstance(operand, Operators) and not is_number(operand):
+            return NotImplemented
+    value = left if isinstance(left, Operators) else right
+    return value._apply(name, left, right)
+
+
+_SIGNS: dict[Callable[[Any, Any], bool], str] = {
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.eq: "==",
+    operator.ne: "!=",
+    operator.gt: ">",
+    operator.ge: ">=",
+}
+
+
+def _compare(relation: Callable[[Any, Any], bool], value: Operators, other: object) -> bool:
+    number = other._data if isinstance(other, Operators) else other
+    outcome = relation(value._data, number) if number is not other or is_number(other) else NotImplemented
+    if outcome is not NotImplemented:
+        tape.ask("compare", value, _SIGNS[relation], other, outcome)
+    return outcome
+
+
+def _method(row: Op) -> Callable[..., Any]:
+    def method(self: Operators, /, *others: Any) -> Any:
+        return self._apply(row.name, self, *others)
+
+    method.__name__ = method.__qualname__ = row.name
+    method.__doc__ = row.doc
+    return method
+
+
+for _row in OPS:
+    for _name in (_row.name, *_row.aliases) if _row.public else ():
+        setattr(Operators, _name, _method(_row))

@@ -1,0 +1,111 @@
+"""Where in the user's program each node was recorded: file, line and function.
+
+Plain recording keeps no source lines: a line costs a walk up the stack for every node.
+Inside ``with record_sources():`` every new interior node remembers its line, as a small number that
+stands for a :class:`Location` in a table kept here. Frames inside this package are skipped, so that a
+layer of ``retrograd.nn`` is reported at the line of the user's code that called it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+
+from .. import engine
+from . import Value
+
+__all__ = ["Location", "current_location", "location_numbered", "location_of", "record_sources"]
+
+_PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """One line of the user's program. Its ``str`` is ``file:line, in function``."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}, in {self.function}"
+
+    @property
+    def text(self) -> str:
+        """The line itself, stripped, or an empty string when the file cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+_lock = threading.Lock()
+_table: list[Location | None] = [None]  # number 0 means "not recorded"
+_numbers: dict[Location, int] = {}
+_inside: dict[str, bool] = {}
+
+
+def _belongs_to_package(code: CodeType, frame: FrameType) -> bool:
+    """Whether a frame runs this package's code: one of its files, or a formula compiled from the op table."""
+    known = _inside.get(code.co_filename)
+    if known is None:
+        name = code.co_filename
+        known = not name.startswith("<") and str(Path(name).resolve()).startswith(_PACKAGE)
+        _inside[name] = known
+    return known or "__name__" not in frame.f_globals
+
+
+def current_location() -> Location | None:
+    """The innermost line on this thread's stack that is not this package's, or None."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not _belongs_to_package(frame.f_code, frame):
+            return Location(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        frame = frame.f_back
+    return None
+
+
+def _number_of(location: Location) -> int:
+    number = _numbers.get(location)
+    if number is None:
+        with _lock:
+            number = _numbers.setdefault(location, len(_table))
+            if number == len(_table):
+                _table.append(location)
+    return number
+
+
+@contextmanager
+def record_sources() -> Iterator[None]:
+    """Remember the user's line of every node recorded by this thread inside the ``with`` block.
+
+    Blocks nest, and an observer that was already set still sees every node.
+    """
+    previous: Callable[[Value], object] | None = None
+
+    def observe(node: Value) -> None:
+        location = current_location()
+        if location is not None:
+            engine.set_source(node, _number_of(location))
+        if previous is not None:
+            previous(node)
+
+    previous = engine.set_observer(observe)
+    try:
+        yield
+    finally:
+        engine.set_observer(previous)
+
+
+def location_of(value: Value) -> Location | None:
+    """The user's line that recorded ``value``, or None: a leaf, or recorded outside ``record_sources``."""
+    return location_numbered(engine.get_source(value))
+
+
+def location_numbered(number: int) -> Location | None:
+    """The line that the engine keeps as ``number``, or None for 0 and numbers that nobody gave."""
+    return _table[number] if 0 < number < len(_table) else None

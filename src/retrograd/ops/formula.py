@@ -1,0 +1,323 @@
+"""The formula language of the op table: checked once, printed as Python, C++, TypeScript, JAX and LaTeX.
+
+A formula is an expression of numbers, named constants, operands, ``+ - * /``, unary minus, comparisons,
+``and``/``or``/``not``, calls of other rows of the table, and ``select(condition, x, y)``, which is
+lazy: only the chosen side is evaluated. That subset means the same in every language it is printed in.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from . import BY_NAME, CONSTANTS, OPS, Op
+
+__all__ = [
+    "FormulaError",
+    "Guarded",
+    "compile_python",
+    "guarded",
+    "parse",
+    "to_cpp",
+    "to_jax",
+    "to_latex",
+    "to_python",
+    "to_typescript",
+]
+
+_BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_FUNCTIONS = {op.name: op.arity for op in OPS}
+
+
+class FormulaError(ValueError):
+    """A formula of the op table uses something outside the subset, or a name that it does not have."""
+
+
+def parse(text: str, names: Collection[str]) -> ast.expr:
+    """Parse ``text`` and check that it is inside the subset and uses only ``names`` as variables.
+
+    Raises FormulaError, saying what was found.
+    """
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise FormulaError(f"{text!r} is not an expression: {error.msg}") from None
+    _check(tree, names, text)
+    return tree
+
+
+def _check(node: ast.expr, names: Collection[str], text: str) -> None:
+    match node:
+        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
+            return
+        case ast.Name(id=name):
+            if name not in names and name not in CONSTANTS:
+                raise FormulaError(f"{text!r} uses the name {name!r}; it may use {sorted(names)}")
+            return
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _BINARY:
+            children = [left, right]
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            children = [operand]
+        case ast.BoolOp(values=values):
+            children = values
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _COMPARE:
+            children = [left, right]
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            arity = 3 if name == "select" else _FUNCTIONS.get(name)
+            if arity != len(arguments):
+                raise FormulaError(f"{text!r} calls {name} with {len(arguments)} operands; it takes {arity}")
+            children = arguments
+        case _:
+            raise FormulaError(f"{text!r} contains {ast.unparse(node)!r}, which is outside the formula subset")
+    for child in children:
+        _check(child, names, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A partial as ``expression`` where ``guard`` holds, and structurally zero elsewhere.
+
+    ``guard`` is None when the partial is never structurally zero; ``expression`` is None when it always is.
+    """
+
+    guard: ast.expr | None
+    expression: ast.expr | None
+
+
+def guarded(text: str, names: Collection[str]) -> Guarded:
+    """Split a partial into its guard and its expression (see the module :mod:`retrograd.ops`)."""
+    tree = parse(text, names)
+    if _is_zero(tree):
+        return Guarded(None, None)
+    match tree:
+        case ast.Call(func=ast.Name(id="select"), args=[condition, zero, expression]) if _is_zero(zero):
+            return Guarded(ast.UnaryOp(ast.Not(), condition), expression)
+        case ast.Call(func=ast.Name(id="select"), args=[condition, expression, zero]) if _is_zero(zero):
+            return Guarded(condition, expression)
+    return Guarded(None, tree)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+# --- printers -------------------------------------------------------------------------------------
+
+
+def to_python(node: ast.expr) -> str:
+    """Python source; division is the call ``div(x, y)``, so that each caller says what it means."""
+    match node:
+        case ast.Constant(value=value):
+            return repr(float(value))  # type: ignore[arg-type]  # _check lets numbers through only
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return f"div({to_python(left)}, {to_python(right)})"
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_python(left)} {_BINARY[type(operator)]} {to_python(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"(not {to_python(operand)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_python(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            word = " and " if isinstance(operator, ast.And) else " or "
+            return f"({word.join(map(to_python, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"({to_python(left)} {_COMPARE[type(operator)]} {to_python(right)})"
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            return f"({to_python(yes)} if {to_python(condition)} else {to_python(no)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"{name}({', '.join(map(to_python, arguments))})"
+    raise FormulaError(f"no Python for {ast.dump(node)}")
+
+
+def to_cpp(node: ast.expr) -> str:
+    """C++ source; a row's function is called ``f_name`` and a constant is written exactly."""
+    match node:
+        case ast.Constant(value=value):
+            return repr(float(value))  # type: ignore[arg-type]
+        case ast.Name(id="inf"):
+            return "INFINITY"
+        case ast.Name(id="nan"):
+            return "NAN"
+        case ast.Name(id=name):
+            return CONSTANTS[name].hex() if name in CONSTANTS else name
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_cpp(left)} {_BINARY[type(operator)]} {to_cpp(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"!{to_cpp(operand)}"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_cpp(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            word = " && " if isinstance(operator, ast.And) else " || "
+            return f"({word.join(map(to_cpp, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"({to_cpp(left)} {_COMPARE[type(operator)]} {to_cpp(right)})"
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            return f"({to_cpp(condition)} ? {to_cpp(yes)} : {to_cpp(no)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"f_{name}({', '.join(map(to_cpp, arguments))})"
+    raise FormulaError(f"no C++ for {ast.dump(node)}")
+
+
+def to_jax(node: ast.expr) -> str:
+    """Python source for JAX's arrays: conditions are arrays too, and both sides of a ``select`` are computed."""
+    match node:
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_jax(left)} {_BINARY[type(operator)]} {to_jax(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"logical_not({to_jax(operand)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_jax(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            sign = " & " if isinstance(operator, ast.And) else " | "
+            return f"({sign.join(map(to_jax, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"({to_jax(left)} {_COMPARE[type(operator)]} {to_jax(right)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"{name}({', '.join(map(to_jax, arguments))})"
+    return to_python(node)
+
+
+_TS_CONSTANT = {"inf": "Infinity", "nan": "NaN"}
+
+
+def to_typescript(node: ast.expr) -> str:
+    """TypeScript source, in which division is IEEE as it is in C++; a row's function is called ``f_name``."""
+    match node:
+        case ast.Constant(value=value):
+            return repr(float(value))  # type: ignore[arg-type]
+        case ast.Name(id=name) if name in CONSTANTS:
+            return _TS_CONSTANT.get(name) or repr(CONSTANTS[name])
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_typescript(left)} {_BINARY[type(operator)]} {to_typescript(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"!{to_typescript(operand)}"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_typescript(operand)})"
+        case ast.BoolOp(op=operator, values=values):
+            word = " && " if isinstance(operator, ast.And) else " || "
+            return f"({word.join(map(to_typescript, values))})"
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            sign = {"==": "===", "!=": "!=="}.get(_COMPARE[type(operator)], _COMPARE[type(operator)])
+            return f"({to_typescript(left)} {sign} {to_typescript(right)})"
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            return f"({to_typescript(condition)} ? {to_typescript(yes)} : {to_typescript(no)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"f_{name}({', '.join(map(to_typescript, arguments))})"
+    raise FormulaError(f"no TypeScript for {ast.dump(node)}")
+
+
+_LATEX_COMPARE = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}
+_LATEX_CONSTANT = {
+    "inf": r"\infty",
+    "nan": r"\mathrm{NaN}",
+    "LN2": r"\ln 2",
+    "INV_LN2": r"\frac{1}{\ln 2}",
+    "INV_LN10": r"\frac{1}{\ln 10}",
+    "SQRT_HALF": r"\frac{1}{\sqrt{2}}",
+    "INV_SQRT_2PI": r"\frac{1}{\sqrt{2\pi}}",
+    "TWO_OVER_SQRT_PI": r"\frac{2}{\sqrt{\pi}}",
+    "DEGREE": r"\frac{\pi}{180}",
+    "RADIAN": r"\frac{180}{\pi}",
+}
+_LATEX_FUNCTION = {
+    "abs": r"\left|{}\right|",
+    "sqrt": r"\sqrt{{{}}}",
+    "cbrt": r"\sqrt[3]{{{}}}",
+    "exp": r"e^{{{}}}",
+    "exp2": r"2^{{{}}}",
+    "floor": r"\lfloor {} \rfloor",
+    "ceil": r"\lceil {} \rceil",
+    "square": r"\left({}\right)^2",
+    "reciprocal": r"\frac{{1}}{{{}}}",
+    "pow": r"{{{}}}^{{{}}}",
+    "zero_product": r"{} \cdot {}",
+    "digamma": r"\psi\left({}\right)",
+    "polygamma": r"\psi^{{({})}}\left({}\right)",
+    "floordiv": r"\left\lfloor \frac{{{}}}{{{}}} \right\rfloor",
+    "sigmoid": r"\sigma\left({}\right)",
+    "log": r"\ln\left({}\right)",
+    **{name: rf"\{name}\left({{}}\right)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+
+
+def to_latex(node: ast.expr, names: Mapping[str, str] | None = None) -> str:
+    """LaTeX source, with operands renamed by ``names`` (their own LaTeX)."""
+    return _latex(node, names or {})[0]
+
+
+def _latex(node: ast.expr, names: Mapping[str, str]) -> tuple[str, int]:
+    def side(child: ast.expr, level: int) -> str:
+        text, own = _latex(child, names)
+        return text if own >= level else rf"\left({text}\right)"
+
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return f"{value:g}", _ATOM
+        case ast.Name(id=name):
+            return names.get(name) or _LATEX_CONSTANT.get(name, name), _ATOM
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return rf"\frac{{{_latex(left, names)[0]}}}{{{_latex(right, names)[0]}}}", _ATOM
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return rf"{side(left, _PRODUCT)} \cdot {side(right, _PRODUCT)}", _PRODUCT
+        case ast.BinOp(left=left, op=operator, right=right):
+            sign = _BINARY[type(operator)]
+            return f"{side(left, _SUM)} {sign} {side(right, _PRODUCT if sign == '-' else _SUM)}", _SUM
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return rf"\lnot {side(operand, _ATOM)}", _PRODUCT
+        case ast.UnaryOp(operand=operand):
+            return f"-{side(operand, _PRODUCT)}", _SUM
+        case ast.BoolOp(op=operator, values=values):
+            word = r" \land " if isinstance(operator, ast.And) else r" \lor "
+            return word.join(side(value, _SUM) for value in values), _SUM
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            sign = _LATEX_COMPARE[_COMPARE[type(operator)]]
+            return f"{_latex(left, names)[0]} {sign} {_latex(right, names)[0]}", _SUM
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            rows = (
+                rf"{_latex(yes, names)[0]} & \text{{if }} {_latex(condition, names)[0]} \\ "
+                rf"{_latex(no, names)[0]} & \text{{otherwise}}"
+            )
+            return rf"\begin{{cases}} {rows} \end{{cases}}", _ATOM
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            default = rf"\mathrm{{{{{name}}}}}\left(" + ", ".join(["{}"] * len(arguments)) + r"\right)"
+            template = _LATEX_FUNCTION.get(name.removeprefix("f_"), default)
+            base = [side(a, _ATOM if name == "pow" and not i else _SUM) for i, a in enumerate(arguments)]
+            return template.format(*base), _PRODUCT if name == "zero_product" else _ATOM
+    raise FormulaError(f"no LaTeX for {ast.dump(node)}")
+
+
+# --- evaluation -----------------------------------------------------------------------------------
+
+
+def compile_python(
+    node: ast.expr,
+    parameters: str,
+    namespace: Mapping[str, object],
+    printer: Callable[[ast.expr], str] = to_python,
+) -> Callable[..., Any]:
+    """A Python function of ``parameters`` ("a, b, y") that evaluates a formula, as ``printer`` writes it.
+
+    ``namespace`` supplies ``div`` and every row the formula calls; what those do with their operands
+    (floats in the reference engine, Values in the higher-order transforms) is what the formula means.
+    The source comes from the op table and nowhere else.
+    """
+    source = f"lambda {parameters}: {printer(node)}"
+    return eval(source, {**CONSTANTS, **namespace, "__builtins__": {}})  # type: ignore[no-any-return]
+
+
+@cache
+def operand_names(name: str) -> tuple[str, ...]:
+    """The variables a partial of the row ``name`` may use, in the order its functions take them."""
+    row = BY_NAME[name]
+    if isinstance(row, Op):
+        return (*"abc"[: row.arity], "y")
+    return ("a", "b", "y", "n", "ties", "rest")

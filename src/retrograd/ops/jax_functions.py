@@ -1,0 +1,47 @@
+"""JAX as this house uses it: imported when wanted, in double precision, with the op table's library functions."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ..errors import MissingExtraError
+
+__all__ = ["double_precision", "import_jax", "primitives"]
+
+_SAME_NAME = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "sinh",
+              "cosh", "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc", "rint")  # fmt: skip
+_ARC = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")
+
+
+def import_jax(what: str) -> Any:
+    """The module ``jax``. Raises MissingExtraError, saying that ``what`` needs it, where it is not installed."""
+    try:
+        return importlib.import_module("jax")
+    except ImportError:
+        raise MissingExtraError(f'{what} needs JAX: pip install "retrograd[jax]"') from None
+
+
+def double_precision() -> AbstractContextManager[Any]:
+    """JAX with 64-bit numbers, whatever it was set to."""
+    jax = importlib.import_module("jax")
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)  # type: ignore[no-any-return]
+    return importlib.import_module("jax.experimental").enable_x64(True)  # type: ignore[no-any-return]
+
+
+def primitives() -> dict[str, Callable[..., Any]]:
+    """The rows of the op table that are functions of JAX, by their names in the table."""
+    import jax.numpy as jnp
+    from jax.lax import stop_gradient
+    from jax.scipy import special
+
+    functions: dict[str, Callable[..., Any]] = {name: getattr(jnp, name) for name in _SAME_NAME}
+    functions |= {name: getattr(jnp, name.replace("a", "arc", 1)) for name in _ARC}
+    functions |= {"erf": special.erf, "erfc": special.erfc, "lgamma": special.gammaln, "digamma": special.digamma}
+    functions |= {"pow": jnp.power, "mod": jnp.remainder, "detach": stop_gradient}
+    functions["polygamma"] = lambda order, a: special.polygamma(jnp.asarray(order).astype(int), a)
+    functions["floordiv"] = lambda a, b: jnp.floor(a / b)
+    return functions

@@ -1,0 +1,130 @@
+"""What all optimizers share: the parameters, the learning rate, and saving both."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine import Parameters, Value, zero_gradients
+from ..errors import CheckpointError
+from ..nn.module import Module
+
+__all__ = ["Optimizer", "checked_number"]
+
+
+class Optimizer(ABC):
+    """What SGD, Adam and AdamW share: the parameters, the learning rate, and the saving of both.
+
+    ``params`` is a Module or any iterable of Values. Raises TypeError for something else in it, ValueError
+    when it is empty, holds a Value twice, or holds the result of an operation.
+    """
+
+    def __init__(self, params: Module | Iterable[Value], lr: float) -> None:
+        self.params = _checked_parameters(params)
+        self.lr = lr
+
+    @property
+    def params(self) -> tuple[Value, ...]:
+        """The parameters, in the order of the optimizer's arrays; assign to change them."""
+        return self._params
+
+    @params.setter
+    def params(self, params: Iterable[Value]) -> None:
+        self._params = tuple(params)
+        self._parameters = Parameters(self._params)
+
+    @property
+    def lr(self) -> float:
+        """The learning rate; assign to change it. Raises ValueError when negative or not finite."""
+        return self._lr
+
+    @lr.setter
+    def lr(self, lr: float) -> None:
+        self._lr = checked_number("the learning rate", lr)
+
+    @abstractmethod
+    def step(self) -> None:
+        """Move every parameter once, along its current gradient."""
+
+    def zero_grad(self) -> None:
+        """Set the gradient of every parameter to zero."""
+        zero_gradients(self._parameters)
+
+    def settings(self) -> dict[str, Any]:
+        """The numbers that :meth:`state_dict` saves beside the arrays, by their constructor's names."""
+        return {"lr": self.lr}
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The optimizer's memory: float64 arrays with one element for each parameter."""
+        return {}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a resumed run needs: the class, the settings, and copies of the arrays."""
+        arrays = {name: array.copy() for name, array in self.arrays().items()}
+        return {"class": type(self).__name__, "settings": self.settings(), "arrays": arrays}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state_dict` returned. Raises CheckpointError when it is another optimizer's."""
+        own = type(self).__name__
+        if state.get("class") != own:
+            raise CheckpointError(f"this optimizer state belongs to {state.get('class')!r}; this optimizer is {own}.")
+        settings, given, mine = state.get("settings"), state.get("arrays"), self.arrays()
+        if not isinstance(settings, Mapping) or settings.keys() != self.settings().keys():
+            raise CheckpointError(
+                f"the settings of {own} must be {', '.join(self.settings())}; these are {settings!r}."
+            )
+        if not isinstance(given, Mapping) or given.keys() != mine.keys():
+            raise CheckpointError(
+                f"the state of {own} with these settings needs the arrays {', '.join(mine) or 'none'}."
+            )
+        fresh = {name: np.asarray(given[name], dtype=np.float64) for name in mine}
+        for name, array in fresh.items():
+            if array.shape != mine[name].shape:
+                raise CheckpointError(
+                    f"the optimizer array {name!r} is for {array.size} parameters; this model has {len(self.params)}."
+                )
+        try:
+            self._restore(settings)
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"the settings of {own} in this state are damaged: {error}") from None
+        for name, array in fresh.items():
+            mine[name][:] = array
+
+    def _restore(self, settings: Mapping[str, Any]) -> None:
+        self.lr = settings["lr"]
+
+
+def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
+    if isinstance(params, Value) or not isinstance(params, (Module, Iterable)):
+        raise TypeError(f"an optimizer takes a Module or a list of Values, not {params!r}.")
+    values = params.parameters() if isinstance(params, Module) else list(params)
+    if not values:
+        raise ValueError("an optimizer needs at least one parameter; this list is empty.")
+    seen = set()
+    for index, value in enumerate(values):
+        if not isinstance(value, Value):
+            raise TypeError(f"an optimizer takes Values; parameter {index} is {value!r}, a {type(value).__name__}.")
+        if value in seen:
+            raise ValueError(f"parameter {index}, {value!r}, is in the list twice; give each parameter once.")
+        if value._children:
+            raise ValueError(
+                f"parameter {index}, {value!r}, is the result of {value._op or 'an operation'!r}; "
+                "only leaves can be moved: make it one with .detach(), or give the Values it was made from."
+            )
+        seen.add(value)
+    return values
+
+
+def checked_number(name: str, number: float) -> float:
+    """``number`` as a float. Raises TypeError for a Value, ValueError when it is negative or not finite."""
+    if isinstance(number, Value):
+        raise TypeError(f"{name} must be a plain number, not a Value; give {number!r}.data.")
+    number = float(number)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{name} must be a number from 0 up, and finite; it is {number}.")
+    return number
