@@ -49,7 +49,7 @@ web: $(BIN)/python
 	$(BIN)/python tools/web.py --types
 
 pictures: $(VENV)/tested
-	RETROGRAD_PICTURES=docs/pictures $(BIN)/python -m pytest tests/test_explorer_pictures.py
+	RETROGRAD_PICTURES=docs/pictures $(BIN)/python -m pytest tests/explorer/test_pictures.py
 
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check
@@ -92,9 +92,9 @@ sanitize: $(VENV)/tested
 trust: export RETROGRAD_REQUIRE = torch,jax,autograd,casadi,xad,atheris,sympy,mpmath,scipy.optimize,llvmlite
 trust: $(VENV)/trusted tidy audit
 	$(BIN)/retrograd trust
-	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -n auto --dist loadfile -rPs tests/test_trust.py tests/test_programs.py \
-	  tests/test_compile_random.py tests/test_faults.py tests/test_security.py
-	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/test_scale.py
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -n auto --dist loadfile -rPs tests/test_trust.py tests/engine/test_random_programs.py \
+	  tests/compiler/test_random_compiled.py tests/engine/test_faults.py tests/cli/test_security.py
+	RETROGRAD_TRUST=1 $(BIN)/python -m pytest -s tests/engine/test_scale.py
 	$(BIN)/python tools/fuzz.py --seconds 120
 	tools/sanitize.sh $(BIN)/python all
 	tools/coverage.sh $(BIN)/python tests

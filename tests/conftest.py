@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser, show  # noqa: F401  (fixtures of every test that looks at a page)
+from support.browser import browser, show  # noqa: F401  (fixtures of every test that looks at a page)
 
 #: Parts that must be there (``RETROGRAD_REQUIRE=torch,jax``): their absence is a failure, not a skip.
 REQUIRED = {part.strip() for part in os.environ.get("RETROGRAD_REQUIRE", "").split(",") if part.strip()}

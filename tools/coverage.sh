@@ -22,8 +22,8 @@ run() {
     echo "(tests failed under coverage)"
 }
 run "$@"
-RETROGRAD_ENGINE=reference run -m "not native" tests/test_value*.py tests/test_semantics.py tests/test_interrupts.py \
-  tests/test_tracing*.py tests/test_transforms.py tests/test_index.py
+RETROGRAD_ENGINE=reference run -m "not native" tests/engine/test_value.py tests/engine/test_backward.py tests/engine/test_copies.py tests/engine/test_domains.py tests/engine/test_semantics.py tests/engine/test_interrupts.py \
+  tests/compiler/test_recorder.py tests/compiler/test_recordings.py tests/autodiff/test_transforms.py tests/engine/test_index.py
 "$python" -m coverage combine --quiet
 "$python" -m coverage report --skip-covered --sort=miss | tail -60
 # A line of a template counts once, whatever it was instantiated for.

@@ -23,8 +23,8 @@ LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.s
 export LD_PRELOAD
 "$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
 "$python" tools/leaks.py
-tests="tests/test_value*.py tests/test_engines.py tests/test_lifetime.py tests/test_stress.py \
-  tests/test_compile_state.py tests/test_compile_misuse.py tests/test_interrupts.py"
+tests="tests/engine/test_value.py tests/engine/test_backward.py tests/engine/test_copies.py tests/engine/test_domains.py tests/engine/test_engines.py tests/engine/test_lifetime.py tests/engine/test_stress.py \
+  tests/compiler/test_parameter_buffers.py tests/compiler/test_misuse.py tests/engine/test_interrupts.py"
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
 # shellcheck disable=SC2086

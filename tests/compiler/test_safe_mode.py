@@ -1,0 +1,201 @@
+"""Safe mode: the function runs in each call, so nothing that it decides, counts or draws can ever be stale."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from typing import Any
+
+import pytest
+from support.compiled_cases import assert_near, backward, eagerly, native
+
+import retrograd as rg
+from retrograd import Index, Value, nn, take
+
+pytestmark = native
+
+BOUND = 1e-12
+
+
+def compare(function: Any, leaves: Any, calls: Any, **options: Any) -> Any:
+    """Each call, compiled and eager, from the same state of the random generator."""
+    compiled = rg.compile(function, **options)
+    for arguments in calls:
+        state = random.getstate()
+        expected = eagerly(function, leaves, arguments)
+        random.setstate(state)
+        assert_near(backward(compiled, leaves, arguments), expected, 0.0 if options.get("exact") else BOUND, arguments)
+        random.setstate(state)
+        assert compiled(*arguments) == pytest.approx(expected[0], rel=BOUND)
+    return compiled
+
+
+@pytest.fixture(params=[False, True], ids=["fast", "exact"])
+def exact(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def test_no_branch_is_stale(exact: bool) -> None:
+    w, v = Value(2.0), Value(-1.0)
+
+    def function(x: float) -> Any:
+        if w * x > 1.0:
+            return w * x
+        if x < -1.0 and float(x) != -3.0:
+            return v * w
+        return v.exp() * x if x else w
+
+    compare(function, [w, v], [(x,) for x in (1.0, 0.1, -2.0, 0.0, -3.0, 2.0, 0.2, -2.0, 0.0)], exact=exact)
+
+
+def test_no_counter_and_no_random_number_is_stale(exact: bool) -> None:
+    w = [Value(0.5), Value(-0.25), Value(1.5)]
+    counter = itertools.count(1)
+
+    def noisy(x: float) -> Any:
+        return sum(v * x * random.gauss(0.0, 1.0) for v in w) + w[0] * random.random()
+
+    def dropped(x: float) -> Any:
+        return sum(v * x / 0.5 for v in w if random.random() < 0.5) + w[0]
+
+    for function in (noisy, dropped):
+        compare(function, w, [(0.1 * k,) for k in range(12)], exact=exact)
+    counted = rg.compile(lambda: w[0] * float(next(counter)), exact=exact)
+    assert [counted() for _ in range(5)] == [0.5, 1.0, 1.5, 2.0, 2.5]
+    clock = rg.compile(lambda: w[0] * time.perf_counter_ns(), exact=exact)
+    assert clock() < clock() < clock()
+
+
+def test_literals_vary_from_call_to_call(exact: bool) -> None:
+    """Equal ones become different, zeros become numbers, exponents change: none may be baked in or shared."""
+    w = [Value(0.3 + 0.2 * i) for i in range(4)]
+    numbers = [1.0] * 8
+
+    def function() -> Any:
+        total: Any = numbers[0]
+        for v, number in zip(w, numbers, strict=False):
+            total = total + v * number
+        total = numbers[4] + total + w[0] ** numbers[5] + numbers[6] * w[1] * w[2] * numbers[6]
+        return (
+            sum(x * y for x, y in zip(numbers, w, strict=False))
+            + total
+            + rg.math.dot(numbers[:4], w)
+            + w[3]
+            - numbers[7]
+        )
+
+    compiled = rg.compile(function, exact=exact)
+    generator = random.Random(0)
+    for k in range(24):
+        choices = ([0.0, 1.0, 2.0], [1.0], [0.0], [2.0], [-0.0, 3.0, 0.5], [generator.uniform(0, 3)])[k % 6]
+        numbers[:] = [generator.choice(choices) for _ in numbers]
+        assert_near(backward(compiled, w, ()), eagerly(function, w, ()), 0.0 if exact else BOUND, (k, list(numbers)))
+
+
+def test_what_the_function_closes_over_may_change(exact: bool) -> None:
+    """Parameters replaced, lists grown, attributes assigned, other Values of the same shape."""
+    model = nn.MLP(2, [3, 1])
+    ws = [Value(1.0), Value(2.0)]
+    there: dict[str, Any] = {"w": Value(3.0), "scale": 2.0, "sign": 1}
+    kept = there["w"]
+
+    def function(x: float) -> Any:
+        return model([x, 1.0]) * there["scale"] + sum(v * x for v in ws) * there["sign"] + there["w"] ** 2
+
+    compiled = rg.compile(function, exact=exact)
+
+    def agree() -> None:
+        leaves = [*model.parameters(), *ws, there["w"], kept]
+        for x in (0.5, -1.5):
+            bound = 0.0 if exact else BOUND
+            assert_near(backward(compiled, leaves, (x,)), eagerly(function, leaves, (x,)), bound, "")
+
+    agree()
+    there["w"] = Value(5.0)
+    agree()
+    ws.append(Value(4.0))
+    agree()
+    ws[0], ws[1] = ws[1], ws[0]
+    agree()
+    there["scale"], there["sign"] = 3.5, -1
+    agree()
+    del ws[0]
+    agree()
+    for layer in model.parameters()[:2]:
+        layer.data = 0.75
+    agree()
+    model = nn.MLP(2, [3, 1])
+    agree()
+
+
+def test_selections_and_plain_integers(exact: bool) -> None:
+    rows = [Value(0.5 * i) for i in range(5)]
+
+    def function(i: Any, j: int) -> Any:
+        return (
+            take(rows, i) * rows[j]
+            + rows[int(j)] * (2.0 if i == 3 else 1.0)
+            + take([1.0, 2.0, 3.0, 4.0, 5.0], i) * rows[0]
+        )
+
+    calls = [(Index(i), j) for i in range(5) for j in (0, 2, 4)] + [(i, i) for i in range(5)]
+    compare(function, rows, calls, exact=exact)
+
+
+def test_errors_side_effects_and_other_structures(exact: bool) -> None:
+    w = Value(2.0)
+    seen: list[int] = []
+
+    def function(xs: list[float]) -> Any:
+        seen.append(len(xs))
+        return sum(w / x for x in xs)
+
+    compiled = rg.compile(function, exact=exact)
+    for xs in ([1.0], [1.0, 2.0], [4.0], [1.0, 2.0]):
+        assert compiled.backward(xs) == pytest.approx(function(xs).data)
+    assert seen == [1, 1, 2, 2, 1, 1, 2, 2]  # once compiled and once eagerly: never twice for one call
+    before = w.grad
+    with pytest.raises(ZeroDivisionError):
+        compiled.backward([1.0, 0.0])
+    assert w.grad == before
+    assert compiled.backward([]) == 0.0
+
+
+def test_training_in_safe_mode_is_training(exact: bool) -> None:
+    finals = []
+    for compile_it in (False, True):
+        random.seed(3)
+        model = nn.GPT(7, block_size=5, n_embd=8, n_head=2)
+        optimizer = rg.optim.Adam(model, 0.01)
+        run = rg.compile(model.loss, exact=exact) if compile_it else None
+        for k in range(12):
+            tokens: list[Any] = [(i * 3 + k) % 7 for i in range(2 + k % 4)]
+            if run is None:
+                model.loss(tokens).backward()
+            else:
+                run.backward(tokens if k % 2 else [Index(t) for t in tokens])
+            optimizer.step()
+            optimizer.zero_grad()
+        finals.append([p.data for p in model.parameters()])
+    assert_near((0.0, finals[1]), (0.0, finals[0]), 0.0 if exact else 1e-9, "weights")
+
+
+def test_batches_and_gradients_of_arguments(exact: bool) -> None:
+    w, x = Value(2.0), Value(0.5)
+    compiled = rg.compile(lambda a, k: (w * a * k).tanh() if k > 1 else w * a + random.random() * 0.0, exact=exact)
+    members = [(x, 1), (0.25, 2), (x, 3), (0.5, 1), (0.25, 2)]
+    for _ in range(2):
+        w.grad = x.grad = 0.0
+        value = compiled.backward_batch(members)
+        found = [w.grad, x.grad]
+        w.grad = x.grad = 0.0
+        total = 0.0
+        for member in members:
+            result = compiled._function(*member)
+            result.backward(1.0 / len(members))
+            total += result.data
+        assert value == pytest.approx(total / len(members), rel=1e-14)
+        assert found == pytest.approx([w.grad, x.grad], rel=1e-14)
+    assert compiled.value_and_grad(0.25, 1) == pytest.approx((0.5, 2.0))
+    assert compiled.value_and_grad([0.25][0], 2)[1] == pytest.approx(rg.grad(lambda a: (w * a * 2).tanh())(0.25))

@@ -1,0 +1,251 @@
+"""The explorer's numbers are Python's: those of a trace to the bit, and those that the page computes itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import struct
+from typing import Any
+
+import pytest
+from support.browser import Show
+from support.expressions import EXAMPLES
+
+from retrograd import engine, explore, nn
+from retrograd.autodiff.check.ulp import ulp_distance
+from retrograd.explorer.timeline import Timeline
+from retrograd.ops import NARY, OPS
+from retrograd.trace import Trace
+from retrograd.trace.expression import parse
+
+EXACT = {"add", "sub", "mul", "div", "neg", "square", "reciprocal", "sqrt", "relu", "abs", "maximum", "minimum"}
+IDS = [text for text, _ in EXAMPLES]
+
+
+def python_trace(text: str, **values: float) -> Trace:
+    evaluation = parse(text).evaluate(values)
+    return Trace.of(evaluation.root, evaluation.leaves, title=text, written=evaluation.written)
+
+
+def same(x: float, y: float) -> bool:
+    return (x != x and y != y) or struct.pack("<d", x) == struct.pack("<d", y)
+
+
+def near(x: float, y: float, ulps: int) -> bool:
+    return same(x, y) or (math.isfinite(x) and math.isfinite(y) and ulp_distance(x, y) <= ulps)
+
+
+def assert_steps_agree(ours: Trace, theirs: Trace, ulps: int) -> None:
+    """Every number of every step, and every word where the numbers are the same to the bit."""
+    assert [node.name for node in ours.nodes] == [node.name for node in theirs.nodes]
+    assert [step.nodes for step in (*ours.forward, *ours.backward)] == [
+        step.nodes for step in (*theirs.forward, *theirs.backward)
+    ]
+    for mine, python in zip(ours.nodes, theirs.nodes, strict=True):
+        assert near(mine.data, python.data, ulps), (mine, python)
+        if python.grad is not None and mine.grad is not None:
+            assert near(mine.grad, python.grad, ulps), (mine, python)
+        assert (mine.formula, mine.latex, mine.kind, mine.row) == (
+            python.formula,
+            python.latex,
+            python.kind,
+            python.row,
+        )
+    for step, python_step in zip(ours.backward, theirs.backward, strict=True):
+        assert len(step.additions) == len(python_step.additions)
+        for item, python_item in zip(step.additions, python_step.additions, strict=True):
+            assert (item.edge, item.target) == (python_item.edge, python_item.target)
+            assert near(item.contribution, python_item.contribution, ulps), (item, python_item)
+            assert near(item.after, python_item.after, ulps), (item, python_item)
+    if ulps == 0:
+        texts = [step.text for step in (*ours.forward, *ours.backward)]
+        assert texts == [step.text for step in (*theirs.forward, *theirs.backward)]
+        assert [a.text for step in ours.backward for a in step.additions] == [
+            a.text for step in theirs.backward for a in step.additions
+        ]
+
+
+@pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
+def test_an_unedited_graph_shows_pythons_own_numbers(show: Show, text: str, values: dict[str, float]) -> None:
+    page = show(text, values=values)
+    ours, theirs = Trace.from_json(page.trace()), python_trace(text, **values)
+    assert_steps_agree(ours, theirs, 0)
+    assert ours.edges == theirs.edges
+    assert [node.expression for node in ours.nodes] == [node.expression for node in theirs.nodes]
+
+
+@pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
+def test_step_k_is_the_same_in_the_browser_and_in_the_terminal(show: Show, text: str, values: dict[str, float]) -> None:
+    """In a notebook too: its frame holds this very page."""
+    page = show(text, values=values)
+    timeline = Timeline(python_trace(text, **values))
+    assert page.steps == len(timeline.steps)
+    page.press("Home")
+    for step, expected in enumerate(timeline.steps):
+        assert page.step == step
+        assert page.page.inner_text(".said") == expected.text
+        shown = page.run(
+            """const { shown, step } = explorer.state;
+               return shown.graph.names.map((_, node) => [
+                   shown.hasData(node, step) ? shown.data[node] : null, shown.gradient(node, step)]);"""
+        )
+        for node, (data, grad) in enumerate(shown):
+            assert data == timeline.data(node, step)
+            assert not page.run("return explorer.state.run.graph.isVariable(x)", node) or grad == timeline.grad(
+                node, step
+            )
+        page.press("ArrowRight")
+
+
+def ulps_for(trace: Trace) -> int:
+    return 0 if {node.row for node in trace.operations} <= EXACT else 4
+
+
+@pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
+def test_an_edited_graph_is_computed_as_python_computes_it(show: Show, text: str, values: dict[str, float]) -> None:
+    page = show(text, values=values)
+    drawn = random.Random(text)
+    for _ in range(4):
+        for name in values:
+            moved = dict(values)
+            moved[name] = round(drawn.uniform(0.3, 3.0), 3)
+            page.run(
+                "explorer.edit(explorer.state.run.graph.find(x.name), x.value)", {"name": name, "value": moved[name]}
+            )
+            theirs = python_trace(text, **moved)
+            assert_steps_agree(Trace.from_json(page.trace()), theirs, ulps_for(theirs))
+            page.run("explorer.undo()")
+
+
+@pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
+def test_a_typed_program_is_recorded_as_python_records_it(show: Show, text: str, values: dict[str, float]) -> None:
+    page = show("a*b", values={"a": 1.0, "b": 2.0})
+    page.open(text, **values)
+    ours, theirs = Trace.from_json(page.trace()), python_trace(text, **values)
+    assert_steps_agree(ours, theirs, ulps_for(theirs))
+    assert [node.expression for node in ours.nodes] == [node.expression for node in theirs.nodes]
+
+
+def random_expression(drawn: random.Random, depth: int) -> str:
+    if depth == 0 or drawn.random() < 0.1:
+        return drawn.choice(["a", "b", "c", "d", f"{drawn.uniform(0.5, 9):.2f}"])
+    one, two = random_expression(drawn, depth - 1), random_expression(drawn, depth - 1)
+    return drawn.choice(
+        [
+            f"({one} + {two})",
+            f"({one} - {two})",
+            f"{one} * {two}",
+            f"({one}) / ({two})",
+            f"sqrt(abs({one}))",
+            f"-({one})",
+        ]
+    )
+
+
+def test_arithmetic_is_bit_equal(show: Show) -> None:
+    page = show("a*b", values={"a": 1.0, "b": 2.0})
+    drawn = random.Random(7)
+    compared = 0
+    while compared < 120:
+        text = random_expression(drawn, 5)
+        names = parse(text).names
+        values = {name: drawn.uniform(-3, 3) for name in names}
+        try:
+            theirs = python_trace(text, **values)
+        except (ArithmeticError, ValueError):
+            continue
+        if not theirs.operations:
+            continue
+        page.open(text, **values)
+        assert_steps_agree(Trace.from_json(page.trace()), theirs, 0)
+        compared += 1
+
+
+def samples(row: Any, count: int) -> list[list[float]]:
+    drawn = random.Random(row.name)
+    return [[drawn.uniform(*interval) for interval in row.sample] for _ in range(count)]
+
+
+def allowed(row: Any, got: float, wanted: float) -> bool:
+    """Within 4 ulp, or within what the op table grants Python itself; a sum that cancels, of its larger term."""
+    bound = 0 if row.name in EXACT else max(4, *row.accuracy, 4)
+    return near(got, wanted, bound) or (row.name == "gelu" and abs(got - wanted) <= 4 * math.ulp(0.5))
+
+
+@pytest.mark.parametrize("row", [row for row in OPS if row.public], ids=lambda row: row.name)
+def test_every_operator_is_within_four_ulp(show: Show, row: Any) -> None:
+    names = "abc"[: row.arity]
+    points = [dict(zip(names, point, strict=True)) for point in samples(row, 200)]
+    text = f"{row.name}({', '.join(names)})"
+    if row.name == "where":  # its condition is no operand
+        text, points = "where(1 > 0, b, c)", [{name: point[name] for name in "bc"} for point in points]
+    page = show("a*b", values={"a": 1.0, "b": 2.0})
+    found = page.run(
+        """return x.points.map((values) => {
+            if (!explorer.open({ text: x.text, values })) return explorer.state.problem;
+            const { run } = explorer.state;
+            return { y: run.data[run.graph.root], local: [...run.local].map((v) => (v !== v ? null : v)) };
+        })""",
+        {"text": text, "points": points},
+    )
+    for point, got in zip(points, found, strict=True):
+        trace = python_trace(text, **point)
+        assert allowed(row, got["y"], trace.nodes[trace.root].data), (point, got)
+        for edge, local in zip(trace.edges, got["local"], strict=True):
+            if edge.local is not None:
+                assert allowed(row, math.nan if local is None else local, edge.local), (point, edge, local)
+
+
+@pytest.mark.parametrize("row", NARY, ids=lambda row: row.name)
+def test_every_operator_over_a_sequence_agrees(show: Show, row: Any) -> None:
+    text = f"{row.name}(a, b, c, a)" + ("[1]" if row.outputs else "")
+    if row.paired:
+        text = f"{row.name}([a, b], [c, a])"
+    page = show("a*b", values={"a": 1.0, "b": 2.0})
+    drawn = random.Random(row.name)
+    for _ in range(20):
+        values = {name: drawn.uniform(-2, 2) for name in "abc"}
+        page.open(text, **values)
+        assert_steps_agree(Trace.from_json(page.trace()), python_trace(text, **values), 4)
+
+
+def test_the_packed_form_shows_the_same_as_the_plain_one(show: Show) -> None:
+    random.seed(3)
+    model = nn.MLP(2, [6, 6, 1])
+
+    def loss() -> Any:
+        return (model([1.0, -0.5]) - 1.0) ** 2
+
+    page = show(explore(loss))
+    assert page.run("return explorer.state.tree.groups.length") > 5
+    ours = Trace.from_json(page.trace())
+    root = loss()
+    names = {leaf.name: eval(f"model.{leaf.name}", {"model": model}) for leaf in ours.leaves}
+    assert_steps_agree(ours, Trace.of(root, names, title="loss()"), 0)
+
+
+def test_numbers_are_written_as_python_writes_them(show: Show) -> None:
+    drawn = random.Random(1)
+    numbers = [
+        0.0,
+        -0.0,
+        1e16,
+        1e15,
+        123456789012345680.0,
+        1e-4,
+        1e-5,
+        0.1,
+        1 / 3,
+        5e-324,
+        1.7976931348623157e308,
+        2.5e-7,
+    ]
+    numbers += [struct.unpack("<d", drawn.randbytes(8))[0] for _ in range(300)]
+    numbers = [number for number in numbers if math.isfinite(number)]
+    page = show("a*b", values={"a": 1.0, "b": 2.0})
+    for number in numbers[:60]:
+        page.open("a + 0", a=number)
+        step = json.loads(page.trace())["forward"][0]["text"]
+        assert step == f"a = {number!r}"
+    assert engine.ENGINE

@@ -1,0 +1,1 @@
+"""What tests share: browsers, terminals, programs and how long to wait."""

@@ -1,0 +1,158 @@
+"""A real Chromium for the explorer's tests: Debian's, driven by Playwright, offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from support.timeouts import PATIENCE
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
+ARGUMENTS = ["--disable-background-networking", "--disable-component-update", "--no-first-run"]
+if hasattr(os, "geteuid") and os.geteuid() == 0:
+    ARGUMENTS.append("--no-sandbox")
+
+
+def missing(what: str) -> NoReturn:
+    """Skip, or fail where RETROGRAD_REQUIRE lists the browser."""
+    from conftest import REQUIRED
+
+    if "browser" in REQUIRED:
+        pytest.fail(f"{what}, and RETROGRAD_REQUIRE asks for the browser")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from retrograd.explorer.page import bundle
+
+    try:
+        from playwright import sync_api as playwright
+    except ImportError:
+        missing("playwright is not installed")
+    if not CHROMIUM:
+        missing("no Chromium is installed (Debian: apt-get install chromium)")
+    try:
+        bundle("explorer.js")
+    except FileNotFoundError as error:
+        missing(str(error))
+    preloaded = os.environ.pop("LD_PRELOAD", None)  # a sanitizer's runtime, which is for this process alone
+    try:
+        started = playwright.sync_playwright().start()
+    finally:
+        if preloaded is not None:
+            os.environ["LD_PRELOAD"] = preloaded
+    try:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+    finally:
+        started.stop()
+
+
+def new_context(browser: Any, **options: Any) -> Any:
+    """A window of its own, in which everything that is waited for has its time."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
+class Page:
+    """A page of the explorer, and what the tests ask it."""
+
+    def __init__(self, page: Any, requests: list[str], problems: list[str]) -> None:
+        self.page = page
+        self.requests = requests
+        self.problems = problems
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def run(self, body: str, argument: Any = None) -> Any:
+        """The value of a JavaScript function body that may use ``explorer`` (the page's store) and ``x``."""
+        source = f"x => {{ const explorer = document.getElementById('retrograd').explorer; {body} }}"
+        return self.page.evaluate(source, argument)
+
+    def wait(self, condition: str) -> None:
+        """Until a JavaScript expression holds, asked again and again: the page may not evaluate text itself."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.run(f"return {condition}"):
+            assert time.monotonic() < deadline, f"waited in vain for {condition}"
+            self.page.wait_for_timeout(20)
+
+    def click(self, name: str) -> None:
+        """Click the button with this name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def forward(self) -> tuple[int, str]:
+        """One step forward: how many tokens set out, and what the boxes say, before anything has moved."""
+        tokens, said = self.page.evaluate(
+            """async () => {
+                document.getElementById('retrograd').explorer.forward();
+                for (let k = 0; k < 9; k++) await null;
+                return [document.querySelectorAll('.token').length, document.querySelector('.boxes').textContent];
+            }"""
+        )
+        return int(tokens), str(said)
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector))
+
+    def trace(self) -> str:
+        return json.dumps(self.run("return explorer.trace()"))
+
+    def open(self, text: str, **values: float) -> None:
+        """Open a typed program."""
+        assert self.run("return explorer.open(x)", {"text": text, "values": values}), self.run(
+            "return explorer.state.problem"
+        )
+
+    @property
+    def step(self) -> int:
+        return int(self.run("return explorer.state.step"))
+
+    @property
+    def steps(self) -> int:
+        return int(self.run("return explorer.state.shown.stepCount"))
+
+
+Show = Callable[..., Page]
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
+    """Opens a page from a file, offline; at the end nothing was requested and nothing went wrong in it."""
+    opened: list[tuple[Any, Page]] = []
+
+    from retrograd.explorer import Explorer, explore
+
+    def show(thing: Any, hash_: str = "", **options: Any) -> Page:
+        values = options.pop("values", {})
+        explorer = thing if isinstance(thing, Explorer) else explore(thing, **values)
+        file = explorer.save(tmp_path / f"page{len(opened)}.html")
+        settings = {"viewport": {"width": 1280, "height": 800}, "offline": True, "reduced_motion": "reduce", **options}
+        context = new_context(browser, **settings)
+        page = context.new_page()
+        requests: list[str] = []
+        problems: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(file.as_uri() + hash_)
+        page.wait_for_selector(".explorer")
+        opened.append((context, Page(page, requests, problems)))
+        return opened[-1][1]
+
+    yield show
+    for context, page in opened:
+        context.close()
+        assert page.problems == []
+        assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
