@@ -21,6 +21,8 @@ from retrograd.compiler.float_tracer import TracedNumber
 from retrograd.compiler.recorder import Recorder, active_recorder
 from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
 
+pytestmark = pytest.mark.native  # the reference engine has no compiler
+
 
 def trace(function: Callable[..., Any], *numbers: float, sources: bool = False) -> Trace:
     """One pure trace of ``function``, with stand-ins for float arguments."""

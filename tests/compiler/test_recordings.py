@@ -20,6 +20,8 @@ from retrograd.compiler.recorder import Recorder
 from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
 from retrograd.ops import NARY
 
+pytestmark = pytest.mark.native  # the reference engine has no compiler
+
 RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
              "!=": operator.ne}  # fmt: skip
 SEQUENCES = {row.name for row in NARY}

@@ -170,6 +170,12 @@ def test_the_surfaces_are_equal() -> None:
     assert shared <= set(dir(native))
 
 
+def test_the_reference_engine_refuses_a_tracer() -> None:
+    assert reference.set_tracer(None) is None
+    with pytest.raises(RuntimeError, match="no compiler and cannot be traced"):
+        reference.set_tracer(object())
+
+
 def test_optimizers_agree() -> None:
     import numpy as np
 

@@ -70,13 +70,19 @@ def test_there_is_no_element_beyond_the_ends(index: int) -> None:
         rg.take([1.0, 2.0, 3.0], index)
     with pytest.raises(IndexError, match="no elements"):
         rg.take([], 0)
+
+
+# --- selections in a trace -------------------------------------------------------------------------------------
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("index", [-1, 3])
+def test_a_trace_has_no_element_beyond_the_ends_either(index: int) -> None:
     with pytest.raises(IndexError, match="elements 0 to 2"):
         trace_indices(lambda i: rg.take([1.0, 2.0, 3.0], i), index)
 
 
-# --- selections ------------------------------------------------------------------------------------------------
-
-
+@pytest.mark.native
 def test_a_selection_keeps_all_candidates_and_passes_the_gradient_to_one() -> None:
     values = [Value(1.0), Value(2.0), Value(3.0)]
     result = trace_indices(lambda i: rg.take(values, i) * 5.0, 1)
@@ -90,6 +96,7 @@ def test_a_selection_keeps_all_candidates_and_passes_the_gradient_to_one() -> No
     assert result.replayable
 
 
+@pytest.mark.native
 def test_a_row_is_a_list_of_selections() -> None:
     rows = [[Value(float(3 * i + j)) for j in range(3)] for i in range(4)]
     result = trace_indices(lambda i, j: sum(rg.table(rows)[i]) * rg.take(rows[0], j), 2, 1)
@@ -99,6 +106,7 @@ def test_a_row_is_a_list_of_selections() -> None:
     assert [c.data for c in result.selections[1].candidates] == [1.0, 4.0, 7.0, 10.0]
 
 
+@pytest.mark.native
 def test_selections_from_the_same_values_share_their_candidates() -> None:
     numbers = (1.0, 2.0, 2.0)
     result = trace_indices(lambda i, j: rg.take(numbers, i) + rg.take(numbers, j), 0, 2)
@@ -109,6 +117,7 @@ def test_selections_from_the_same_values_share_their_candidates() -> None:
     assert number_of(result.result) == 3.0
 
 
+@pytest.mark.native
 def test_among_numbers_a_selection_is_a_number() -> None:
     def f(i: Any) -> Any:
         label = rg.take([-1.0, 1.0], i)
@@ -121,6 +130,7 @@ def test_among_numbers_a_selection_is_a_number() -> None:
     assert isinstance(mixed.result, Value)
 
 
+@pytest.mark.native
 def test_among_float_arguments() -> None:
     recorder = Recorder()
     leaves = [Value(1.0), Value(2.0)]
@@ -129,6 +139,7 @@ def test_among_float_arguments() -> None:
     assert [id(c) for c in result.selections[0].candidates] == [id(leaf) for leaf in leaves]
 
 
+@pytest.mark.native
 def test_rows_of_different_length_and_other_things_cannot_be_selected() -> None:
     with pytest.raises(ValueError, match="these have 1 to 2 elements: pad them"):
         trace_indices(lambda i: rg.take([[1.0], [1.0, 2.0]], i), 0)
@@ -136,6 +147,7 @@ def test_rows_of_different_length_and_other_things_cannot_be_selected() -> None:
         trace_indices(lambda i: rg.take([1.0, "b"], i), 0)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     "use",
     [
@@ -164,6 +176,7 @@ def test_an_index_never_becomes_the_number_of_one_call(use: Callable[[Any], Any]
     assert isinstance(error.value, TypeError)
 
 
+@pytest.mark.native
 def test_comparisons_of_indices_are_guards() -> None:
     def f(i: Any, j: Any) -> float:
         assert isinstance(i, int)
@@ -187,6 +200,7 @@ def test_comparisons_of_indices_are_guards() -> None:
     assert trace_indices(lambda i: 1.0 if i == "a" or i is None else 0.0, 1).result == 0.0
 
 
+@pytest.mark.native
 def test_an_index_as_text_cannot_be_replayed() -> None:
     for use in (str, repr, lambda i: f"{i:02d}"):
         seen = []
@@ -195,11 +209,13 @@ def test_an_index_as_text_cannot_be_replayed() -> None:
         assert "turns an index into text" in result.reasons[0]
 
 
+@pytest.mark.native
 def test_an_index_of_an_index_is_itself() -> None:
     values = [Value(1.0), Value(2.0)]
     assert len(trace_indices(lambda i: rg.take(values, Index(copy.deepcopy(i))), 1).selections) == 1
 
 
+@pytest.mark.native
 def test_the_gpt_selects_its_tokens() -> None:
     random.seed(3)
     model = nn.GPT(5, block_size=4, n_layer=2, n_embd=4, n_head=2)
@@ -240,6 +256,7 @@ def test_a_trace_that_is_not_pure_keeps_selections_only() -> None:
     assert number_of(result.result) == 6.0 * math.exp(2.0)
 
 
+@pytest.mark.native
 def test_a_kept_value_is_an_ordinary_value() -> None:
     kept: list[Value] = []
     values = [Value(1.0), Value(2.0)]

@@ -3,9 +3,12 @@
 Start with :mod:`retrograd.engine.reference.value`; :mod:`.rules` turns the op table into Python functions.
 """
 
-from . import calls, modes, value
+from . import calls, modes, nary, nodes, steps, value
 from .calls import *  # noqa: F403  (the engine interface, listed there)
 from .modes import *  # noqa: F403
+from .nary import *  # noqa: F403
+from .nodes import *  # noqa: F403
+from .steps import *  # noqa: F403
 from .value import *  # noqa: F403
 
-__all__ = [*calls.__all__, *modes.__all__, *value.__all__]
+__all__ = [*calls.__all__, *modes.__all__, *nary.__all__, *nodes.__all__, *steps.__all__, *value.__all__]

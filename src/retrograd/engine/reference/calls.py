@@ -7,16 +7,9 @@ from typing import Any
 
 from ... import errors
 from ...ops import NARY, OPS, NaryOp, Op
-from .modes import tape, turn
-from .value import (
-    Number,
-    Value,
-    apply,
-    evaluate,
-    reached,
-    reduce,
-    sweep,
-)
+from .modes import turn
+from .nary import reduce
+from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, sweep
 
 __all__ = [
     "Parameters",
@@ -25,6 +18,7 @@ __all__ = [
     "functions",
     "gradients",
     "is_parameter",
+    "set_tracer",
     "tape_position",
     "weighted_sum",
 ]
@@ -48,20 +42,19 @@ def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..
 
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
     """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
-    tape.ask("notice", "takes a gradient")
     with turn:
-        saved = [(value, value._grad) for value in {id(value): value for value in (*reached(root), *xs)}.values()]
+        values = [*reached(root), *xs]
+        before = GradientSnapshot(values)
         try:
-            for value, _ in saved:
-                value._grad = 0.0  # what the pass does not reach has gradient zero
+            for value in values:
+                value._grad = 0.0  # an x that the pass does not reach has gradient zero
             sweep(root, seed)
             return [x._grad for x in xs]
         finally:
-            for value, gradient in saved:
-                value._grad = gradient
+            before.restore()
 
 
-# What only the native engine's compiler has: here a compiled function runs eagerly, and says so.
+# --- what only the native engine has: its compiler ------------------------------------------------------------
 
 Parameters = tuple[Value, ...]
 
@@ -71,6 +64,12 @@ class Programs:
 
     def __init__(self, *_: object) -> None:
         raise RuntimeError("the reference engine has no compiler; use the native one.")
+
+
+def set_tracer(tracer: object, /) -> None:
+    """Do nothing for None: there is no tracer to remove. Raises RuntimeError for a tracer."""
+    if tracer is not None:
+        raise RuntimeError("the reference engine has no compiler and cannot be traced; use the native one.")
 
 
 def tape_position() -> int:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-from .. import numbers
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .value import Value
@@ -18,7 +16,6 @@ __all__ = [
     "set_errstate",
     "set_observer",
     "set_recording",
-    "set_tracer",
 ]
 
 
@@ -30,20 +27,18 @@ class Tape(threading.local):
         self.recording = True
         self.raising: frozenset[str] = frozenset({"divide", "over", "invalid"})
         self.observer: Callable[[Value], object] | None = None
-        self.observing = False  #: the observer is at work: what it records itself is not observed
+        self.observing = False  #: the observer is running: nodes that it records itself are not shown to it
         self.backward_hook: Callable[[Value, float], object] | None = None
-        self.tracer: Any = None
-        self.tracing = False  #: there is a tracer, and it is not at work itself
 
-    def ask(self, method: str, *subjects: Any) -> Any:
-        """The tracer's answer; NotImplemented when there is none, or when it means: go on as ever."""
-        if not self.tracing:
-            return NotImplemented
-        self.tracing = False
+    def show(self, node: Value) -> None:
+        """Show a new interior node to the observer, if there is one."""
+        if self.observer is None or self.observing:
+            return
+        self.observing = True
         try:
-            return getattr(self.tracer, method)(*subjects)
+            self.observer(node)
         finally:
-            self.tracing = self.tracer is not None
+            self.observing = False
 
 
 tape = Tape()
@@ -86,18 +81,3 @@ def set_backward_hook(hook: Callable[[Value, float], object] | None, /) -> Calla
     """While set, ``value.backward(g)`` on this thread calls ``hook(value, g)`` instead; returns the previous one."""
     previous, tape.backward_hook = tape.backward_hook, hook
     return previous
-
-
-def set_tracer(tracer: Any, /) -> Any:
-    """Ask ``tracer`` about every number that would leave a trace of this thread; returns the previous one."""
-    previous, tape.tracer = tape.tracer, tracer
-    tape.tracing = tracer is not None
-    return previous
-
-
-def to_float(thing: object, where: str) -> float:
-    """``thing`` as a float, as :func:`numbers.to_float`; in a trace, the tracer may have one for numbers of its own."""
-    if tape.tracing and not numbers.is_number(thing):
-        answer = tape.ask("number_of", thing, where)
-        thing = thing if answer is NotImplemented else answer
-    return numbers.to_float(thing, where)

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from ... import errors
 from ...ops import OPS, Op
 from ..numbers import is_number
-from .modes import tape
 
 __all__ = ["Operators"]
 
@@ -114,9 +113,7 @@ class Operators:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        truth = self._data != 0.0
-        tape.ask("truth", self, truth)
-        return truth
+        return self._data != 0.0
 
     # --- a bare number would cut the gradient without a word
 
@@ -146,22 +143,10 @@ def _binary(name: str, left: Any, right: Any) -> Any:
     return value._apply(name, left, right)
 
 
-_SIGNS: dict[Callable[[Any, Any], bool], str] = {
-    operator.lt: "<",
-    operator.le: "<=",
-    operator.eq: "==",
-    operator.ne: "!=",
-    operator.gt: ">",
-    operator.ge: ">=",
-}
-
-
 def _compare(relation: Callable[[Any, Any], bool], value: Operators, other: object) -> bool:
+    """``relation`` of the two numbers; NotImplemented, as Python wants it, when ``other`` is neither."""
     number = other._data if isinstance(other, Operators) else other
-    outcome = relation(value._data, number) if number is not other or is_number(other) else NotImplemented
-    if outcome is not NotImplemented:
-        tape.ask("compare", value, _SIGNS[relation], other, outcome)
-    return outcome
+    return relation(value._data, number) if is_number(number) else NotImplemented
 
 
 def _method(row: Op) -> Callable[..., Any]:

@@ -6,10 +6,13 @@ where it came from: which row of the op table, and which operands. Those records
 
     operand.grad += (local derivative) * node.grad
 
-That is all there is. The rest is care: operands exist before results, so the order in which
-Values were created is an order in which the walk may visit them, and no sorting of the graph and no
-recursion is needed; a leaf changed behind the graph's back is noticed; an operand reached through two
-paths gets the sum of both.
+That is all there is. The rest is care: operands exist before results, so the order in which Values were created is an
+order in which the walk may visit them, and no sorting of the graph and no recursion is needed; a leaf changed behind
+the graph's back is noticed; an operand reached through two paths gets the sum of both.
+
+Read this file from top to bottom; its neighbours fill in the details: ``rules`` (the op table as Python functions),
+``operators`` (``+``, ``<``, ``abs`` …), ``nary`` (``sum``, ``dot``, ``softmax``), ``checks`` (when a pass is refused),
+``modes`` (``no_grad`` and ``errstate``), ``nodes`` (what others may ask of a node), ``calls`` and ``steps``.
 
 The native engine does the same in C++, with the same floating-point operations in the same order. Choose
 this one with ``RETROGRAD_ENGINE=reference``; users import :mod:`retrograd.engine` in either case.
@@ -18,38 +21,19 @@ this one with ``RETROGRAD_ENGINE=reference``; users import :mod:`retrograd.engin
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, SupportsFloat, TypeAlias, cast
+from typing import Any, Self, SupportsFloat, TypeAlias
 
 from ... import errors
-from .. import pickling
-from ..numbers import same_bits, to_tuple
-from .modes import tape, to_float, turn
+from ..numbers import to_float
+from .checks import check_children, check_local_grads, check_thread, check_unchanged, refers_to
+from .copies import Copies
+from .modes import tape, turn
 from .operators import Operators
-from .rules import NARY_RULES, RULES, NaryRule, Rule, label
-from .steps import adam_step, sgd_step, zero_gradients
+from .rules import RULES, NaryRule, Rule, label
 
-__all__ = [
-    "Number",
-    "Value",
-    "adam_step",
-    "apply",
-    "evaluate",
-    "get_source",
-    "interior",
-    "is_constant",
-    "operands",
-    "output_index",
-    "reduce",
-    "restore",
-    "row_name",
-    "set_source",
-    "sgd_step",
-    "zero_gradients",
-]
+__all__ = ["Number", "Value", "apply", "evaluate", "interior"]
 
-_engine = sys.modules[__name__.rpartition(".")[0]]
 _creation = itertools.count(1)
 
 
@@ -58,18 +42,36 @@ class Record:
 
     __slots__ = ("data", "local_grads", "operands", "output", "rule", "source", "thread", "used")
 
-    def __init__(self, rule: Rule | NaryRule | None, operands: list[Value | float], data: float) -> None:
-        self.rule = rule  #: None for a node that a user made
-        self.operands = operands  #: in order; plain numbers stay floats until somebody looks at them
-        self.used = [_data(operand) for operand in operands]  #: their data, as this operation used it
+    def __init__(
+        self,
+        rule: Rule | NaryRule | None,
+        operands: Iterable[Value | float],
+        data: float,
+        output: int = 0,
+        local_grads: tuple[float, ...] | None = None,
+    ) -> None:
+        self.rule = rule  #: the row of the op table; None for a node that a user made
+        self.operands = list(operands)  #: in order; a plain number stays a float until ``_children`` shows it
+        self.used = [data_of(operand) for operand in self.operands]  #: their data, as this operation used it
         self.data = data  #: the result
-        self.local_grads: tuple[float, ...] | None = None  #: of a user's node
-        self.output = 0  #: which of a softmax's results this is
-        self.source = 0
+        self.output = output  #: which of a softmax's results this is
+        self.local_grads = local_grads  #: of a node that a user made, where given
+        self.source = 0  #: where in the user's program, see ``nodes.set_source``
         self.thread = tape.thread
 
+    def child_slots(self) -> list[int]:
+        """The positions of the operands that ``_children`` shows: all, except the number in a power."""
+        power = self.rule is not None and self.rule.row.name == "pow"
+        return [slot for slot, operand in enumerate(self.operands) if isinstance(operand, Value) or not power]
 
-class Value(Operators):
+    def local_derivatives(self, slots: Sequence[int]) -> Sequence[float | None]:
+        """The local derivatives with respect to the operands in ``slots``; None where structurally zero."""
+        if self.rule is not None:
+            return self.rule.derivatives(self.used, self.data, slots, self.output)
+        return [(self.local_grads or ())[slot] for slot in slots]
+
+
+class Value(Operators, Copies):
     """A number that remembers how it was computed, so that derivatives can flow back through it.
 
     ``Value(data)`` is a leaf: an input or a parameter. ``Value(data, children, '*')`` is a node that you make
@@ -91,10 +93,6 @@ class Value(Operators):
     _given_op: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        if cls is Value and len(args) == 1:
-            traced = tape.ask("leaf", *args)
-            if traced is not NotImplemented:
-                return cast(Self, traced)
         self = object.__new__(cls)
         self._data = self._grad = 0.0
         self._label = self._given_op = ""
@@ -115,56 +113,39 @@ class Value(Operators):
     ) -> None:
         if not isinstance(label, str):
             raise errors.not_a_label(label)
-        if tape.tracing and row_name(self) == "detach":  # what Value(x) of a traced number is: __new__
-            self._label = label
-            return
         number = to_float(data, "Value(…)")
         if not isinstance(_op, str):  # the third argument of Value(data, children, local_grads)
-            local_grads = _op
-        by_position, by_name = to_tuple(_children, "Value(data, children)"), to_tuple(children, "Value(data, children)")
-        if by_position and by_name:
-            raise errors.children_twice()
-        operands = by_position or by_name
-        for child in operands:
-            if not isinstance(child, Value):
-                raise errors.not_a_child(child)
-        partials = None if local_grads is None else tuple(to_float(g, "local_grads") for g in local_grads)
-        if partials is not None and len(partials) != len(operands):
-            expected = f"one local derivative for each of the {len(operands)} children"
-            raise errors.wrong_length("Value(data, children, local_grads)", expected, len(partials))
+            local_grads, _op = _op, ""
+        operands = check_children(_children, children)
+        given = None if local_grads is None else check_local_grads(local_grads, len(operands))
         if self._record is not None or (operands and self._creation):
             raise TypeError("this Value has been made already: make another one instead of calling __init__ again.")
-        self._data, self._label, self._given_op = number, label, _op if isinstance(_op, str) else ""
+        check_thread(operands)
+        self._data, self._label, self._given_op = number, label, _op
         self._creation = next(_creation)
-        _check_thread(operands)
         if operands and tape.recording:
-            record = Record(None, list(operands), self._data)
-            record.local_grads = partials
-            _append(self, record)
+            self._record = Record(None, operands, number, local_grads=given)
+            tape.show(self)
 
     # --- what a Value shows ---------------------------------------------------------------------------
 
     @property
     def data(self) -> float:
         """The number itself. Assigning it after an operation used it makes ``backward()`` refuse that operation."""
-        traced = tape.ask("data", self)
-        return self._data if traced is NotImplemented else cast(float, traced)
+        return self._data
 
     @data.setter
     def data(self, number: SupportsFloat) -> None:
-        tape.ask("notice", "assigns .data")
         self._data = to_float(number, ".data")
 
     @property
     def grad(self) -> float:
         """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
-        tape.ask("notice", "reads a gradient")
         with turn:  # not what another thread's pass has of it so far
             return self._grad
 
     @grad.setter
     def grad(self, number: SupportsFloat) -> None:
-        tape.ask("notice", "assigns .grad")
         gradient = to_float(number, ".grad")
         with turn:
             self._grad = gradient
@@ -192,8 +173,8 @@ class Value(Operators):
         record = self._record
         if record is None:
             return ()
-        for slot in _child_slots(record):  # a number becomes a Value at the first look, and stays that very Value
-            record.operands[slot] = _as_value(record.operands[slot])
+        for slot in record.child_slots():  # a number becomes a Value when it is first shown, and stays that very Value
+            record.operands[slot] = as_value(record.operands[slot])
         return tuple(operand for operand in record.operands if isinstance(operand, Value))
 
     @property
@@ -202,14 +183,14 @@ class Value(Operators):
 
     @property
     def _local_grads(self) -> tuple[float, ...]:
-        tape.ask("notice", "reads local derivatives")
         record = self._record
         if record is None:
             return ()
-        _check_unchanged(self, record)
+        check_unchanged(self, record)
         if self._closure is not None or (record.rule is None and record.local_grads is None):
             raise errors.no_local_grads(self)
-        return tuple(0.0 if partial is None else partial for partial in _partials(record, _child_slots(record)))
+        derivatives = record.local_derivatives(record.child_slots())
+        return tuple(0.0 if derivative is None else derivative for derivative in derivatives)
 
     @property
     def _backward(self) -> Callable[[], object]:
@@ -220,18 +201,16 @@ class Value(Operators):
     def _backward(self, function: Callable[[], object]) -> None:
         if not callable(function):
             raise errors.not_a_function(function)
-        if self._record is not None and self._record.rule is not None and _captures(function, self):
+        if self._record is not None and self._record.rule is not None and refers_to(function, self):
             raise errors.operator_backward(self)
         self._closure = function
 
     def __repr__(self) -> str:
-        tape.ask("notice", "turns a number into text")
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
     def __format__(self, spec: str) -> str:
         if not spec:
             return repr(self)
-        tape.ask("notice", "turns a number into text")
         return format(self._data, spec)
 
     # --- the backward pass ----------------------------------------------------------------------------
@@ -242,7 +221,6 @@ class Value(Operators):
         Leaves accumulate from call to call. Interior nodes get the gradient of this pass, so that calling
         backward() twice is right. Raises ChangedValueError, MissingDerivativeError or ForeignThreadError.
         """
-        tape.ask("notice", "calls backward()")
         seed = to_float(gradient, "backward(…)")
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
@@ -256,8 +234,7 @@ class Value(Operators):
 
     def detach(self) -> Value:
         """A new leaf with the same data, through which no gradient flows back."""
-        traced = tape.ask("detach", self)
-        return _leaf(self._data) if traced is NotImplemented else cast(Value, traced)
+        return leaf(self._data)
 
     def item(self) -> Value:
         """This Value itself; the bare number is ``.data``."""
@@ -270,35 +247,24 @@ class Value(Operators):
             return
         if record.rule is None and record.local_grads is None:
             raise errors.missing_derivative(self)
-        _check_unchanged(self, record)
+        check_unchanged(self, record)
         if gradient == 0.0:
             return  # nothing to pass on, even against an infinite local derivative
         values = [(slot, operand) for slot, operand in enumerate(record.operands) if isinstance(operand, Value)]
-        partials = _partials(record, [slot for slot, _ in values])
-        for (_, operand), partial in zip(values, partials, strict=True):
-            if partial is not None:  # None is structurally zero: the branch not taken
-                operand._grad += partial * gradient
+        derivatives = record.local_derivatives([slot for slot, _ in values])
+        for (_, operand), derivative in zip(values, derivatives, strict=True):
+            if derivative is not None:  # None is structurally zero: the branch not taken
+                operand._grad += derivative * gradient
 
     @staticmethod
     def _apply(name: str, /, *operands: Any) -> Value:
         return apply(name, *operands)  # what the operators and methods call: see operators.py
 
-    # --- copies: see pickling.py -------------------------------------------------------------------------
-
-    def __copy__(self) -> Any:
-        return pickling.shallow(_engine, self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return pickling.deep(_engine, self, memo)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return pickling.reduce(_engine, self)
-
 
 Number: TypeAlias = Value | float
 
 
-# --- recording --------------------------------------------------------------------------------------------
+# --- the forward pass: compute and record -----------------------------------------------------------------
 
 
 def apply(name: str, /, *operands: Number) -> Value:
@@ -308,10 +274,7 @@ def apply(name: str, /, *operands: Number) -> Value:
     for a name that the table does not have, and the errors of the row's domain (see ``retrograd.errstate``).
     """
     rule = _rule_named(name, operands)
-    traced = tape.ask("call", name, operands)
-    if traced is not NotImplemented:
-        return cast(Value, traced)
-    slots: list[Value | float] = [_operand(operand, name) for operand in operands]
+    slots = [operand_of(operand, name) for operand in operands]
     if not any(isinstance(slot, Value) for slot in slots):
         raise TypeError(f"apply({name!r}, …) needs a Value among its operands: use evaluate for plain numbers.")
     for position in rule.row.static:
@@ -319,50 +282,16 @@ def apply(name: str, /, *operands: Number) -> Value:
             raise errors.static_operand(name, position)
     if name in _COMMUTATIVE and not isinstance(slots[0], Value):
         slots.reverse()  # 2 + x records x + 2
-    data = _evaluate(rule, [_data(slot) for slot in slots])
+    data = _computed(rule, [data_of(slot) for slot in slots])
     if len(slots) > 2:
-        slots = [_as_value(slot) for slot in slots]
-    return _recorded(rule, slots, data)
+        slots = [as_value(slot) for slot in slots]
+    return recorded(rule, slots, data)
 
 
 def evaluate(name: str, /, *numbers: float) -> float:
     """The row ``name`` on plain numbers, with its domain errors."""
     rule = _rule_named(name, numbers)
-    traced = tape.ask("call", name, numbers)
-    if traced is not NotImplemented:
-        return cast(float, traced)
-    return _evaluate(rule, [to_float(number, name) for number in numbers])
-
-
-def reduce(name: str, xs: Iterable[Number], ys: Iterable[Number] | None = None, /) -> Any:
-    """Compute the row ``name`` over a sequence, or two of equal length for ``dot``, and record it as one node.
-
-    A float when no operand is a Value. ``softmax`` gives a list, one result for each operand.
-    Raises ValueError for an empty sequence where the row needs an operand, and for unequal lengths.
-    """
-    rule = NARY_RULES.get(name)
-    if rule is None:
-        raise errors.unknown_operation(name, f"the operations over a sequence are {', '.join(NARY_RULES)}")
-    xs = to_tuple(xs, name)
-    ys = None if ys is None else to_tuple(ys, name)
-    traced = tape.ask("reduce", name, (xs,) if ys is None else (xs, ys))
-    if traced is not NotImplemented:
-        return traced
-    first = _sequence(xs, name)
-    second = [] if ys is None else _sequence(ys, name)
-    if rule.row.paired != (ys is not None):
-        raise TypeError(f"{name} takes {'two sequences' if rule.row.paired else 'one sequence'}.")
-    if rule.row.paired and len(first) != len(second):
-        raise errors.wrong_length(name, f"two sequences of equal length, the first has {len(first)}", len(second))
-    if not first and not rule.row.empty:
-        raise errors.wrong_length(name, "at least one operand", 0)
-    results = rule.forward([_data(x) for x in first], [_data(y) for y in second])
-    slots = first + second
-    if any(isinstance(slot, Value) for slot in slots):
-        values: list[Value | float] = [_as_value(slot) for slot in slots]
-        nodes = [_recorded(rule, values, data, output) for output, data in enumerate(results)]
-        return nodes if rule.row.outputs else nodes[0]
-    return results if rule.row.outputs else results[0]
+    return _computed(rule, [to_float(number, name) for number in numbers])
 
 
 _COMMUTATIVE = frozenset({"add", "mul"})
@@ -377,16 +306,8 @@ def _rule_named(name: str, operands: Sequence[object]) -> Rule:
     return rule
 
 
-def _sequence(operands: Iterable[object], where: str) -> list[Value | float]:
-    return [_operand(operand, where) for operand in operands]
-
-
-def _operand(operand: object, where: str) -> Value | float:
-    return operand if isinstance(operand, Value) else to_float(operand, where)
-
-
-def _evaluate(rule: Rule, numbers: Sequence[float]) -> float:
-    """The row's result; raises where an operand lies outside its domain."""
+def _computed(rule: Rule, numbers: Sequence[float]) -> float:
+    """The row's result. Raises where an operand lies outside its domain."""
     data = rule.forward(*numbers)
     violation = rule.violation(numbers, data, tape.raising)
     if violation is not None:
@@ -394,109 +315,41 @@ def _evaluate(rule: Rule, numbers: Sequence[float]) -> float:
     return data
 
 
-def _data(operand: Value | float) -> float:
-    return operand._data if isinstance(operand, Value) else operand
+def recorded(rule: Rule | NaryRule, operands: Sequence[Value | float], data: float, output: int = 0) -> Value:
+    """The result of an operation, connected to its operands unless recording is off."""
+    check_thread(operands)
+    result = leaf(data)
+    if tape.recording:
+        result._record = Record(rule, operands, data, output)
+        tape.show(result)
+    return result
 
 
-def _leaf(data: float) -> Value:
-    leaf = Value.__new__(Value)
-    leaf._data = data
-    leaf._creation = next(_creation)
-    return leaf
+def leaf(data: float) -> Value:
+    """A new leaf; unlike ``Value(data)`` it takes a float and nothing else."""
+    value = Value.__new__(Value)
+    value._data = data
+    value._creation = next(_creation)
+    return value
 
 
-def _as_value(operand: Value | float) -> Value:
-    """The operand, or the constant Value that stands for a number."""
+def as_value(operand: Value | float) -> Value:
+    """The operand itself, or a constant Value made from a number."""
     if isinstance(operand, Value):
         return operand
-    constant = _leaf(operand)
+    constant = leaf(operand)
     constant._constant = True
     return constant
 
 
-def _recorded(rule: Rule | NaryRule, slots: Sequence[Value | float], data: float, output: int = 0) -> Value:
-    """The result of an operation, connected to its operands unless recording is off."""
-    _check_thread(slots)
-    result = _leaf(data)
-    if tape.recording or tape.tracer is not None:
-        record = Record(rule, list(slots), data)
-        record.output = output
-        _append(result, record)
-    return result if tape.recording or tape.tracer is None else _without_gradient(result)
+def operand_of(thing: object, where: str) -> Value | float:
+    """A Value, or a number as a float. Raises TypeError for anything else, naming ``where`` it was given."""
+    return thing if isinstance(thing, Value) else to_float(thing, where)
 
 
-def _without_gradient(value: Value) -> Value:
-    """What an operation under no_grad gives in a pure trace: a node, so that the trace knows where it came from."""
-    result = _leaf(value._data)
-    _append(result, Record(RULES["detach"], [value], value._data))
-    return result
-
-
-def _append(node: Value, record: Record) -> None:
-    """Make ``node`` the newest interior node of this thread."""
-    _check_thread(record.operands)
-    node._record = record
-    node._creation = next(_creation)
-    if tape.observer is not None and not tape.observing:
-        tape.observing = True
-        try:
-            tape.observer(node)
-        finally:
-            tape.observing = False
-
-
-def _check_thread(operands: Iterable[Value | float]) -> None:
-    for operand in operands:
-        if isinstance(operand, Value) and operand._record is not None and operand._record.thread is not tape.thread:
-            raise errors.foreign_thread()
-
-
-# --- looking at a node --------------------------------------------------------------------------------------
-
-
-def _child_slots(record: Record) -> list[int]:
-    """The slots that ``_children`` shows: all, except the number in a power."""
-    power = record.rule is not None and record.rule.row.name == "pow"
-    return [slot for slot, operand in enumerate(record.operands) if isinstance(operand, Value) or not power]
-
-
-def interior(root: Value, /) -> list[Value]:
-    """The nodes with operands that ``root`` depends on, itself included, oldest first."""
-    return [value for value in reached(root) if value._record is not None]
-
-
-def operands(value: Value, /) -> tuple[Value | float, ...]:
-    """A node's operands in order, numbers as floats unless somebody has looked at them; a dot's a before its b."""
-    return () if value._record is None else tuple(value._record.operands)
-
-
-def row_name(value: Value, /) -> str:
-    """The row that made ``value``; ``"user"`` for a node with a user's own derivative, ``""`` for a leaf."""
-    record = value._record
-    if record is None:
-        return ""
-    return "user" if record.rule is None or value._closure is not None else record.rule.row.name
-
-
-def output_index(value: Value, /) -> int:
-    """Which result of a softmax ``value`` is; 0 for all others."""
-    return 0 if value._record is None else value._record.output
-
-
-def is_constant(value: Value, /) -> bool:
-    """Whether ``value`` is a leaf that the engine made from a number."""
-    return value._constant
-
-
-def set_source(value: Value, source: int, /) -> None:
-    """Keep a small number with an interior node: where in the user's program it was recorded."""
-    if value._record is not None:
-        value._record.source = source
-
-
-def get_source(value: Value, /) -> int:
-    """The number that ``set_source`` kept; 0 when there is none."""
-    return 0 if value._record is None else value._record.source
+def data_of(operand: Value | float) -> float:
+    """The number of an operand."""
+    return operand._data if isinstance(operand, Value) else operand
 
 
 # --- the backward pass --------------------------------------------------------------------------------------
@@ -514,94 +367,58 @@ def reached(root: Value) -> list[Value]:
     return sorted(found.values(), key=lambda value: value._creation)
 
 
+def interior(root: Value, /) -> list[Value]:
+    """The nodes with operands that ``root`` depends on, itself included, oldest first."""
+    return [value for value in reached(root) if value._record is not None]
+
+
 def sweep(root: Value, seed: float) -> None:
     """One backward pass. Results come after operands, so each gradient is complete before its node is visited."""
-    _check_thread([root])
     nodes = interior(root)
-    for node in reversed(nodes):  # before anything is added to any gradient
-        _check_unchanged(node, cast(Record, node._record))
-    for node in reversed(nodes):
-        _check_differentiable(node, cast(Record, node._record))
+    _check_graph(root, nodes)
+    leaves = GradientSnapshot(value for value in reached(root) if value._record is None)
     for node in nodes:
         node._grad = 0.0  # an interior node gets the gradient of this pass only; leaves accumulate
-    leaves = [(value, value._grad) for value in reached(root) if value._record is None]
     root._grad += seed
     try:
         for node in reversed(nodes):
-            own = _own_backward(node)
-            if own is None:
+            backward = _user_backward(node)
+            if backward is None:
                 node._push()
             elif node._grad != 0.0:
-                own()
+                backward()
     except BaseException:  # a user's function raised, or Ctrl-C: a pass adds all or nothing
-        for leaf, gradient in leaves:
-            leaf._grad = gradient
+        leaves.restore()
         raise
 
 
-def _check_differentiable(node: Value, record: Record) -> None:
-    """Raises MissingDerivativeError for a node that a user made without saying how it differentiates."""
-    if record.rule is None and record.local_grads is None and _own_backward(node) is None:
-        raise errors.missing_derivative(node)
+class GradientSnapshot:
+    """The gradients of some Values, to be put back."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self._saved = [(value, value._grad) for value in values]
+
+    def restore(self) -> None:
+        """Give each Value the gradient that it had."""
+        for value, gradient in self._saved:
+            value._grad = gradient
 
 
-def _own_backward(node: Value) -> Callable[[], object] | None:
+def _check_graph(root: Value, nodes: Sequence[Value]) -> None:
+    """Refuse a pass that would go wrong, before it adds anything to any gradient."""
+    check_thread([root])
+    for node in reversed(nodes):
+        if node._record is not None:
+            check_unchanged(node, node._record)
+    for node in reversed(nodes):
+        record = node._record
+        if record is not None and record.rule is None and record.local_grads is None and _user_backward(node) is None:
+            raise errors.missing_derivative(node)
+
+
+def _user_backward(node: Value) -> Callable[[], object] | None:
     """A user's own derivative of a node: the function assigned to ``_backward``, or the method of a subclass."""
     if node._closure is not None:
         return node._closure
-    record = node._record
-    given = record is not None and record.local_grads is not None
+    given = node._record is not None and node._record.local_grads is not None
     return None if given or type(node)._backward is Value._backward else node._backward
-
-
-def _captures(function: Callable[[], object], value: Value) -> bool:
-    """Whether a function's closure holds ``value``: a cycle, which the native engine could not free."""
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            if cell.cell_contents is value:
-                return True
-        except ValueError:  # the variable has no value yet
-            continue
-    return False
-
-
-def _partials(record: Record, slots: Sequence[int]) -> Sequence[float | None]:
-    """Local derivatives with respect to the operands in ``slots``; None where structurally zero."""
-    if record.rule is not None:
-        return record.rule.derivatives(record.used, record.data, slots, record.output)
-    return [(record.local_grads or ())[slot] for slot in slots]
-
-
-def _check_unchanged(value: Value, record: Record) -> None:
-    """Raises ChangedValueError when the result, or an operand, is not what this operation computed and used."""
-    if not same_bits(value._data, record.data):
-        raise errors.changed_value(value, record.data)
-    for operand, used in zip(record.operands, record.used, strict=True):
-        if isinstance(operand, Value) and not same_bits(operand._data, used):
-            raise errors.changed_value(operand, used)
-
-
-# --- rebuilding, for copies ----------------------------------------------------------------------------------
-
-
-def restore(name: str, operands: Sequence[Number], data: float, grad: float, index: int = 0, /) -> Value:
-    """A node of row ``name`` with this data and gradient, without computing anything; a leaf when ``name`` is ``""``.
-
-    ``"constant"`` is a leaf that the engine made from a number; ``index`` is a softmax's output.
-    """
-    value = _leaf(to_float(data, "restore"))
-    if name in ("", "constant"):
-        value._constant = name == "constant"
-    else:
-        rule = RULES.get(name) or NARY_RULES.get(name)
-        if rule is None:
-            raise errors.unknown_operation(name, "it was saved by another version of retrograd")
-        slots = [_operand(operand, "restore") for operand in operands]
-        if isinstance(rule, NaryRule) or len(slots) > 2:
-            slots = [_as_value(slot) for slot in slots]
-        _check_thread(slots)
-        value._record = Record(rule, slots, value._data)
-        value._record.output = index
-        value._creation = next(_creation)
-    value._grad = to_float(grad, "restore")
-    return value
