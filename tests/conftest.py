@@ -1,33 +1,49 @@
-"""What all tests share: optional parts of the environment, and the files beside the repository."""
+"""What pytest is told for all tests: which to leave out on which engine, and what to write down."""
 
 from __future__ import annotations
 
-import importlib
-import os
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.browser import browser, show  # noqa: F401  (fixtures of every test that looks at a page)
 
-#: Parts that must be there (``RETROGRAD_REQUIRE=torch,jax``): their absence is a failure, not a skip.
-REQUIRED = {part.strip() for part in os.environ.get("RETROGRAD_REQUIRE", "").split(",") if part.strip()}
-#: Parts that are passed over although they are there (``RETROGRAD_WITHOUT``): PyTorch under a sanitizer's runtime.
-WITHOUT = {part.strip() for part in os.environ.get("RETROGRAD_WITHOUT", "").split(",") if part.strip()}
+from retrograd.engine import ENGINE
 
 
-def require(part: str) -> Any:
-    """The module ``part``; without it the test is skipped, or fails where RETROGRAD_REQUIRE lists it."""
-    if part in WITHOUT:
-        pytest.skip(f"RETROGRAD_WITHOUT leaves {part} out")
-    try:
-        return importlib.import_module(part)
-    except ImportError as error:
-        if part in REQUIRED:
-            pytest.fail(
-                f"{part} is not installed ({error}), and RETROGRAD_REQUIRE={','.join(sorted(REQUIRED))} asks for it"
-            )
-        pytest.skip(f"{part} is not installed")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--not-run", metavar="FILE", type=Path, help="write the skipped tests and why to this file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--not-run")
+    if file is not None and not hasattr(config, "workerinput"):  # not in the processes of pytest-xdist
+        config.pluginmanager.register(NotRun(file))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On the reference engine, leave out what does not depend on it."""
+    if ENGINE == "native":
+        return
+    once = [item for item in items if item.get_closest_marker("native")]
+    items[:] = [item for item in items if not item.get_closest_marker("native")]
+    config.hook.pytest_deselected(items=once)
+
+
+class NotRun:
+    """Writes down which tests were skipped, and why, for tools/not_run.py."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.skipped: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and isinstance(report.longrepr, tuple):
+            self.skipped[report.nodeid] = report.longrepr[2].removeprefix("Skipped: ")
+
+    def pytest_sessionfinish(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(self.skipped, indent=1) + "\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

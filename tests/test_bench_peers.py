@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import require
+from support.parts import require
 
 import retrograd as rg
-from retrograd.bench import EFFORTS, collected_training, compile_cost, main
+from retrograd.bench import EFFORTS, collected_training, compile_cost, main, measure
 from retrograd.bench import compiled as works
 from retrograd.bench.compiled_programs import moons_loss
 from retrograd.bench.figures import Effort, Figure
@@ -306,7 +306,13 @@ TINY = Effort(
 )
 
 
-@pytest.mark.native
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured beside PyTorch and JAX is measured beside neither: importing them takes far longer."""
+    monkeypatch.setattr(measure, "installed", lambda module: False)
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("work", works.COMPILED_WORKS)
 def test_each_work_runs(work: str) -> None:
     report = works.COMPILED_WORKS[work](TINY)
@@ -315,7 +321,7 @@ def test_each_work_runs(work: str) -> None:
         assert figure.ratio is None or figure.ratio > 0
 
 
-@pytest.mark.native
+@pytest.mark.usefixtures("alone")
 @pytest.mark.memory
 @pytest.mark.parametrize("work", WORKS)
 def test_each_eager_work_runs_and_agrees_with_its_peers(

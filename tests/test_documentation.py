@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import require
+from support.parts import require
 
 import retrograd
-from retrograd import engine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 from examples import NOTEBOOK, PAGES, blocks, run, runs_here, sessions
+
+pytestmark = pytest.mark.native  # what pages show is the same on every engine
 
 MODULES = sorted(
     module.name
@@ -47,8 +48,6 @@ def test_python_in_pages(
     """The blocks of one page run one after the other, as a reader would run them."""
     monkeypatch.chdir(tmp_path)
     if page.name == "jax.md":
-        if engine.ENGINE == "reference":
-            pytest.skip("the reference engine has no compiler")
         config = require("jax").config
         request.addfinalizer(lambda before=config.jax_enable_x64: config.update("jax_enable_x64", before))
     names: dict[str, Any] = {"__name__": "__page__"}
@@ -64,8 +63,6 @@ def test_python_in_pages(
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_commands_in_pages(command: str, output: str, tmp_path: Path) -> None:
-    if engine.ENGINE == "reference" and command.startswith("retrograd train"):
-        pytest.skip("a training run of this length takes minutes on the reference engine")
     for peer in ("torch", "jax", "matplotlib"):
         if peer in output or (peer == "matplotlib" and ".png" in output):
             require(peer)

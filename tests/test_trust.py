@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from conftest import require
+from support.parts import ALL, require
 from typer.testing import CliRunner
 
 from retrograd.cli.app import app
@@ -25,7 +25,6 @@ from retrograd.trust.table import Table, measure
 
 pytestmark = pytest.mark.native  # the table asks the reference engine, too, and compares
 
-ALL = bool(os.environ.get("RETROGRAD_TRUST"))  #: make trust sets it
 STEP = 1 if ALL else 7
 NAMES = [row.name for row in rows()]
 #: Cells that fall short by what the table calls their cause, in all of it; none of orders 0 and 1 beyond these rows.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import require
+from support.parts import require
 
 from retrograd import engine
 from retrograd.autodiff.check import GradientCheck, check_gradients

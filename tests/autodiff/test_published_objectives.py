@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import require
+from support.parts import require
 
 import retrograd as rg
 from retrograd import Value

@@ -15,6 +15,8 @@ import pytest
 from retrograd import __version__, cli
 from retrograd.trace import Trace
 
+pytestmark = pytest.mark.native  # what commands say and refuse is the same on every engine
+
 LOSS = """
 import math
 from dataclasses import dataclass

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from conftest import require
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.parts import require
 
 from retrograd.errors import CheckpointError, DataError, ExpressionError
 from retrograd.trace.codec import decode

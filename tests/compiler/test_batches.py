@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from conftest import require
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.compiled_cases import assert_near, batch, mean_of_eager, native
+from support.parts import require
 from support.timeouts import PATIENCE
 from test_random_compiled import STEPS, Interpreter
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import require
 from support.compiled_cases import KINDS as PREBUILT
 from support.compiled_cases import native, near
+from support.parts import require
 
 import retrograd as rg
 from retrograd import Index, Value, optim, take

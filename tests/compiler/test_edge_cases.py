@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compiled_cases import KINDS, assert_near, assert_whole, backward, batch, eagerly, mean_of_eager, native
+from support.parts import ALL
 
 import retrograd as rg
 from retrograd import Index, Value, errors, nn, take
@@ -383,9 +384,10 @@ def test_a_plain_list_refuses_a_traced_index() -> None:
         compiled.backward(Index(0))
 
 
-@pytest.mark.parametrize("kernels", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("kernels", ["portable", "avx2", *(["avx512"] if ALL else [])])
 def test_the_kernels_of_each_instruction_set(kernels: str) -> None:
-    """The named programs again, in a process that uses one set; the processor's best where it has not got it."""
+    """The named programs again, in a process that uses one set; the processor's best, which all other tests use,
+    where it has not got it."""
     files = [
         os.path.join(os.path.dirname(__file__), name) for name in ("test_compiled_programs.py", "test_compiled_ops.py")
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import require
+from support.parts import ALL, require
 from typer.testing import CliRunner
 
 import retrograd as rg
@@ -31,8 +31,6 @@ QUICK = {"xla_backend_optimization_level": 0}  # compiles in half the time
 @pytest.fixture(autouse=True)
 def double():
     require("jax")
-    if engine.ENGINE != "native":
-        pytest.skip("the reference engine has no compiler")
     with jax_functions.double_precision():
         yield
 
@@ -77,7 +75,7 @@ def inner_of(equation):
 # --- the engine's numbers -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", range(1, 17))
+@pytest.mark.parametrize("length", range(1, 17) if ALL else (1, 2, 7, 16))
 def test_the_gpt_at_each_length(length):
     random.seed(length)
     model = rg.nn.GPT(11, 16, n_embd=8, n_head=2)

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
-from conftest import require
+from support.parts import require
 from support.timeouts import PATIENCE
 
 import retrograd as rg
-from retrograd import engine
 from retrograd.compiler import tier_up
 
-pytestmark = [pytest.mark.native, pytest.mark.skipif(engine.ENGINE != "native", reason="about the native engine")]
+pytestmark = pytest.mark.native
 
 
 @pytest.fixture(autouse=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.compiled_cases import assert_equals_eager, native
+from support.parts import ALL
 
 import retrograd as rg
 from retrograd import Index, Value, take
 
 pytestmark = native
-EXAMPLES = 1500 if os.environ.get("RETROGRAD_TRUST") else 150
+EXAMPLES = 1500 if ALL else 150
 
 Step = tuple[Any, ...]
 PLACES = st.integers(0, 10**6)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from conftest import require
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.compiled_cases import assert_near, backward, eagerly, native
+from support.parts import ALL, require
 
 import retrograd as rg
 from retrograd import Value
@@ -365,7 +365,7 @@ def run(steps: Sequence[tuple[Any, ...]], points: Sequence[Sequence[float]], lea
 
 @pytest.mark.parametrize("name", TIERS)
 @given(steps=st.lists(STEP, min_size=2, max_size=8), count=st.integers(64, 100), seed=st.integers(0, 9))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15 if ALL else 5, deadline=None, suppress_health_check=list(HealthCheck))
 def test_steps_for_many_points(name: str, steps: list[tuple[Any, ...]], count: int, seed: int) -> None:
     if name == "llvm":
         require("llvmlite")

@@ -1,4 +1,4 @@
-"""No memory: every allocation of Python and C++ fails in turn, in every call into the native core."""
+"""No memory: allocations of Python and C++ fail in turn, in every call into the native core; all in make accuracy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [
 HERE = Path(__file__).parents[1] / "native"
 
 
-def test_every_allocation_fails_in_turn(tmp_path: Path) -> None:
+def test_allocations_fail_in_turn(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("there is no C compiler")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import require
 from support.lessons import chapter_backward, identity_backward, lesson_backward, wiki_backward
+from support.parts import require
 
 from retrograd import Value
 

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from conftest import require
+from support.parts import require
 
 from retrograd.engine import Value
 from retrograd.nn import MLP

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import require
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from support.parts import ALL, require
 
 import retrograd as rg
 from retrograd import Value, gradient
 
-EXAMPLES = 3000 if os.environ.get("RETROGRAD_TRUST") else 150
+EXAMPLES = 3000 if ALL else 150
 SIZE = 4  #: variables of a program
 
 variable = st.integers(0, SIZE - 1)
@@ -209,46 +208,46 @@ def _without_in_place(statements: Sequence[Any]) -> list[Any]:
     return found
 
 
-ran = 0
+def test_programs_against_torch() -> None:
+    torch, ran = require("torch"), 0
 
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(program, point)
+    def compare(statements: Any, at: tuple[float, ...]) -> None:
+        nonlocal ran
+        xs = [Value(x) for x in at]
+        try:
+            y = Machine(Values(), xs).run(statements)
+        except (Unsuitable, ArithmeticError):
+            assume(False)
+        assume(isinstance(y, Value))
+        inputs = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+        theirs = torch_run(torch, statements, inputs)
+        assert y.data == pytest.approx(theirs.item(), rel=1e-11, abs=1e-11)
+        if not theirs.requires_grad:
+            assert gradient(y, xs) == [0.0] * SIZE
+            return
+        slopes = torch.autograd.grad(theirs, inputs, create_graph=True)[0]
+        mine = gradient(y, xs, create_graph=True)
+        y.backward()
+        assert [x.grad for x in xs] == [slope.data for slope in mine]  # whichever way, the same bits
+        scale = max(1.0, float(slopes.detach().abs().max()))
+        np.testing.assert_allclose(
+            [slope.data for slope in mine], slopes.detach().numpy(), rtol=1e-9, atol=1e-10 * scale
+        )
+        direction = (1.0, -0.5, 0.25, 2.0)
+        along = rg.dot(mine, direction)
+        second = gradient(along, xs) if isinstance(along, Value) else [0.0] * SIZE
+        expected = torch.zeros(SIZE, dtype=torch.float64)
+        if slopes.requires_grad:
+            found = torch.autograd.grad(
+                slopes @ torch.tensor(direction, dtype=torch.float64), inputs, allow_unused=True
+            )[0]
+            expected = expected if found is None else found
+        scale = max(scale, float(expected.abs().max()))
+        np.testing.assert_allclose(second, expected.numpy(), rtol=1e-7, atol=1e-8 * scale)
+        ran += 1
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(program, point)
-def test_programs_against_torch(statements: Any, at: tuple[float, ...]) -> None:
-    global ran
-    torch = require("torch")
-    xs = [Value(x) for x in at]
-    try:
-        y = Machine(Values(), xs).run(statements)
-    except (Unsuitable, ArithmeticError):
-        assume(False)
-    assume(isinstance(y, Value))
-    inputs = torch.tensor(at, dtype=torch.float64, requires_grad=True)
-    theirs = torch_run(torch, statements, inputs)
-    assert y.data == pytest.approx(theirs.item(), rel=1e-11, abs=1e-11)
-    if not theirs.requires_grad:
-        assert gradient(y, xs) == [0.0] * SIZE
-        return
-    slopes = torch.autograd.grad(theirs, inputs, create_graph=True)[0]
-    mine = gradient(y, xs, create_graph=True)
-    y.backward()
-    assert [x.grad for x in xs] == [slope.data for slope in mine]  # whichever way, the same bits
-    scale = max(1.0, float(slopes.detach().abs().max()))
-    np.testing.assert_allclose([slope.data for slope in mine], slopes.detach().numpy(), rtol=1e-9, atol=1e-10 * scale)
-    direction = (1.0, -0.5, 0.25, 2.0)
-    along = rg.dot(mine, direction)
-    second = gradient(along, xs) if isinstance(along, Value) else [0.0] * SIZE
-    expected = torch.zeros(SIZE, dtype=torch.float64)
-    if slopes.requires_grad:
-        found = torch.autograd.grad(slopes @ torch.tensor(direction, dtype=torch.float64), inputs, allow_unused=True)[0]
-        expected = expected if found is None else found
-    scale = max(scale, float(expected.abs().max()))
-    np.testing.assert_allclose(second, expected.numpy(), rtol=1e-7, atol=1e-8 * scale)
-    ran += 1
-
-
-def test_most_programs_were_suitable() -> None:
-    if not ran:
-        pytest.skip("the programs ran in another process, or not at all")
+    compare()
     print(f"\n{ran:,} random programs compared with PyTorch, to second order")
     assert ran >= EXAMPLES // 3

@@ -1,4 +1,4 @@
-"""Size: long chains and many graphs, in flat memory. A slice here, all of it in ``make trust``."""
+"""Size: long chains and many graphs, in flat memory. A slice here, all of it in ``make accuracy``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from support.parts import ALL
 from support.timeouts import PATIENCE
 
-ALL = bool(os.environ.get("RETROGRAD_TRUST"))
 pytestmark = [pytest.mark.native, pytest.mark.memory]
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
 
@@ -31,7 +31,7 @@ print(int(resident) * 1024 / length)
 """
 
 HUNDRED_MILLION = pytest.param(
-    100_000_000, marks=pytest.mark.skipif(not ALL, reason="7 GB and a minute: make trust does it")
+    100_000_000, marks=pytest.mark.skipif(not ALL, reason="7 GB and a minute: make accuracy")
 )
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import require
 from support.browser import new_context
+from support.parts import require
 from support.timeouts import PATIENCE
 
 pytestmark = pytest.mark.native  # the notebook is the same, whichever engine made the trace

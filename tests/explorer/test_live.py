@@ -18,7 +18,8 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
-from support.browser import missing, new_context
+from support.browser import new_context
+from support.parts import missing
 from support.terminal import ROOT
 from support.timeouts import PATIENCE
 
@@ -28,6 +29,8 @@ from retrograd.explorer.server import _MOST_STREAMS, _MOST_WAITING, Answer, Page
 from retrograd.explorer.session import session_for
 from retrograd.training import GPTSettings, MoonsSettings, train_moons
 
+pytestmark = pytest.mark.native  # the view is the same, whichever engine trains
+
 MOONS = MoonsSettings(points=20, steps=40)
 
 
@@ -36,7 +39,7 @@ def needs_bundle() -> None:
     try:
         bundle("live.js")
     except FileNotFoundError as error:
-        missing(str(error))
+        missing("the page", str(error))
 
 
 class Running:

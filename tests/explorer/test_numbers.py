@@ -19,6 +19,8 @@ from retrograd.ops import NARY, OPS
 from retrograd.trace import Trace
 from retrograd.trace.expression import parse
 
+pytestmark = pytest.mark.native  # the page is the same, whichever engine made the trace
+
 EXACT = {"add", "sub", "mul", "div", "neg", "square", "reciprocal", "sqrt", "relu", "abs", "maximum", "minimum"}
 IDS = [text for text, _ in EXAMPLES]
 

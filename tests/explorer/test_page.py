@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.browser import Page, Show, new_context
+from support.parts import missing, require
 from support.timeouts import PATIENCE
 
 from retrograd import Value, errors, explore
@@ -33,7 +34,7 @@ def built() -> None:
     try:
         bundle("explorer.js")
     except errors.BundleMissingError as error:
-        pytest.skip(str(error))
+        missing("the page", str(error))
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -302,8 +303,8 @@ def test_the_frame_works_inside_a_saved_page(browser: Any, tmp_path: Path) -> No
 
 
 def test_a_notebook_shows_pictures_and_pages_and_keeps_them(tmp_path: Path) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
+    nbformat = require("nbformat")
+    nbclient = require("nbclient")
     source = ["import retrograd as rg\na = rg.Value(2.0, label='a')\nL = a * a\nL", "rg.explore(L, a=a)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in source])
     nbclient.NotebookClient(notebook, timeout=PATIENCE, kernel_name="python3").execute()
@@ -319,7 +320,7 @@ def test_a_notebook_shows_pictures_and_pages_and_keeps_them(tmp_path: Path) -> N
 
 
 def test_the_live_widget_shares_step_and_values() -> None:
-    pytest.importorskip("anywidget")
+    require("anywidget")
     widget = explore("a*b", a=2.0, b=3.0).widget()
     assert "render" in widget._esm
     assert widget.payload["trace"]["title"] == "a*b"

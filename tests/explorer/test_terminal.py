@@ -29,6 +29,8 @@ from retrograd.trace import Trace
 from retrograd.trace.explain import explain
 from retrograd.trace.render import short
 
+pytestmark = pytest.mark.native  # the screen is the same, whichever engine made the trace
+
 TEXT, VALUES = "(a*b + c) * (a + b) - relu(a*b)", {"a": 2.0, "b": -3.0, "c": 10.0}
 ARGUMENTS = ["explore", "--tty", TEXT, *(f"{name}={value}" for name, value in VALUES.items())]
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"

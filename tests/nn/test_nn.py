@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import require
+from support.parts import require
 
 from retrograd import nn
 from retrograd.engine import Value

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from conftest import require
+from support.parts import require
 
 from retrograd import nn, optim
 from retrograd.engine import Value

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from conftest import require
+from support.parts import require
 
 from retrograd import engine, gradient
 from retrograd.engine import Value, errstate

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import require
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.parts import require
 
 from retrograd import engine
 from retrograd.autodiff.check.cross_framework import Tape, double_precision, jax_backend, torch_backend

@@ -1,4 +1,4 @@
-"""A real Chromium for the explorer's tests: Debian's, driven by Playwright, offline."""
+"""A real Chromium (or Chrome, or Edge) for the explorer's tests, driven by Playwright, offline."""
 
 from __future__ import annotations
 
@@ -8,41 +8,48 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
+from support.parts import missing, require
 from support.timeouts import PATIENCE
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
+#: Where Chromium, Chrome or Edge may be: names on PATH, and where macOS and Windows put them.
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "chrome", "msedge")
+PLACES = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+    "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
+)
+HOW = "Chromium, Chrome or Edge; Debian: apt-get install chromium, macOS: brew install chromium, or CHROMIUM=its path"
+
+
+def found() -> str:
+    """The browser that the tests drive, or an empty string."""
+    on_path = (shutil.which(name) for name in NAMES)
+    return os.environ.get("CHROMIUM") or next(filter(None, on_path), None) or next(filter(os.path.exists, PLACES), "")
+
+
+CHROMIUM = found()
 ARGUMENTS = ["--disable-background-networking", "--disable-component-update", "--no-first-run"]
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     ARGUMENTS.append("--no-sandbox")
-
-
-def missing(what: str) -> NoReturn:
-    """Skip, or fail where RETROGRAD_REQUIRE lists the browser."""
-    from conftest import REQUIRED
-
-    if "browser" in REQUIRED:
-        pytest.fail(f"{what}, and RETROGRAD_REQUIRE asks for the browser")
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     from retrograd.explorer.page import bundle
 
-    try:
-        from playwright import sync_api as playwright
-    except ImportError:
-        missing("playwright is not installed")
+    playwright = require("playwright.sync_api")
     if not CHROMIUM:
-        missing("no Chromium is installed (Debian: apt-get install chromium)")
+        missing("a browser", HOW)
     try:
         bundle("explorer.js")
     except FileNotFoundError as error:
-        missing(str(error))
+        missing("the page", str(error))
     preloaded = os.environ.pop("LD_PRELOAD", None)  # a sanitizer's runtime, which is for this process alone
     try:
         started = playwright.sync_playwright().start()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrograd as rg
-from retrograd import Value, engine
+from retrograd import Value
 
 #: What makes one of a compiled function's kinds: vector programs, the replayed tape, exact and narrow numbers.
 KINDS: dict[str, dict[str, Any]] = {
@@ -23,7 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
 #: value, or the gradients), at least 1. The tape and exact programs give the same bits.
 BOUNDS = {"vm": 1e-12, "tape": 0.0, "exact": 0.0, "float32": 2e-4}
 
-native = pytest.mark.skipif(engine.ENGINE != "native", reason="the reference engine compiles nothing")
+native = pytest.mark.native  # the reference engine compiles nothing
 
 
 def eagerly(

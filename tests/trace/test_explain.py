@@ -9,8 +9,8 @@ import random
 from typing import Any
 
 import pytest
-from conftest import require
 from rich.console import Console
+from support.parts import require
 
 import retrograd as rg
 from retrograd import errors, nn

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import require
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.expressions import EXAMPLES
+from support.parts import require
 
 from retrograd import engine, errors
 from retrograd.engine import Value

@@ -11,6 +11,8 @@ import pytest
 from retrograd.errors import DataError
 from retrograd.training import data
 
+pytestmark = pytest.mark.native  # about files
+
 
 def test_the_bundled_names():
     names = data.load_documents()

@@ -14,14 +14,14 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from conftest import require
+from support.parts import require
 from support.timeouts import PATIENCE
 from typer.testing import CliRunner
 
 from retrograd import training
 from retrograd.cli import plots
 from retrograd.cli.train import train
-from retrograd.engine import ENGINE, Value
+from retrograd.engine import Value
 from retrograd.errors import AnomalyError, CheckpointError, DataError
 from retrograd.training import (
     GPTSettings,
@@ -69,7 +69,7 @@ def test_the_scalar_gpts_training_log(names_file, tmp_path):
     ]
 
 
-@pytest.mark.skipif(ENGINE != "native", reason="a thousand steps take the reference engine minutes")
+@pytest.mark.native  # a thousand steps take the reference engine minutes
 def test_the_scalar_gpts_whole_run(names_file, tmp_path):
     """Its published 1000-step run: the last loss, and the names that it makes up."""
     run = losses(train_gpt(GPTSettings(str(names_file)), tmp_path))
