@@ -106,11 +106,11 @@ PyObject* get_prev(PyObject* self, void* closure) {
   return children ? PySet_New(children.get()) : nullptr;
 }
 
-// The built-in push, bound to the node; a user's function when one was assigned.
+// The built-in _apply_vjp, bound to the node; the user's function when one was assigned.
 PyObject* get_backward(PyObject* self, void*) {
   const Extra* extra = find_extra(as_value(self));
   if (extra && extra->backward) return Py_NewRef(extra->backward.get());
-  return PyObject_GetAttrString(self, "_push");
+  return PyObject_GetAttrString(self, "_apply_vjp");
 }
 
 // Whether a function's closure holds `value`, which makes a cycle: 1, 0, or -1 with MemoryError set.
@@ -255,7 +255,7 @@ PyMethodDef attribute_methods[] = {
      "backward(gradient=1.0): the gradient of this value with respect to everything it was computed from.\n\n"
      "Leaves accumulate into .grad; results in between get the gradient of this pass.\n"
      "Raises ChangedValueError when .data of something it used has changed since."},
-    {"_push", value_push, METH_NOARGS, "Add this node's contributions, local derivative times .grad, to its operands."},
+    {"_apply_vjp", value_push, METH_NOARGS, "Add this node's contributions, local derivative times .grad, to its operands."},
     {"zero_grad", zero_grad, METH_NOARGS, "Set .grad to zero."},
     {"detach", detach, METH_NOARGS, "A new leaf with the same data."},
     {"__format__", format, METH_O, "The data, formatted."},

@@ -451,14 +451,14 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   return PyErr_NoMemory();
 }
 
-PyObject* enter_pass(PyObject*, PyObject*) {
+PyObject* acquire_backward_lock(PyObject*, PyObject*) {
   if (!take_turn()) return nullptr;
   Py_RETURN_NONE;
 }
 
-PyObject* leave_pass(PyObject*, PyObject*) {
+PyObject* release_backward_lock(PyObject*, PyObject*) {
   if (turn_holder != this_tape() || !turn_holder) {
-    PyErr_SetString(PyExc_RuntimeError, "leave_pass() without an enter_pass() of this thread.");
+    PyErr_SetString(PyExc_RuntimeError, "release_backward_lock() without an acquire_backward_lock() by this thread.");
     return nullptr;
   }
   end_turn();
@@ -530,9 +530,9 @@ PyObject* value_local_grads(PyObject* self, void*) try {
 }
 
 PyMethodDef sweep_functions[] = {
-    {"enter_pass", enter_pass, METH_NOARGS,
-     "Wait until no other thread is in a backward pass, and keep others waiting."},
-    {"leave_pass", leave_pass, METH_NOARGS, "Let other threads have their passes: the end of an enter_pass()."},
+    {"acquire_backward_lock", acquire_backward_lock, METH_NOARGS,
+     "Wait until no other thread is in a backward pass, and keep the others out."},
+    {"release_backward_lock", release_backward_lock, METH_NOARGS, "Undo one acquire_backward_lock() of this thread."},
     {"interior", interior, METH_O,
      "The nodes that a value depends on, itself included, oldest first; leaves are left out."},
     {"gradients", gradients, METH_VARARGS,

@@ -111,7 +111,7 @@ def _is_culprit(result: float, factors: Sequence[float]) -> bool:
 # --- backward -------------------------------------------------------------------------------------
 
 
-@engine.turn()
+@engine.backward_lock()
 def _watched_backward(root: Value, gradient: float) -> None:
     """What ``root.backward(gradient)`` does, one contribution after the other."""
     nodes = engine.interior(root)
@@ -128,7 +128,7 @@ def _watched_backward(root: Value, gradient: float) -> None:
                 _push(node, partials)
 
 
-@engine.turn()
+@engine.backward_lock()
 def watched_gradients(root: Value, xs: Sequence[Value]) -> list[float]:
     """What ``engine.gradients(root, 1.0, xs)`` returns, with the care of ``detect_anomaly``; touches no ``.grad``."""
     nodes = engine.interior(root)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         Parameters,
         Programs,
         Value,
+        acquire_backward_lock,
         adam_step,
         apply,
-        enter_pass,
         evaluate,
         faster_sum,
         functions,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         interior,
         is_constant,
         is_parameter,
-        leave_pass,
         operands,
         output_index,
         reduce,
+        release_backward_lock,
         restore,
         row_name,
         set_backward_hook,
@@ -54,9 +54,10 @@ __all__ = [
     "Parameters",
     "Programs",
     "Value",
+    "acquire_backward_lock",
     "adam_step",
     "apply",
-    "enter_pass",
+    "backward_lock",
     "errstate",
     "evaluate",
     "faster_sum",
@@ -66,11 +67,11 @@ __all__ = [
     "interior",
     "is_constant",
     "is_parameter",
-    "leave_pass",
     "no_grad",
     "operands",
     "output_index",
     "reduce",
+    "release_backward_lock",
     "restore",
     "row_name",
     "set_backward_hook",
@@ -82,7 +83,6 @@ __all__ = [
     "sgd_step",
     "tape_position",
     "topological_order",
-    "turn",
     "weighted_sum",
     "zero_gradients",
 ]
@@ -107,27 +107,29 @@ if not TYPE_CHECKING:
         raise errors.unknown_engine(ENGINE)
 
     # The names above, from the engine chosen; what follows here is the same for both.
-    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "topological_order", "turn"}
+    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "backward_lock", "topological_order"}
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has no threads to end a pass that one of them was in
-    os.register_at_fork(before=enter_pass, after_in_parent=leave_pass, after_in_child=leave_pass)
+if hasattr(os, "register_at_fork"):  # in a forked child, no other thread is left to release the lock
+    os.register_at_fork(
+        before=acquire_backward_lock, after_in_parent=release_backward_lock, after_in_child=release_backward_lock
+    )
 
 Number: TypeAlias = Value | float
 
 
 @contextlib.contextmanager
-def turn() -> Iterator[None]:
-    """Work on gradients as a backward pass does: those of other threads wait, as they do for each other.
+def backward_lock() -> Iterator[None]:
+    """Hold the lock of a backward pass: only one thread at a time works on gradients.
 
-    So a derivative written by a user must not wait for another thread that has a pass of its own: neither would end.
+    A derivative written by a user runs under this lock, too. It must not wait for a thread that needs the lock.
     """
-    enter_pass()
+    acquire_backward_lock()
     try:
         yield
     finally:
-        leave_pass()
+        release_backward_lock()
 
 
 class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as

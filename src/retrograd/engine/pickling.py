@@ -43,7 +43,7 @@ def _has_function(engine: Any, value: Any) -> bool:
     """Whether a function was assigned to this very Value's ``_backward``."""
     if type(value)._backward is not engine.Value._backward:  # a subclass's method, which every instance has
         return "_backward" in getattr(value, "__dict__", ())
-    return bool(value._backward != value._push)
+    return bool(value._backward != value._apply_vjp)
 
 
 def _build(engine: Any, description: Description) -> Any:

@@ -104,7 +104,7 @@ class Graph:
             result[slot] = (local, partial is None)
         return result
 
-    @engine.turn()
+    @engine.backward_lock()
     def measure(self, node: Value, upstream: float) -> list[float]:
         """What a user's ``_backward`` adds to each operand when ``node.grad`` is ``upstream``.
 

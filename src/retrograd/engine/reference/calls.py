@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import errors
 from ...ops import NARY, OPS, NaryOp, Op
-from .modes import turn
+from .modes import backward_lock
 from .nary import reduce
 from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, sweep
 
@@ -42,7 +42,7 @@ def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..
 
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
     """``seed`` times the derivatives of ``root`` with respect to each of ``xs``; every ``.grad`` stays as it was."""
-    with turn:
+    with backward_lock:
         values = [*reached(root), *xs]
         before = GradientSnapshot(values)
         try:

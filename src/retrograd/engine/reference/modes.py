@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from .value import Value
 
 __all__ = [
-    "enter_pass",
-    "leave_pass",
+    "acquire_backward_lock",
+    "release_backward_lock",
     "set_backward_hook",
     "set_errstate",
     "set_observer",
@@ -43,18 +43,18 @@ class Tape(threading.local):
 
 tape = Tape()
 
-#: A pass works on the gradients of leaves, which all threads share: it has its turn while it holds this.
-turn = threading.RLock()
+#: A backward pass holds this lock, because all threads share the gradients of leaves.
+backward_lock = threading.RLock()
 
 
-def enter_pass() -> None:
-    """Wait until no other thread is in a backward pass, and keep others waiting."""
-    turn.acquire()
+def acquire_backward_lock() -> None:
+    """Wait until no other thread is in a backward pass, and keep the others out."""
+    backward_lock.acquire()
 
 
-def leave_pass() -> None:
-    """Let other threads have their passes: the end of an ``enter_pass()``. Raises RuntimeError without one."""
-    turn.release()
+def release_backward_lock() -> None:
+    """Undo one ``acquire_backward_lock()`` of this thread. Raises RuntimeError without one."""
+    backward_lock.release()
 
 
 def set_recording(on: bool, /) -> bool:

@@ -28,7 +28,7 @@ from ... import errors
 from ..numbers import to_float
 from .checks import check_children, check_local_grads, check_thread, check_unchanged, refers_to
 from .copies import Copies
-from .modes import tape, turn
+from .modes import backward_lock, tape
 from .operators import Operators
 from .rules import RULES, NaryRule, Rule, label
 
@@ -141,13 +141,13 @@ class Value(Operators, Copies):
     @property
     def grad(self) -> float:
         """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
-        with turn:  # not what another thread's pass has of it so far
+        with backward_lock:  # not what another thread's pass has of it so far
             return self._grad
 
     @grad.setter
     def grad(self, number: SupportsFloat) -> None:
         gradient = to_float(number, ".grad")
-        with turn:
+        with backward_lock:
             self._grad = gradient
 
     @property
@@ -195,7 +195,7 @@ class Value(Operators, Copies):
     @property
     def _backward(self) -> Callable[[], object]:
         """Pushes this node's contributions to its operands. Assign a function of your own to replace it."""
-        return self._closure or self._push
+        return self._closure or self._apply_vjp
 
     @_backward.setter
     def _backward(self, function: Callable[[], object]) -> None:
@@ -225,7 +225,7 @@ class Value(Operators, Copies):
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
         else:
-            with turn:
+            with backward_lock:
                 sweep(self, seed)
 
     def zero_grad(self) -> None:
@@ -240,7 +240,7 @@ class Value(Operators, Copies):
         """This Value itself; the bare number is ``.data``."""
         return self
 
-    def _push(self) -> None:
+    def _apply_vjp(self) -> None:
         """operand.grad += local derivative * self.grad, for each operand that is a Value."""
         record, gradient = self._record, self._grad
         if record is None:
@@ -384,7 +384,7 @@ def sweep(root: Value, seed: float) -> None:
         for node in reversed(nodes):
             backward = _user_backward(node)
             if backward is None:
-                node._push()
+                node._apply_vjp()
             elif node._grad != 0.0:
                 backward()
     except BaseException:  # a user's function raised, or Ctrl-C: a pass adds all or nothing
