@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from retrograd import engine, errors
-from retrograd.autodiff.anomaly import detect_anomaly, is_watching
+from retrograd.autodiff.anomaly import detect_anomaly, is_detecting
 from retrograd.autodiff.transforms import grad, gradient, jvp
 from retrograd.engine import Value, errstate
 from retrograd.ops import NARY, OPS
@@ -230,11 +230,11 @@ def test_everything_is_put_back_afterwards() -> None:
     before = engine.set_observer(seen.append)
     try:
         with detect_anomaly(), detect_anomaly():
-            assert is_watching()
+            assert is_detecting()
         with pytest.raises(errors.AnomalyError), detect_anomaly(), detect_anomaly():
             Value(1e200) * Value(1e200)
         assert len(seen) == 1  # an observer that was there before still sees every node
-        assert not is_watching()
+        assert not is_detecting()
         Value(1e200) * Value(1e200)
         assert len(seen) == 2
     finally:

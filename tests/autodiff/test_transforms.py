@@ -283,7 +283,7 @@ def test_what_is_not_a_gradient_is_a_sentence() -> None:
         grad(text)({"a": [1.0, "b"]})
     with pytest.raises(TypeError, match="argnums is 1"):
         grad(text, argnums=1)(1.0)
-    with pytest.raises(TypeError, match="argnums is 'x'; it must be the position"):
+    with pytest.raises(TypeError, match=r"argnums must be the position of an argument.*it is 'x'"):
         grad(text, argnums="x")(1.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="twice"):
         grad(lambda x, y: x * y, argnums=(0, -2))(2.0, 3.0)

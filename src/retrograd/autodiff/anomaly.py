@@ -1,9 +1,9 @@
 """``detect_anomaly()``: stop at the operation that makes the first NaN or infinity, forward or backward.
 
-A NaN in a loss says nothing about where it came from. Inside the ``with`` block every new node is looked at
-as it is recorded, and every contribution of a backward pass before it is added. The first one that is not
-finite although everything it was made from is raises :class:`~retrograd.errors.AnomalyError`, which names
-the operation, its operands and the line of the user's program.
+A NaN in a loss does not say where it came from. Inside the ``with`` block every new node is checked when it is
+recorded, and every contribution of a backward pass before it is added. The first result that is not finite although its
+operands are finite raises :class:`~retrograd.errors.AnomalyError`, which names the operation, its operands and the line
+of the user's program.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ..engine import Value
 from ..engine.source_lines import location_of, record_sources
 from ..errors import AnomalyError, name_of
 from ..ops import BY_NAME
-from .local_derivatives import Partials, ieee
+from .local_derivatives import LocalDerivatives, ieee
 
-__all__ = ["detect_anomaly", "inspect_contribution", "is_watching", "unwatched_nodes", "watched_gradients"]
+__all__ = ["checked_gradients", "detect_anomaly", "inspect_contribution", "is_detecting", "unchecked_nodes"]
 
-_MOST_OPERANDS = 4  # so many are spelled out in a message
+_MOST_OPERANDS = 4  # a message lists at most so many
 
 
-class _Watch(threading.local):
-    """How many ``detect_anomaly`` blocks this thread is in, and whether new nodes are looked at."""
+class _Detection(threading.local):
+    """How many ``detect_anomaly`` blocks this thread is in, and whether new nodes are checked."""
 
     blocks = 0
     nodes = True
 
 
-_watch = _Watch()
+_detection = _Detection()
 
 
-def is_watching() -> bool:
+def is_detecting() -> bool:
     """Whether this thread is inside ``detect_anomaly()``."""
-    return _watch.blocks > 0
+    return _detection.blocks > 0
 
 
 @contextmanager
@@ -63,28 +63,28 @@ def detect_anomaly() -> Iterator[None]:
         def observe(node: Value) -> None:
             if record is not None:
                 record(node)
-            if _watch.nodes:
+            if _detection.nodes:
                 _inspect_node(node)
 
         engine.set_observer(observe)
-        hook = engine.set_backward_hook(_watched_backward)
-        _watch.blocks += 1
+        hook = engine.set_backward_hook(_checked_backward)
+        _detection.blocks += 1
         try:
             yield
         finally:
-            _watch.blocks -= 1
+            _detection.blocks -= 1
             engine.set_backward_hook(hook)
             engine.set_observer(record)
 
 
 @contextmanager
-def unwatched_nodes() -> Iterator[None]:
-    """Record nodes without looking at them: an infinity in a derivative graph may meet a zero and be harmless."""
-    before, _watch.nodes = _watch.nodes, False
+def unchecked_nodes() -> Iterator[None]:
+    """Do not check new nodes: an infinity in the graph of a derivative is harmless when a zero multiplies it."""
+    before, _detection.nodes = _detection.nodes, False
     try:
         yield
     finally:
-        _watch.nodes = before
+        _detection.nodes = before
 
 
 # --- forward --------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def _inspect_node(node: Value) -> None:
 
 
 def _is_culprit(result: float, factors: Sequence[float]) -> bool:
-    """Whether ``result`` is a NaN or infinity that its factors do not explain."""
+    """Whether ``result`` is the first NaN, or the first infinity: one that its factors do not explain."""
     if result != result:
         return not any(factor != factor for factor in factors)
     return math.isinf(result) and all(math.isfinite(factor) for factor in factors)
@@ -112,8 +112,8 @@ def _is_culprit(result: float, factors: Sequence[float]) -> bool:
 
 
 @engine.backward_lock()
-def _watched_backward(root: Value, gradient: float) -> None:
-    """What ``root.backward(gradient)`` does, one contribution after the other."""
+def _checked_backward(root: Value, gradient: float) -> None:
+    """``root.backward(gradient)``, with a check of each contribution before it is added."""
     nodes = engine.interior(root)
     if not nodes:
         root.grad += gradient
@@ -122,35 +122,35 @@ def _watched_backward(root: Value, gradient: float) -> None:
         node.grad = 0.0
     root.grad = gradient
     with ieee():
-        partials = Partials(graph=False)
+        derivatives = LocalDerivatives(graph=False)
         for node in reversed(nodes):
             if node.grad != 0.0:
-                _push(node, partials)
+                _apply_vjp(node, derivatives)
 
 
 @engine.backward_lock()
-def watched_gradients(root: Value, xs: Sequence[Value]) -> list[float]:
-    """What ``engine.gradients(root, 1.0, xs)`` returns, with the care of ``detect_anomaly``; touches no ``.grad``."""
+def checked_gradients(root: Value, xs: Sequence[Value]) -> list[float]:
+    """``engine.gradients(root, 1.0, xs)``, with a check of each contribution. Every ``.grad`` stays as it was."""
     nodes = engine.interior(root)
-    values = {id(value): value for node in nodes for value in engine.operands(node) if isinstance(value, Value)}
-    values.update((id(value), value) for value in (*nodes, *xs, root))
-    before = [(value, value.grad) for value in values.values()]
+    operands = [operand for node in nodes for operand in engine.operands(node) if isinstance(operand, Value)]
+    values = list({id(value): value for value in (*operands, *nodes, *xs, root)}.values())
+    before = [(value, value.grad) for value in values]
     try:
-        engine.zero_gradients(list(values.values()))
-        _watched_backward(root, 1.0)
+        engine.zero_gradients(values)
+        _checked_backward(root, 1.0)
         return [x.grad for x in xs]
     finally:
         for value, grad in before:
             value.grad = grad
 
 
-def _push(node: Value, partials: Partials) -> None:
+def _apply_vjp(node: Value, derivatives: LocalDerivatives) -> None:
     operands = engine.operands(node)
     if engine.row_name(node) not in BY_NAME:
-        _push_users_node(node, operands)
+        _apply_user_backward(node, operands)
         return
     grads = {id(operand): operand.grad for operand in operands if isinstance(operand, Value)}
-    for slot, local in enumerate(partials.of(node, operands)):
+    for slot, local in enumerate(derivatives.of(node, operands)):
         operand = operands[slot]
         if local is None or not isinstance(operand, Value) or engine.is_constant(operand):
             continue
@@ -182,8 +182,8 @@ def _sum(node: Value, operands: Sequence[Value | float], slot: int, total: float
     return result
 
 
-def _push_users_node(node: Value, operands: Sequence[Value | float]) -> None:
-    """A derivative of the user's own: what it does to the gradients is looked at afterwards."""
+def _apply_user_backward(node: Value, operands: Sequence[Value | float]) -> None:
+    """Run the user's own ``_backward``, then check what it did to the gradients."""
     targets = [operand for operand in operands if isinstance(operand, Value)]
     before = [target.grad for target in targets]
     node._backward()
@@ -214,11 +214,11 @@ def _operation(node: Value) -> str:
 
 
 def _one(operands: Sequence[Value | float], slot: int) -> str:
-    """An operand in words: its place, its number, and its label if it has one."""
+    """An operand in words: its position, its number, and its label if it has one."""
     operand = operands[slot]
-    place = "abc"[slot] if len(operands) <= 3 else f"operand {slot + 1}"
+    position = "abc"[slot] if len(operands) <= 3 else f"operand {slot + 1}"
     label = f" ({operand.label!r})" if isinstance(operand, Value) and operand.label else ""
-    return f"{place} = {_number(operand)!r}{label}"
+    return f"{position} = {_number(operand)!r}{label}"
 
 
 def _list(operands: Sequence[Value | float]) -> str:

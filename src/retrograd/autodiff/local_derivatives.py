@@ -1,8 +1,8 @@
 """The local derivatives of a recorded node, from the op table's formulas, as numbers or as Values.
 
-The engines evaluate the partials of a row to push gradients. What needs more than that reads them here:
-the higher-order transforms, where a local derivative is itself an expression of Values that can be
-differentiated again, and the anomaly detector, which looks at each factor of each contribution.
+A partial is a formula of the op table; a local derivative is what it gives at one node. The engines evaluate partials
+in a backward pass. This module evaluates them for two others: for the higher-order transforms, where a local derivative
+is an expression of Values that can be differentiated again, and for anomaly detection, which checks each contribution.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .. import engine
 from ..engine import Value
 from ..ops import BY_NAME, OPS, NaryOp, formula
 
-__all__ = ["Local", "Partials", "ieee", "product"]
+__all__ = ["Local", "LocalDerivatives", "ieee", "product"]
 
 #: A local derivative: a number, a Value connected to the operands, or None where it is structurally zero.
 Local = Value | float | None
@@ -26,7 +26,7 @@ Local = Value | float | None
 
 @contextmanager
 def ieee() -> Iterator[None]:
-    """Infinities and NaN instead of domain errors on this thread, as adjoint arithmetic has them."""
+    """Let operations on this thread give infinities and NaN instead of domain errors, as an engine's sweep does."""
     previous = engine.set_errstate(False, False, False)
     try:
         yield
@@ -35,10 +35,10 @@ def ieee() -> Iterator[None]:
 
 
 def product(upstream: Value | float, local: Value | float) -> Value | float | None:
-    """The contribution ``upstream * local``; a zero upstream wins over an infinite local derivative.
+    """The contribution ``upstream * local``. It is zero for a zero upstream, even when ``local`` is infinite.
 
-    None where it is zero for good: a zero *number* upstream. A Value that happens to be zero keeps its place,
-    because its own derivative need not be zero.
+    None when ``upstream`` is the number zero. A Value whose data is zero is not dropped: its own derivative may differ
+    from zero.
     """
     if not isinstance(upstream, Value):
         if upstream == 0.0:
@@ -59,14 +59,14 @@ def _scaled(value: Value, factor: float) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class _Partial:
+class _CompiledPartial:
     """A compiled partial: structurally zero where ``guard`` (of numbers) is false."""
 
     guard: Callable[..., bool] | None
     expression: Callable[..., Any]
 
 
-def _lifted(name: str) -> Callable[..., Value | float]:
+def _operation(name: str) -> Callable[..., Value | float]:
     def call(*operands: Value | float) -> Value | float:
         for operand in operands:
             if isinstance(operand, Value):
@@ -76,42 +76,41 @@ def _lifted(name: str) -> Callable[..., Value | float]:
     return call
 
 
-_NAMESPACE = {op.name: _lifted(op.name) for op in OPS}
+_NAMESPACE = {op.name: _operation(op.name) for op in OPS}
 
 
 @cache
-def _partials(name: str) -> tuple[_Partial | None, ...]:
+def _compiled_partials(name: str) -> tuple[_CompiledPartial | None, ...]:
     """The compiled partials of a row, None for those that are zero everywhere."""
     names = formula.operand_names(name)
     return tuple(_compile(text, names) for text in BY_NAME[name].partials)
 
 
-def _compile(text: str, names: tuple[str, ...]) -> _Partial | None:
+def _compile(text: str, names: tuple[str, ...]) -> _CompiledPartial | None:
     split = formula.guarded(text, names)
     if split.expression is None:
         return None
     parameters = ", ".join(names)
     guard = None if split.guard is None else formula.compile_python(split.guard, parameters, _NAMESPACE)
-    return _Partial(guard, formula.compile_python(split.expression, parameters, _NAMESPACE))
+    return _CompiledPartial(guard, formula.compile_python(split.expression, parameters, _NAMESPACE))
 
 
 def _number(operand: Value | float) -> float:
     return operand.data if isinstance(operand, Value) else operand
 
 
-def _plain(operand: Value | float) -> Value | float:
-    """A constant that the engine wrapped in a Value is a number again: nothing depends on it."""
+def _unwrapped_constant(operand: Value | float) -> Value | float:
+    """The number in a constant that the engine made, which no gradient reaches; any other operand as it is."""
     return operand.data if isinstance(operand, Value) and engine.is_constant(operand) else operand
 
 
 # --- one pass over a graph ------------------------------------------------------------------------
 
 
-class Partials:
+class LocalDerivatives:
     """The local derivatives of the nodes of one pass: as Values when ``graph``, else as numbers.
 
-    Use it inside :func:`ieee`. What several nodes of a pass share (the probabilities of a softmax) is
-    computed once.
+    Use it inside :func:`ieee`. The outputs of one softmax share their probabilities, which are computed once.
     """
 
     def __init__(self, graph: bool) -> None:
@@ -121,13 +120,13 @@ class Partials:
     def of(self, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool] | None = None) -> list[Local]:
         """The local derivative of ``node`` with respect to each of its operands.
 
-        None where it is structurally zero or not ``wanted``. ``node`` must be a row of the op table, not a
-        user-made node.
+        None where it is structurally zero or not ``wanted``. ``node`` must be the result of a row of the op table, not
+        a node that a user made.
         """
         name = engine.row_name(node)
         result: Value | float = node
         if self.graph:
-            operands = [_plain(operand) for operand in operands]
+            operands = [_unwrapped_constant(operand) for operand in operands]
         else:
             operands, result = [_number(operand) for operand in operands], node.data
         if wanted is None:
@@ -138,7 +137,7 @@ class Partials:
         numbers = [*map(_number, operands), node.data]
         return [
             _evaluated(partial, numbers, (*operands, result)) if want else None
-            for partial, want in zip(_partials(name), wanted, strict=True)
+            for partial, want in zip(_compiled_partials(name), wanted, strict=True)
         ]
 
     def _nary(
@@ -159,8 +158,8 @@ class Partials:
         numbers = [_number(operand) for operand in operands]
         count = float(len(operands) // len(row.partials))
         ties = float(numbers.count(node.data)) if node.data == node.data else count
-        rests = self._rests(row.name, node, operands, wanted)
-        partials = _partials(row.name)
+        rests = self._rest_of_each(row.name, node, operands, wanted)
+        partials = _compiled_partials(row.name)
         locals_: list[Local] = []
         for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
             partial = partials[which] if want else None
@@ -168,7 +167,7 @@ class Partials:
             locals_.append(_evaluated(partial, known, (a, b, y, count, ties, rest)))
         return locals_
 
-    def _rests(
+    def _rest_of_each(
         self, name: str, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool]
     ) -> Sequence[Value | float]:
         if name == "prod":
@@ -192,7 +191,7 @@ class Partials:
         return known
 
 
-def _evaluated(partial: _Partial | None, numbers: Sequence[float], arguments: Sequence[Value | float]) -> Local:
+def _evaluated(partial: _CompiledPartial | None, numbers: Sequence[float], arguments: Sequence[Value | float]) -> Local:
     if partial is None or (partial.guard is not None and not partial.guard(*numbers)):
         return None
     return partial.expression(*arguments)  # type: ignore[no-any-return]

@@ -1,12 +1,12 @@
 """Derivatives of functions and of recorded graphs, to any order: gradient, grad, jacobian, hessian, hvp, jvp.
 
-First derivatives of numbers are one sweep of the engine. Everything above is the same sweep done with
-Values: the adjoints are recorded, from the partials of the op table, and can be differentiated again. So
-the transforms nest in every combination. Each call differentiates with respect to variables of its own,
-which is why an inner derivative never picks up the perturbation of an outer one.
+A first derivative in plain numbers is one sweep of the engine. A higher derivative is the same sweep done with Values:
+it records the adjoints as expressions, built from the partials in the op table, and they can be differentiated again.
+So the transforms nest in every combination. Each call differentiates with respect to fresh variables of its own, so an
+inner derivative never mixes with the perturbation of an outer one.
 
-Numbers in, numbers out; Values in, Values out, connected to the graph. Inside the function of another
-transform the results are always Values, because the outer one has to see through them.
+Numbers give numbers. Values give Values that are connected to the graph. Inside the function of another transform the
+results are always Values, because the outer transform differentiates through them.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from ..engine import Value
 from ..engine.pytree import Leaf, Structure, flatten, single_output
 from ..errors import HigherOrderError, MissingDerivativeError, name_of
 from . import anomaly
-from .local_derivatives import Local, Partials, ieee, product
+from .local_derivatives import Local, LocalDerivatives, ieee, product
 
 __all__ = ["grad", "gradient", "hessian", "hvp", "jacobian", "jvp", "value_and_grad"]
 
 _Results = list[Any]
 
 
-class _Nesting(threading.local):
+class _ActiveTransforms(threading.local):
     """How many transforms are running their function on this thread."""
 
-    depth = 0
+    count = 0
 
 
-_nesting = _Nesting()
+_active = _ActiveTransforms()
 
 
 @contextmanager
-def _inside() -> Iterator[None]:
-    """Count one more level, and record whatever the user has switched off outside."""
+def _running_transform() -> Iterator[None]:
+    """Count one more transform, and record operations even where the caller has switched recording off."""
     recording = engine.set_recording(True)
-    _nesting.depth += 1
+    _active.count += 1
     try:
         yield
     finally:
-        _nesting.depth -= 1
+        _active.count -= 1
         engine.set_recording(recording)
 
 
@@ -82,7 +82,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         if not isinstance(leaf, Value):
             raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
     root = single_output(y, "y")
-    nested, recording = _nesting.depth > 0, _is_recording()
+    nested, recording = _active.count > 0, _is_recording()
     if nested and not (recording or create_graph):  # under no_grad in the function of another transform
         return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False)])
     engine.set_recording(True)
@@ -95,39 +95,39 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
 def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
     """d root / d x for each x: floats, or Values when ``graph``."""
     if graph:
-        return [_finished(adjoint) for adjoint in _adjoints(root, xs)]
-    return _numbers(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
+        return [_as_result(adjoint) for adjoint in _adjoints(root, xs)]
+    return _first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
 
 
-def _numbers(root: Value, xs: Sequence[Value]) -> list[float]:
-    if anomaly.is_watching():
-        return anomaly.watched_gradients(root, xs)
+def _first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
+    if anomaly.is_detecting():
+        return anomaly.checked_gradients(root, xs)
     return engine.gradients(root, 1.0, xs)
 
 
-def _finished(adjoint: Leaf) -> Value:
-    """A result that is a node of its own, and never minus zero, as an accumulated ``.grad`` is not."""
+def _as_result(adjoint: Leaf) -> Value:
+    """``adjoint`` as a new Value. Minus zero becomes zero, as it does in an accumulated ``.grad``."""
     if not isinstance(adjoint, Value):
         return Value(adjoint + 0.0)
     return engine.apply("add", adjoint, 0.0) if adjoint.data == 0.0 else engine.apply("identity", adjoint)
 
 
 def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
-    """The sweep of ``backward`` with Values: numbers where a derivative is constant, else recorded expressions."""
+    """The sweep of ``backward`` with Values: a constant adjoint is a number, any other a recorded expression."""
     if not isinstance(root, Value):
         return [0.0] * len(xs)
     steps = _dependent(root, {id(x) for x in xs})
     for node, _, _ in steps:
         _refuse_user_node(node)
-    _numbers(root, xs)  # raises as a plain sweep does, for instance after a change of .data
+    _first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
     adjoints: dict[int, Leaf] = {id(root): 1.0}
-    with ieee(), anomaly.unwatched_nodes():
-        partials = Partials(graph=True)
+    with ieee(), anomaly.unchecked_nodes():
+        derivatives = LocalDerivatives(graph=True)
         for node, operands, wanted in reversed(steps):
             upstream = adjoints.get(id(node))
             if upstream is None:
                 continue
-            for operand, local in zip(operands, partials.of(node, operands, wanted), strict=True):
+            for operand, local in zip(operands, derivatives.of(node, operands, wanted), strict=True):
                 contribution = None if local is None else product(upstream, local)
                 if contribution is not None:
                     before = adjoints.get(id(operand))
@@ -139,9 +139,9 @@ _Step = tuple[Value, tuple[Leaf, ...], list[bool]]
 
 
 def _dependent(root: Value, sources: set[int]) -> list[_Step]:
-    """The nodes below ``root`` that depend on the sources (given by id), oldest first.
+    """The nodes under ``root`` that depend on one of ``sources`` (a set of ids), oldest first.
 
-    Each comes with its operands and whether each of those depends on the sources.
+    Each comes with its operands, and with one bool an operand: whether that operand depends on a source.
     """
     dependent = set(sources)
     steps: list[_Step] = []
@@ -166,43 +166,43 @@ def _refuse_user_node(node: Value) -> None:
 
 
 def _tangents(roots: Sequence[Value], variables: Sequence[Value], seeds: Sequence[Leaf], graph: bool) -> list[Leaf]:
-    """The tangent of each root when the variables move with the tangents ``seeds``."""
+    """The tangent of each root, where ``seeds`` are the tangents of the variables."""
     if not roots:
         return []
     if not graph:
         seeds = [seed.data if isinstance(seed, Value) else seed for seed in seeds]
     tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
-    with ieee(), anomaly.unwatched_nodes():
-        joint = engine.reduce("sum", roots)  # one root that depends on them all, for one list of the nodes
-        partials = Partials(graph)
+    with ieee(), anomaly.unchecked_nodes():
+        joint = engine.reduce("sum", roots)  # depends on all roots, so that one walk lists all nodes
+        derivatives = LocalDerivatives(graph)
         for node, operands, wanted in _dependent(joint, set(tangents)):
             if node is joint:
                 continue
-            moved: Leaf | None = None
-            for slot, local in enumerate(_locals(partials, node, operands, wanted, graph)):
+            tangent: Leaf | None = None
+            for slot, local in enumerate(_local_derivatives(derivatives, node, operands, wanted, graph)):
                 upstream = tangents.get(id(operands[slot]))
                 if local is None or upstream is None:
                     continue
-                if anomaly.is_watching():
+                if anomaly.is_detecting():
                     anomaly.inspect_contribution(node, operands, slot, local, upstream)
                 term = product(upstream, local)
                 if term is not None:
-                    moved = term if moved is None else moved + term
-            if moved is not None:
-                tangents[id(node)] = moved
+                    tangent = term if tangent is None else tangent + term
+            if tangent is not None:
+                tangents[id(node)] = tangent
     return [tangents.get(id(root), 0.0) for root in roots]
 
 
-def _locals(
-    partials: Partials, node: Value, operands: Sequence[Leaf], wanted: Sequence[bool], graph: bool
+def _local_derivatives(
+    derivatives: LocalDerivatives, node: Value, operands: Sequence[Leaf], wanted: Sequence[bool], graph: bool
 ) -> Sequence[Local]:
     if not graph and engine.row_name(node) == "user":
-        return _slopes_of_user_node(node, len(operands))
+        return _given_local_derivatives(node, len(operands))
     _refuse_user_node(node)
-    return partials.of(node, operands, wanted)
+    return derivatives.of(node, operands, wanted)
 
 
-def _slopes_of_user_node(node: Value, count: int) -> Sequence[float]:
+def _given_local_derivatives(node: Value, count: int) -> Sequence[float]:
     try:
         slopes = node._local_grads
     except MissingDerivativeError:
@@ -219,21 +219,20 @@ def _slopes_of_user_node(node: Value, count: int) -> Sequence[float]:
 
 
 class _Call:
-    """One call of a user's function with fresh variables in place of some of its arguments.
+    """One call of the user's function, with fresh variables instead of the arguments to differentiate.
 
-    ``connected``: whether results are Values. ``kept``: whether they stay connected to the graph (not
-    under no_grad).
+    ``connected`` tells whether the results are Values that belong to the caller's graph, or floats.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.function = function
         self.arguments = list(arguments)
         self.keywords = keywords
-        self.connected = _nesting.depth > 0 or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.connected = _active.count > 0 or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
         self.variables: list[Value] = []
 
     def differentiate(self, positions: Sequence[int]) -> list[Structure]:
-        """Put variables in place of the arguments at ``positions``; returns their structures."""
+        """Replace the arguments at ``positions`` by variables. Returns the structures of those arguments."""
         flat = [flatten(self.arguments[i], f"argument {i} of {_name(self.function)}") for i in positions]
         self.connected = self.connected or any(_has_bare_value(structure, leaves) for leaves, structure in flat)
         for position, (leaves, structure) in zip(positions, flat, strict=True):
@@ -246,19 +245,19 @@ class _Call:
         return self.function(*self.arguments, **self.keywords)
 
     def scalar(self) -> Leaf:
-        """The function's single result; raises TypeError when it is not one."""
+        """The function's single result. Raises TypeError when it returns anything else."""
         return single_output(self.run(), f"the result of {_name(self.function)}")
 
 
 def _variable(leaf: Leaf, connected: bool) -> Value:
-    """A fresh Value to differentiate with respect to: a leaf, or a node through which the graph goes on."""
+    """A fresh Value to differentiate with respect to: a leaf, or a node that keeps ``leaf`` in the graph."""
     if not isinstance(leaf, Value):
         return Value(leaf)
     return engine.apply("identity", leaf) if connected else Value(leaf.data)
 
 
 def _has_bare_value(structure: Structure, leaves: Sequence[Leaf]) -> bool:
-    """Whether a Value stands in the structure itself; a module's parameters count as its numbers."""
+    """Whether the structure holds a Value. The parameters of a module do not count: they are its numbers."""
     if structure.kind == "module":
         return False
     if not structure.parts:
@@ -278,11 +277,11 @@ def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count
     positions = []
     for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
         if not isinstance(number, int):
-            raise TypeError(f"argnums is {argnums!r}; it must be the position of an argument, or a tuple of positions.")
+            raise TypeError(f"argnums must be the position of an argument, or a tuple of positions; it is {argnums!r}.")
         if not -count <= number < count:
             raise TypeError(
                 f"argnums is {argnums!r}, but {_name(function)} was called with {count} positional arguments; "
-                "pass what is differentiated by position."
+                "pass the arguments to differentiate by position, not by keyword."
             )
         positions.append(number % count)
     if len(set(positions)) < len(positions):
@@ -290,19 +289,21 @@ def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count
     return positions
 
 
-def _whole(structures: Sequence[Structure], argnums: int | Sequence[int]) -> Structure:
+def _joined_structure(structures: Sequence[Structure], argnums: int | Sequence[int]) -> Structure:
     """The structure of all differentiated arguments: that of the one, or a tuple."""
     if isinstance(argnums, int):
         return structures[0]
     return Structure("tuple", sum(part.size for part in structures), (), tuple(structures))
 
 
-def _released(results: _Results, connected: bool, kept: bool) -> _Results:
-    """Results as the caller gets them: floats, Values, or Values cut off under no_grad."""
+def _as_returned(results: _Results, connected: bool, recording: bool) -> _Results:
+    """Results as the caller gets them: floats, Values in the graph, or new leaves when the caller does not record."""
     if not connected:
         return [result.data if isinstance(result, Value) else result for result in results]
     return [
-        result if kept and isinstance(result, Value) else Value(result.data if isinstance(result, Value) else result)
+        result
+        if recording and isinstance(result, Value)
+        else Value(result.data if isinstance(result, Value) else result)
         for result in results
     ]
 
@@ -312,20 +313,21 @@ def _transform(
     argnums: int | Sequence[int],
     body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
 ) -> Callable[..., Any]:
-    """A function of the same arguments that runs ``body`` on a call with variables in place of ``argnums``.
+    """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
 
-    ``body`` returns flat results and how to arrange them once they are released.
+    ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, and a
+    function that arranges such a list for the caller.
     """
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
-        kept = _is_recording()
+        recording = _is_recording()
         positions = _positions(argnums, function, len(arguments))
         call = _Call(function, arguments, keywords)
-        with _inside():
-            whole = _whole(call.differentiate(positions), argnums)
-            results, arrange = body(call, whole)
-        return arrange(_released(results, call.connected, kept))
+        with _running_transform():
+            inputs = _joined_structure(call.differentiate(positions), argnums)
+            results, arrange = body(call, inputs)
+        return arrange(_as_returned(results, call.connected, recording))
 
     return transformed
 
@@ -351,8 +353,8 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     (12.0, 12.0)
     """
 
-    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
-        return _derivatives(call.scalar(), call.variables, call.connected), whole.collect
+    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        return _derivatives(call.scalar(), call.variables, call.connected), inputs.collect
 
     return _transform(f, argnums, body)
 
@@ -365,10 +367,10 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> C
     (10.0, {'w': 5.0, 'x': 2.0})
     """
 
-    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
         value = call.scalar()
         results = [value, *_derivatives(value, call.variables, call.connected)]
-        return results, lambda released: (released[0], whole.collect(released[1:]))
+        return results, lambda flat: (flat[0], inputs.collect(flat[1:]))
 
     return _transform(f, argnums, body)
 
@@ -384,17 +386,18 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     [(5.0, 2.0), (1.0, 1.0)]
     """
 
-    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
         results = [d for output in outputs for d in _derivatives(output, call.variables, call.connected)]
-        return results, functools.partial(_rows, shape, whole)
+        return results, functools.partial(_collect_blocks, shape, inputs)
 
     return _transform(f, argnums, body)
 
 
-def _rows(shape: Structure, whole: Structure, flat: _Results) -> Any:
-    width = whole.size
-    return shape.collect([whole.collect(flat[i * width : (i + 1) * width]) for i in range(shape.size)])
+def _collect_blocks(outer: Structure, inner: Structure, flat: _Results) -> Any:
+    """A result with the structure ``outer``, whose leaves have the structure ``inner`` each."""
+    size = inner.size
+    return outer.collect([inner.collect(flat[i * size : (i + 1) * size]) for i in range(outer.size)])
 
 
 def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -407,13 +410,13 @@ def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable
     [[10.0, 6.0], [6.0, 0.0]]
     """
 
-    def body(call: _Call, whole: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
         xs = call.variables
         slopes = _derivatives(call.scalar(), xs, True)
         upper = [_derivatives(slope, xs[i:], call.connected) for i, slope in enumerate(slopes)]
         size = range(len(xs))
         results = [upper[min(i, j)][abs(j - i)] for i in size for j in size]
-        return results, functools.partial(_rows, whole, whole)
+        return results, functools.partial(_collect_blocks, inputs, inputs)
 
     return _transform(f, argnums, body)
 
@@ -430,14 +433,14 @@ def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
     >>> hvp(lambda p: p[0] ** 2 * p[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    kept, call, seeds = _prepared(f, at, direction, "hvp")
-    with _inside():
-        whole = _differentiated(call, at)
+    recording, call, seeds = _call_along(f, at, direction, "hvp")
+    with _running_transform():
+        inputs = _differentiate_all(call, at)
         slopes = _derivatives(call.scalar(), call.variables, True)
-        with ieee(), anomaly.unwatched_nodes():
+        with ieee(), anomaly.unchecked_nodes():
             along = engine.reduce("dot", slopes, seeds)
         results = _derivatives(along, call.variables, call.connected)
-    return whole.collect(_released(results, call.connected, kept))
+    return inputs.collect(_as_returned(results, call.connected, recording))
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -452,41 +455,41 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     >>> jvp(lambda x, y: [x * y, x + y], (2.0, 5.0), (1.0, 0.0))
     ([10.0, 7.0], [5.0, 1.0])
     """
-    kept, call, seeds = _prepared(f, primals, tangents, "jvp")
-    with _inside():
-        _differentiated(call, primals)
+    recording, call, seeds = _call_along(f, primals, tangents, "jvp")
+    with _running_transform():
+        _differentiate_all(call, primals)
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
-        moved = iter(_tangents(roots, call.variables, seeds, call.connected))
-        slopes = [next(moved) if isinstance(output, Value) else 0.0 for output in outputs]
-    values = _released([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, kept)
-    return shape.collect(values), shape.collect(_released(slopes, call.connected, kept))
+        tangents_of_roots = iter(_tangents(roots, call.variables, seeds, call.connected))
+        slopes = [next(tangents_of_roots) if isinstance(output, Value) else 0.0 for output in outputs]
+    values = _as_returned([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, recording)
+    return shape.collect(values), shape.collect(_as_returned(slopes, call.connected, recording))
 
 
-def _prepared(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, _Call, list[Leaf]]:
-    """Whether recording is on, the call, and the direction's leaves."""
-    kept = _is_recording()
+def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, _Call, list[Leaf]]:
+    """Whether the caller records, the call, and the leaves of the direction."""
+    recording = _is_recording()
     leaves, structure = flatten(at, "the point")
     seeds, directions = flatten(direction, "the direction")
-    if _outline(structure) != _outline(directions):
+    if _tree_definition(structure) != _tree_definition(directions):
         raise TypeError(
-            f"{transform} needs a direction with the structure of the point; the point has {len(leaves)} numbers in "
-            f"a {structure.kind}, the direction {len(seeds)} in a {directions.kind}."
+            f"{transform} needs a direction with the same structure as the point: the point has {len(leaves)} "
+            f"({structure.kind}), the direction {len(seeds)} ({directions.kind})."
         )
     call = _Call(f, at if isinstance(at, tuple) else (at,), {})
     call.connected = call.connected or _has_bare_value(directions, seeds)
-    return kept, call, [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
+    return recording, call, [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
 
 
-def _differentiated(call: _Call, at: Any) -> Structure:
+def _differentiate_all(call: _Call, at: Any) -> Structure:
     structures = call.differentiate(range(len(call.arguments)))
     if isinstance(at, tuple):
         return Structure("tuple", sum(part.size for part in structures), at, tuple(structures))
     return structures[0]
 
 
-def _outline(structure: Structure) -> Any:
-    """What two structures must share to be added: nesting, sizes and keys. A module counts as a list."""
+def _tree_definition(structure: Structure) -> Any:
+    """Nesting, sizes and keys: what a point and a direction must have in common. A module counts as a list."""
     if structure.kind == "leaf":
         return "leaf"
     if structure.kind == "array":
@@ -494,4 +497,4 @@ def _outline(structure: Structure) -> Any:
     if structure.kind == "module":
         return "list", ("leaf",) * structure.size, None
     keys = tuple(structure.original) if structure.kind == "dict" else None
-    return structure.kind, tuple(map(_outline, structure.parts)), keys
+    return structure.kind, tuple(map(_tree_definition, structure.parts)), keys
