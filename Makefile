@@ -2,7 +2,7 @@
 # make test      lint, types, generated files, the tests on both engines; says at the end what it could not run, and why
 # make test-rest what make test could not run: installs PyTorch and JupyterLab, wants a browser, and runs exactly that
 #                (any of these with another Python: make test PYTHON=python3.13 VENV=.venv-3.13)
-# make bench     the figures of the README, as ratios in one run
+# make bench     the figures of the README, as ratios in one run (make bench-compiled: those of compiled programs)
 # make examples  run the examples of the pages and the notebook and write what they print
 # make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
 # make pictures  the pictures of the README, from the pages that the tests see
@@ -18,10 +18,10 @@ BIN := $(VENV)/bin
 # The accuracy table shows what this one answers.
 TORCH ?= torch==2.13.0
 RUN ?= runs/demo
-CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc native/compiler/kernels/*.inc src/retrograd/bench/peers/c/*.[ch])
+CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc native/compiler/kernels/*.inc benchmarks/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: web pictures demo test test-rest lint types unit reference bench generate examples format sanitize accuracy tidy audit clean
+.PHONY: web pictures demo test test-rest lint types unit reference bench bench-compiled generate examples format sanitize accuracy tidy audit clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -65,7 +65,7 @@ lint: $(VENV)/tested
 	$(BIN)/python tools/generate.py --check
 
 types: $(VENV)/tested
-	$(BIN)/mypy --strict src/retrograd tools benchmarks
+	$(BIN)/mypy --strict src/retrograd tools benchmarks accuracy
 	$(BIN)/python tools/web.py --types
 	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math
 
@@ -76,8 +76,11 @@ unit: $(VENV)/tested
 reference: $(VENV)/tested
 	RETROGRAD_ENGINE=reference $(BIN)/python -m pytest tests -n auto --not-run build/not-run/reference.json
 
-bench: $(VENV)/installed
-	$(BIN)/retrograd bench
+bench: $(VENV)/tested
+	$(BIN)/python -m benchmarks
+
+bench-compiled: $(VENV)/tested
+	$(BIN)/python -m benchmarks --compiled
 
 generate: $(BIN)/python
 	$(BIN)/python tools/generate.py
@@ -96,14 +99,14 @@ sanitize: $(VENV)/tested
 	tools/sanitize.sh $(BIN)/python
 
 # Tests that are slices elsewhere and whole here.
-SLICED := tests/test_trust.py tests/engine/test_random_programs.py tests/engine/test_faults.py tests/cli/test_security.py \
+SLICED := tests/test_accuracy_table.py tests/engine/test_random_programs.py tests/engine/test_faults.py tests/cli/test_security.py \
   tests/compiler/test_random_compiled.py tests/compiler/test_jax_backend.py tests/compiler/test_strip_mining.py \
   tests/compiler/test_edge_cases.py
 
 # The libraries that are compared with are part of it: their absence is a failure here, and not a skip.
 accuracy: export RETROGRAD_REQUIRE = all
 accuracy: $(VENV)/complete tidy audit
-	$(BIN)/retrograd trust
+	$(BIN)/python -m accuracy
 	RETROGRAD_ALL=1 $(BIN)/python -m pytest -n auto --dist loadfile -rPs $(SLICED)
 	RETROGRAD_ALL=1 $(BIN)/python -m pytest -s tests/engine/test_scale.py
 	$(BIN)/python tools/fuzz.py --seconds 120

@@ -1,6 +1,6 @@
 """The explorer's figures: sizes of what is delivered, and times in a real Chromium on this machine.
 
-    python benchmarks/explorer.py
+    python -m benchmarks.explorer
 
 Needs Playwright and Chromium (as the tests do). Times are medians, with the worst in parentheses.
 """

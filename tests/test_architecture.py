@@ -31,8 +31,6 @@ LAYERS = [
     "training",
     "trace",
     "explorer",
-    "bench",
-    "trust",
     "cli",
     "__main__",
     "__init__",

@@ -203,7 +203,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert Ran(capsys, "--version").out == f"retrograd {__version__}\n"
     ran = Ran(capsys, "--help")
     assert ran.status == 0
-    for command in ("explain", "check", "train", "bench"):
+    for command in ("explain", "explore", "check", "train"):
         assert command in ran.out
         assert Ran(capsys, command, "--help").status == 0
 
@@ -233,7 +233,6 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["explain", "a", "a=1", "--formt", "json"], "there is no option --formt"),
         (["explain", "no_such.py:f", "a=1"], "there is no file no_such.py"),
         (["check", "2 + 3"], "depends on no name"),
-        (["bench", "nonsense"], "no benchmark called 'nonsense'"),
         (["explain", "a", "a=1", "--format", "xml"], "see"),
         (["explain"], "missing argument"),
         (["nonsense"], "no such command 'nonsense'"),

@@ -13,8 +13,8 @@ from support.compiled_cases import assert_near, backward, eagerly, native
 from support.parts import ALL, require
 
 import retrograd as rg
+from benchmarks.peers import gmm
 from retrograd import Value
-from retrograd.bench.peers import gmm
 
 pytestmark = native
 

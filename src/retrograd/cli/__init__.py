@@ -1,4 +1,4 @@
-"""The command line: ``retrograd explain | check | train | bench``."""
+"""The command line: ``retrograd explain | explore | check | train``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``retrograd``: explain, explore, check, train and bench.
+"""The command ``retrograd``: explain, explore, check and train.
 
 Every wrong input ends with one sentence on stderr and a non-zero exit status, never with a traceback.
 """
@@ -144,46 +144,6 @@ def check(
             raise typer.Exit(1)
 
 
-@app.command()
-def bench(
-    works: Annotated[list[str] | None, typer.Argument(metavar="WORK", help="Which works; all without it.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and smaller sizes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="More runs, and a chain of 100 million nodes (7 GB).")] = False,
-    json_path: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures here too.")
-    ] = None,
-    compiled: Annotated[
-        bool, typer.Option("--compiled", help="Compiled programs against C and JAX written by hand.")
-    ] = False,
-    names: Annotated[
-        Path | None, typer.Option("--names", metavar="FILE", help="With --compiled: names to train on, one a line.")
-    ] = None,
-) -> None:
-    """Measure speed and memory as ratios to others, all in one run."""
-    with _sentences(ValueError, ArithmeticError):
-        from ..bench import main as measure
-
-        measure(works, quick=quick, json_path=json_path, full=full, compiled=compiled, names=names)
-
-
-@app.command()
-def trust(
-    rows: Annotated[list[str] | None, typer.Argument(metavar="ROW", help="Which rows; all without it.")] = None,
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the pages go.")] = Path("docs"),
-    quick: Annotated[bool, typer.Option("--quick", help="Every fifth point, no mutants, no pages.")] = False,
-) -> None:
-    """Measure how right every operation is, and write docs/trust.md and docs/conventions.md.
-
-    Against exact mathematics, Python, PyTorch and JAX; with a check that the table would notice wrong formulas. The
-    exit status is 1 when two engines differ or a wrong formula goes unnoticed.
-    """
-    with _sentences(OSError):
-        from ..trust.run import run
-
-        if not run(rows or [], folder, not quick, quick):
-            raise typer.Exit(1)
-
-
 # --- what is asked for ----------------------------------------------------------------------------
 
 _FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
@@ -288,9 +248,9 @@ def _own_functions(module: ModuleType, most: int = 12) -> str:
 
 
 @contextmanager
-def _sentences(*also: type[Exception]) -> Iterator[None]:
+def _sentences() -> Iterator[None]:
     """As ``one_sentence_errors``, and an ExpressionError keeps the lines that point at its place."""
-    with one_sentence_errors(*also):
+    with one_sentence_errors():
         try:
             yield
         except ExpressionError as error:

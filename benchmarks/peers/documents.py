@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import RetrogradError
-from ...training.data import Vocabulary, load_documents
+from retrograd.errors import RetrogradError
+from retrograd.training.data import Vocabulary, load_documents
+
 from . import gpt
 
 __all__ = ["BETAS", "BLOCK_SIZE", "EPSILON", "RATE", "SEED", "VOCABULARY", "Documents", "Packed"]

@@ -1,7 +1,7 @@
 """The cells of the accuracy table, filled by the engine in use: row, operands, who is a Value, order.
 
 Run as a program it prints them as JSON, so that another engine can be asked in another process:
-``RETROGRAD_ENGINE=reference python -m retrograd.trust.cells``.
+``RETROGRAD_ENGINE=reference python -m accuracy.matrix``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import engine
-from ..autodiff.transforms import gradient
-from ..engine import Value
-from ..ops import NaryOp, Op
-from .arguments import Point, points, rows
-from .python import raised
+from retrograd import engine
+from retrograd.autodiff.transforms import gradient
+from retrograd.engine import Value
+from retrograd.ops import NaryOp, Op
+
+from .python_semantics import raised
+from .sample_points import Point, points, rows
 
 __all__ = ["Cell", "Outcome", "all_cells", "fill", "orders_of", "partials_of", "result_of"]
 

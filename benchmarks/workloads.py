@@ -1,4 +1,4 @@
-"""The works that ``retrograd bench`` measures, one function each, and what each figure is held against."""
+"""The works that ``make bench`` measures, one function each, and what each figure is held against."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _collector_on(effort: Effort) -> tuple[Figure, Table]:
     rows: list[tuple[str, ...]] = []
 
     def spent(whose: str, modules: Sequence[str]) -> float:
-        return in_fresh_process("retrograd.bench.collected", whose, str(effort.loop_steps), *modules)[0]
+        return in_fresh_process("benchmarks.gc_forward_backward", whose, str(effort.loop_steps), *modules)[0]
 
     for beside, least in beside_modules(spent, {"ours": 2, "slotted": 1}, effort.every_neighbour):
         ratio = least["slotted"] / least["ours"]
@@ -236,7 +236,7 @@ def held_memory(effort: Effort) -> Report:
     nodes = effort.memory_nodes
 
     def bytes_a_node(holder: str, count: int) -> float:
-        return in_fresh_process("retrograd.bench.memory", holder, str(count))[0]
+        return in_fresh_process("benchmarks.memory", holder, str(count))[0]
 
     ours = {name: bytes_a_node(name, nodes) for name in ("ours-chain", "ours-gpt")}
     rows = [(name.replace("-", ", "), f"{size:.1f}") for name, size in ours.items()]

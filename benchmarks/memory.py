@@ -1,4 +1,4 @@
-"""``python -m retrograd.bench.memory HOLDER NODES``: bytes a node of one graph held, measured in this process alone."""
+"""``python -m benchmarks.memory HOLDER NODES``: bytes a node of one graph held, measured in this process alone."""
 
 from __future__ import annotations
 

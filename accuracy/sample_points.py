@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import NARY, OPS, NaryOp, Op
+from retrograd.ops import NARY, OPS, NaryOp, Op
 
 __all__ = ["Point", "points", "rows"]
 

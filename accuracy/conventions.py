@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..autodiff.check.cross_framework import double_precision
+from retrograd.autodiff.check.cross_framework import double_precision
 
 __all__ = ["EDGES", "LIBRARIES", "Edge", "answers", "missing", "page", "shown"]
 
@@ -89,9 +89,9 @@ def _named(m: Any, **spelled: str) -> dict[str, Callable[..., Any]]:
 
 
 def _ours(edge: Edge) -> tuple[float, ...]:
-    from .. import engine
-    from .. import math as rmath
-    from ..autodiff.transforms import gradient
+    from retrograd import engine
+    from retrograd import math as rmath
+    from retrograd.autodiff.transforms import gradient
 
     table: dict[str, Any] = {
         **_named(rmath),
@@ -216,7 +216,7 @@ def page(edges: Sequence[Edge] = EDGES) -> str:
     table = [(edge, answers(edge)) for edge in edges]
     agree = sum(_agreed(found) for _, found in table)
     text = [
-        "<!-- Written by retrograd trust. Do not edit. -->",
+        "<!-- Written by make accuracy. Do not edit. -->",
         "# Kinks, ties and poles: what others answer",
         "",
         "The value, then the derivative by each operand, as the libraries gave them when this page was written: "

@@ -1,4 +1,4 @@
-"""``python -m retrograd.bench.compile_cost PROGRAM SIZE``: what the first call of a compiled function costs.
+"""``python -m benchmarks.compile_cost PROGRAM SIZE``: what the first call of a compiled function costs.
 
 Prints the nanoseconds of the first call less those of a later one: running the function once, every pass, and
 preparing the kernels of the VM; and how many of them the system worked, which is handing out memory. In a process of
@@ -14,7 +14,8 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
-from ..engine import interior
+from retrograd.engine import interior
+
 from .compiled_programs import moons_loss
 from .measure import system_time
 from .peers import gpt

@@ -15,21 +15,21 @@ import pytest
 from support.parts import require
 
 import retrograd as rg
-from retrograd.bench import EFFORTS, collected_training, compile_cost, main, measure
-from retrograd.bench import compiled as works
-from retrograd.bench.compiled_programs import moons_loss
-from retrograd.bench.figures import Effort, Figure
-from retrograd.bench.measure import Race, deep_recursion, race, same
-from retrograd.bench.peers import by_hand, dag, documents, gmm, gpt, slotted
-from retrograd.bench.peers.jax_process import JaxProgram
-from retrograd.bench.works import WORKS
+from benchmarks import EFFORTS, compile_cost, gc_training, main, measure
+from benchmarks import compiled_workloads as works
+from benchmarks.compiled_programs import moons_loss
+from benchmarks.figures import Effort, Figure
+from benchmarks.measure import ROOT, Race, deep_recursion, race, same
+from benchmarks.peers import c_reference, documents, gmm, gpt, irregular_graph, slotted
+from benchmarks.peers.jax_process import JaxProgram
+from benchmarks.workloads import WORKS
 from retrograd.engine import interior
 from retrograd.errors import RetrogradError
 from retrograd.training.data import make_moons
 
 pytestmark = pytest.mark.native  # the peers do not depend on the engine, and large graphs are slow on the other one
 
-needs_c = pytest.mark.skipif(by_hand.compiler() is None, reason="there is no C compiler: install gcc or clang")
+needs_c = pytest.mark.skipif(c_reference.compiler() is None, reason="there is no C compiler: install gcc or clang")
 
 Gradient = tuple[float, list[float]]
 
@@ -72,7 +72,7 @@ def random_documents(lengths: Sequence[int], seed: int = 0) -> list[list[int]]:
 @pytest.mark.parametrize("n_embd", [16, 64])
 def test_gpt_in_c_at_each_length(n_embd: int) -> None:
     model = model_of(n_embd)
-    hand = by_hand.GPT(data(model.parameters()), n_embd, 1)
+    hand = c_reference.GPT(data(model.parameters()), n_embd, 1)
     for length in range(1, 17) if n_embd == 16 else (1, 8, 9, 16):
         document = random_documents([length], seed=length)
         assert_same(eager(model, [model.loss(document[0])]), hand.gradient(pack(document)))
@@ -81,7 +81,7 @@ def test_gpt_in_c_at_each_length(n_embd: int) -> None:
 @needs_c
 def test_gpt_in_c_on_batches_of_mixed_lengths() -> None:
     model = model_of(16)
-    hand = by_hand.GPT(data(model.parameters()), 16, 16)
+    hand = c_reference.GPT(data(model.parameters()), 16, 16)
     for lengths in ([1] * 16, [16] * 16, [*range(1, 17)], [*range(16, 0, -1)], [16, 1] * 8):
         batch = random_documents(lengths)
         assert_same(eager(model, [model.loss(document) for document in batch]), hand.gradient(pack(batch)))
@@ -103,7 +103,7 @@ def adam_losses(model: rg.nn.GPT, batches: Sequence[Sequence[list[int]]]) -> lis
 @pytest.mark.parametrize("members", [1, 16])
 def test_gpt_in_c_trains_as_adam_does(members: int) -> None:
     model = model_of(16)
-    hand = by_hand.GPT(data(model.parameters()), 16, members)
+    hand = c_reference.GPT(data(model.parameters()), 16, members)
     draws = documents.Documents().slice(0, 6 * members)
     batches = [draws[i : i + members] for i in range(0, len(draws), members)]
     losses = [*hand.train(pack(draws[: 2 * members]))[1], *hand.train(pack(draws[2 * members :]))[1]]
@@ -113,11 +113,11 @@ def test_gpt_in_c_trains_as_adam_does(members: int) -> None:
 
 @needs_c
 def test_gpt_in_c_refuses_what_does_not_fit() -> None:
-    hand = by_hand.GPT(data(model_of(16).parameters()), 16, 1)
+    hand = c_reference.GPT(data(model_of(16).parameters()), 16, 1)
     with pytest.raises(ValueError, match="a batch has 1 documents; 2 were given"):
         hand.gradient(pack(random_documents([3, 4])))
     with pytest.raises(ValueError, match=r"this model has 4192 parameters; \(5,\) were given"):
-        by_hand.GPT(np.zeros(5), 16, 1)
+        c_reference.GPT(np.zeros(5), 16, 1)
 
 
 @needs_c
@@ -125,7 +125,7 @@ def test_moons_in_c_train_as_sgd_does() -> None:
     random.seed(5)
     model = rg.nn.MLP(2, [16, 16, 1])
     places, labels = make_moons(100)
-    hand = by_hand.Moons(np.array(places), np.array(labels, dtype=float), data(model.parameters()))
+    hand = c_reference.Moons(np.array(places), np.array(labels, dtype=float), data(model.parameters()))
     first = hand.train(1, 0.0)[1][0]
     assert_same(eager(model, [moons_loss(model, places, labels)]), (first, hand.numbers()[1].tolist()))
     sgd, losses = rg.optim.SGD(model, lr=0.05), []
@@ -161,7 +161,7 @@ def mixtures() -> list[gmm.Mixture]:
 @needs_c
 @pytest.mark.parametrize("problem", mixtures(), ids=["plain", "prior"])
 def test_mixture_in_c(problem: gmm.Mixture) -> None:
-    hand = by_hand.Mixture(problem)
+    hand = c_reference.Mixture(problem)
     assert_same(eager_mixture(problem), hand.gradient(), 1e-11)
     assert_same(eager_mixture(problem), hand.gradient(), 1e-11)  # nothing is left of the first time
     assert hand.time(2) > 0
@@ -212,7 +212,7 @@ def test_mixture_in_jax_and_its_errors() -> None:
 def test_cpython_trains_as_adam_does() -> None:
     number, names = gpt.with_methods(slotted.Value), documents.Documents().tokens[:3]
     model = gpt.weights(number)
-    adam, losses = collected_training.Adam(gpt.parameters(model)), []
+    adam, losses = gc_training.Adam(gpt.parameters(model)), []
     ours = model_of(16)
     for p, q in zip(ours.parameters(), gpt.parameters(model), strict=True):
         p.data = q.data
@@ -224,21 +224,21 @@ def test_cpython_trains_as_adam_does() -> None:
             losses.append(loss.data)
     same("losses", adam_losses(ours, [[tokens] for tokens in names]), losses, 1e-12)
     for whose in ("slotted", "safe"):
-        assert collected_training.main(whose, ["json"], [names[0]] * 2) > 0
+        assert gc_training.main(whose, ["json"], [names[0]] * 2) > 0
 
 
 def test_random_graph_has_its_nodes_and_is_finite() -> None:
-    plan = dag.plan(3000, leaves=50, seed=1)
+    plan = irregular_graph.plan(3000, leaves=50, seed=1)
     leaves = [rg.Value(x) for x in plan.leaves]
-    result = dag.run(plan, leaves)
+    result = irregular_graph.run(plan, leaves)
     result.backward()
     assert plan.nodes == len(interior(result)) == 3000  # every operation leads to the result
     assert all(np.isfinite(leaf.grad) for leaf in leaves)
     assert any(leaf.grad for leaf in leaves)
     assert len({node._op for node in interior(result)}) >= 10
-    assert dag.plan(3000, leaves=50, seed=1).rest == plan.rest
+    assert irregular_graph.plan(3000, leaves=50, seed=1).rest == plan.rest
     with pytest.raises(ValueError, match="as many operations"):
-        dag.plan(3, leaves=10)
+        irregular_graph.plan(3, leaves=10)
 
 
 def test_growing_program_is_linear_in_its_points() -> None:
@@ -261,15 +261,15 @@ def test_a_missing_peer_is_named_in_its_row() -> None:
 def test_no_compiler_is_no_error_until_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
-    assert by_hand.compiler() is None
+    assert c_reference.compiler() is None
     with pytest.raises(RetrogradError, match="there is no C compiler"):
-        by_hand._library("moons", NOTHING=1)
+        c_reference._library("moons", NOTHING=1)
 
 
 @needs_c
 def test_what_the_compiler_says_is_told() -> None:
     with pytest.raises(RetrogradError, match=r"failed: .*VOCABULARY"):
-        by_hand._library("gpt", NOTHING=1)
+        c_reference._library("gpt", NOTHING=1)
 
 
 def test_contenders_that_disagree_are_not_measured() -> None:
@@ -341,11 +341,16 @@ def test_each_eager_work_runs_and_agrees_with_its_peers(
 
 def test_a_work_on_the_reference_engine_says_that_its_bars_are_not_meant() -> None:
     environment = {**os.environ, "RETROGRAD_ENGINE": "reference"}
-    command = [sys.executable, "-m", "retrograd", "bench", "adam"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    command = [sys.executable, "-m", "benchmarks", "adam"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "the bars are not meant for it" in done.stdout
-    command = [*command[:4], "--compiled", "gpt"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    command = [*command[:3], "--compiled", "gpt"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
     assert "need the native engine" in done.stderr
+
+
+def test_a_work_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ValueError, match="no benchmark called 'nonsense'; choose from gpt, "):
+        main(["nonsense"])

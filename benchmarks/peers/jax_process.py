@@ -15,7 +15,9 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-from ...errors import RetrogradError
+from retrograd.errors import RetrogradError
+
+from ..measure import ROOT
 
 __all__ = ["JaxProgram", "main"]
 
@@ -33,6 +35,7 @@ class JaxProgram:
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- closed with the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

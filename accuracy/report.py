@@ -1,4 +1,4 @@
-"""The accuracy table in words and figures: what ``retrograd trust`` prints, and the page docs/trust.md."""
+"""The accuracy table in words and figures: what ``python -m accuracy`` prints, and the page docs/trust.md."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from .judge import RELATIVE, Verdict
 from .mutants import Mutant
-from .paths import Fast
+from .oracle import RELATIVE, Verdict
 from .peers import Peer
 from .table import Table
+from .variants import FastVariant
 
 __all__ = ["lines", "page"]
 
-MARK = "<!-- Written by retrograd trust. Do not edit. -->"
+MARK = "<!-- Written by make accuracy. Do not edit. -->"
 #: Why cells fall short, by what they have in common; the first that fits is said.
 CAUSES = (
     (
@@ -76,11 +76,11 @@ def _orders(table: Table) -> Iterable[str]:
 def lines(table: Table, mutants: tuple[int, Sequence[Mutant]] | None, peers: Sequence[Peer]) -> list[str]:
     """The summary that is printed."""
     found = [
-        f"{table.cells:,} cells on {1 + sum(not path.absent for path in table.ways)} paths; "
+        f"{table.cells:,} cells on {1 + sum(not variant.absent for variant in table.variants)} paths; "
         f"{len(table.short)} of the {len(table.verdicts):,} of the {table.engine} engine fall short",
         *_orders(table),
     ]
-    found += map(str, table.ways)
+    found += map(str, table.variants)
     for peer in peers:
         found.append(peer.sentence())
     if mutants is not None:
@@ -96,7 +96,7 @@ def _short(verdict: Verdict) -> str:
     return f"| `{verdict.cell}` | {verdict.cell.order} | {verdict.got} | {verdict.wanted} | {error} |"
 
 
-def _fast_short(fast: Fast) -> list[str]:
+def _fast_short(fast: FastVariant) -> list[str]:
     """The cells on which a fast tier falls short and the engine does not."""
     if not fast.short:
         return []
@@ -131,7 +131,7 @@ def page(table: Table, mutants: tuple[int, Sequence[Mutant]] | None, peers: Sequ
             text += map(_short, chosen)
     for fast in table.fast:
         text += _fast_short(fast)
-    differing = [(path.name, cell) for path in table.ways for cell in path.differ]
+    differing = [(variant.name, cell) for variant in table.variants for cell in variant.differ]
     if differing:
         text += ["", "## Cells on which the paths differ", "", *(f"* {name}: `{cell}`" for name, cell in differing)]
     return "\n".join(text) + "\n"

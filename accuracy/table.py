@@ -1,4 +1,4 @@
-"""The accuracy table as a whole: every cell judged, and the paths compared bit for bit."""
+"""The accuracy table as a whole: every cell judged, and the variants compared bit for bit."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
-from .. import engine
+from retrograd import engine
+
 from . import compiled
-from .arguments import rows
-from .cells import all_cells, fill
-from .judge import Verdict, expected, judge
-from .paths import Fast, Path
+from .matrix import all_cells, fill
+from .oracle import Verdict, expected, judge
+from .sample_points import rows
+from .variants import FastVariant, Variant
 
 __all__ = ["Table", "measure"]
+
+#: The checkout: the table is measured from it, and is in no wheel.
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(slots=True)
 class Table:
-    """What was measured: a verdict for each cell, the paths that have the same bits, and the fast ones."""
+    """What was measured: a verdict for each cell, the variants that have the same bits, and the fast ones."""
 
     engine: str
     verdicts: list[Verdict]
-    paths: list[Path]
-    fast: list[Fast]
+    exact: list[Variant]
+    fast: list[FastVariant]
 
     @property
     def short(self) -> list[Verdict]:
@@ -36,17 +41,17 @@ class Table:
         return [verdict for verdict in self.verdicts if not verdict.ok]
 
     @property
-    def ways(self) -> list[Path]:
-        """All other paths."""
-        return [*self.paths, *self.fast]
+    def variants(self) -> list[Variant]:
+        """All variants but the engine itself."""
+        return [*self.exact, *self.fast]
 
     @property
     def cells(self) -> int:
-        """Cells in all paths."""
-        return len(self.verdicts) + sum(path.cells for path in self.ways)
+        """Cells in all variants."""
+        return len(self.verdicts) + sum(variant.cells for variant in self.variants)
 
 
-def _judged(job: tuple[str, int]) -> tuple[list[Verdict], list[Fast]]:
+def _judged(job: tuple[str, int]) -> tuple[list[Verdict], list[FastVariant]]:
     name, step = job
     verdicts, known = [], []
     for cell in all_cells([name], step):
@@ -82,43 +87,44 @@ def _compiles() -> bool:
     return engine.ENGINE == "native"
 
 
-def _together(parts: Iterable[Sequence[Fast]]) -> list[Fast]:
+def _together(parts: Iterable[Sequence[FastVariant]]) -> list[FastVariant]:
     """What the fast tiers gave, over all rows."""
-    whole = [Fast(name) for name in compiled.TIERS] if _compiles() else []
+    whole = [FastVariant(name) for name in compiled.TIERS] if _compiles() else []
     for part in parts:
         for all_of_it, some in zip(whole, part, strict=True):
             all_of_it.add(some)
     return whole
 
 
-def _other_engine(name: str, names: Sequence[str] | None, step: int) -> Path:
+def _other_engine(name: str, names: Sequence[str] | None, step: int) -> Variant:
     """The other engine's answers, from a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "retrograd.trust.cells", ",".join(names or ()), str(step)],
+        [sys.executable, "-m", "accuracy.matrix", ",".join(names or ()), str(step)],
         env={**os.environ, "RETROGRAD_ENGINE": name},
+        cwd=ROOT,
         capture_output=True,
         text=True,
     )
     if done.returncode:
-        return Path(name, absent=done.stderr.strip().splitlines()[-1])
+        return Variant(name, absent=done.stderr.strip().splitlines()[-1])
     theirs = json.loads(done.stdout)
-    path = Path(name)
+    variant = Variant(name)
     for cell in all_cells(names, step):
         answer = theirs[cell.key]
-        path.hear(cell, fill(cell), answer if isinstance(answer, str) else tuple(map(float.fromhex, answer)))
-    return path
+        variant.compare(cell, fill(cell), answer if isinstance(answer, str) else tuple(map(float.fromhex, answer)))
+    return variant
 
 
-def _exactly_compiled(names: Sequence[str] | None, step: int) -> list[Path]:
+def _exactly_compiled(names: Sequence[str] | None, step: int) -> list[Variant]:
     """``rg.compile(f, exact=True)`` with the promise of purity and without it, orders 0 and 1."""
     if not _compiles():
-        return [Path("compiled", absent=f"the {engine.ENGINE} engine compiles nothing")]
-    paths = []
+        return [Variant("compiled", absent=f"the {engine.ENGINE} engine compiles nothing")]
+    variants = []
     for name, pure in (("compiled, exact", True), ("compiled, exact, in safe mode", False)):
-        path, answers = Path(name), compiled.Answers(pure, exact=True)
+        variant, answers = Variant(name), compiled.Answers(pure, exact=True)
         for cell in all_cells(names, step):
             if cell.order < 2:
-                path.hear(cell, fill(cell), answers(cell))
-        path.differ += answers.fallen_back
-        paths.append(path)
-    return paths
+                variant.compare(cell, fill(cell), answers(cell))
+        variant.differ += answers.fallen_back
+        variants.append(variant)
+    return variants

@@ -1,4 +1,4 @@
-"""``python -m retrograd.bench.collected_training WHOSE MODULE…``: the scalar GPT trained with the collector on.
+"""``python -m benchmarks.gc_training WHOSE MODULE…``: the scalar GPT trained with the collector on.
 
 Reads documents, a list of lists of tokens, as JSON from its input; prints the mean nanoseconds of a whole step:
 forward, backward, Adam and zeroing the gradients. ``slotted``: plain Python; ``safe``: compiled in safe mode. In a

@@ -1,4 +1,7 @@
-"""Run the benchmarks from a checkout: the same as ``retrograd bench``."""
+"""Run the benchmarks from a checkout: ``make bench``, ``make bench-compiled``.
+
+python -m benchmarks [--quick | --full] [--json FILE] [--compiled [--names FILE]] [WORK …]
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from retrograd.bench import main
-from retrograd.bench.compiled import COMPILED_WORKS
-from retrograd.bench.works import WORKS
 from retrograd.errors import RetrogradError
+
+from . import main
+from .compiled_workloads import COMPILED_WORKS
+from .workloads import WORKS
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory as ratios to peers.")
     which = f"which works, of {', '.join(WORKS)}, or with --compiled of {', '.join(COMPILED_WORKS)}; all without it"
     parser.add_argument("works", nargs="*", metavar="WORK", help=which)
     effort = parser.add_mutually_exclusive_group()

@@ -1,4 +1,4 @@
-"""The accuracy table: a slice of it in every run, all of it in ``make trust``; and that it would notice mistakes."""
+"""The accuracy table: a slice of it in every run, all of it in ``make accuracy``; and that it would notice mistakes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 from support.parts import ALL, require
-from typer.testing import CliRunner
 
-from retrograd.cli.app import app
+from accuracy.sample_points import rows
 from retrograd.engine import ENGINE
-from retrograd.trust.arguments import rows
 
-pytest.importorskip("sympy", reason="the exact derivatives are SymPy's: pip install 'retrograd[trust]'")
+pytest.importorskip("sympy", reason="the exact derivatives are SymPy's: pip install sympy mpmath")
 
+from accuracy import conventions, mutants, report
+from accuracy.__main__ import main as command
+from accuracy.oracle import Verdict
+from accuracy.table import Table, measure
 from retrograd.ops import BY_NAME, Op
-from retrograd.trust import conventions, mutants, report
-from retrograd.trust.judge import Verdict
-from retrograd.trust.table import Table, measure
 
 pytestmark = pytest.mark.native  # the table asks the reference engine, too, and compares
 
@@ -58,13 +57,13 @@ def test_no_more_cells_fall_short_than_the_page_lists(table: Table) -> None:
     assert not ordinary, listed(ordinary)
 
 
-def test_every_path_has_the_same_bits(table: Table) -> None:
-    for path in table.paths:
-        assert not path.differ, path.differ[:20]
+def test_every_variant_has_the_same_bits(table: Table) -> None:
+    for variant in table.exact:
+        assert not variant.differ, variant.differ[:20]
     if ENGINE == "native":
         low = sum(verdict.cell.order < 2 for verdict in table.verdicts)
-        assert [path.cells for path in table.paths] == [len(table.verdicts), low, low], [
-            str(path) for path in table.paths
+        assert [variant.cells for variant in table.exact] == [len(table.verdicts), low, low], [
+            str(variant) for variant in table.exact
         ]
 
 
@@ -125,12 +124,12 @@ def test_stated_edges_hold() -> None:
                     assert conventions.answers(known)["retrograd"] == (edge.y, *edge.partials)
 
 
-def test_the_command() -> None:
-    done = CliRunner().invoke(app, ["trust", "tanh", "relu"])
-    assert done.exit_code == 0
-    assert "0 of the" in done.output
-    assert "mutants of the op table caught" in done.output
-    assert CliRunner().invoke(app, ["trust", "nothing"]).exit_code == 1
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["tanh", "relu"]) == 0
+    said = capsys.readouterr().out
+    assert "0 of the" in said
+    assert "mutants of the op table caught" in said
+    assert command(["nothing"]) == 1
 
 
 def test_the_conventions_page_names_who_was_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +142,7 @@ def test_the_conventions_page_names_who_was_not_asked(monkeypatch: pytest.Monkey
     assert " of the 4 edges." in text
 
 
-def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
-    done = CliRunner().invoke(app, ["trust", "relu"])
-    assert done.exit_code == 1
-    assert 'pip install "retrograd[trust]"' in done.output
+    assert command(["relu"]) == 1
+    assert "pip install mpmath sympy" in capsys.readouterr().err

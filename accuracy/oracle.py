@@ -10,8 +10,8 @@ from typing import Any
 import mpmath
 
 from . import exact
-from .cells import Cell, Outcome, orders_of
-from .python import FUNCTIONS, raised, slopes
+from .matrix import Cell, Outcome, orders_of
+from .python_semantics import FUNCTIONS, raised, slopes
 
 __all__ = ["RELATIVE", "Expectation", "Verdict", "expected", "judge"]
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..autodiff.check.cross_framework import double_precision
-from .cells import fill
-from .judge import Verdict, expected, judge
+from retrograd.autodiff.check.cross_framework import double_precision
+
+from .matrix import fill
+from .oracle import Verdict, expected, judge
 
 __all__ = ["Peer", "ask"]
 

@@ -1,4 +1,4 @@
-"""The works that ``retrograd bench --compiled`` measures: compiled programs against the same written by hand.
+"""The works that ``make bench-compiled`` measures: compiled programs against the same written by hand.
 
 Before anything is timed, every contender's value and gradient are held against the eager engine's to 1e-9; a work whose
 contenders disagree is not measured. Contenders train beside each other, in turns, on the same documents in the same
@@ -28,7 +28,7 @@ from .measure import (
     race,
     same,
 )
-from .peers import by_hand, dag, gmm, gpt, slotted
+from .peers import c_reference, gmm, gpt, irregular_graph, slotted
 from .peers.documents import Documents
 from .peers.jax_process import JaxProgram
 
@@ -124,8 +124,8 @@ def _train(n_embd: int, members: int, effort: Effort, tiers: dict[str, str], wit
         for step in range(len(batches)):
             _hold(f"{what}, {name}", eager[step], program.gradient(step))
         trainers[name] = program.train
-    if by_hand.compiler() is not None:
-        hand = by_hand.GPT(np.array(parameters), n_embd, members)
+    if c_reference.compiler() is not None:
+        hand = c_reference.GPT(np.array(parameters), n_embd, members)
         for step in range(len(batches)):
             _hold(f"{what}, C by hand", eager[step], hand.gradient(documents.packed(step * members, members)))
         trainers["C by hand"] = lambda first, steps: hand.train(documents.packed(first * members, steps * members))
@@ -184,7 +184,7 @@ def _cpython(effort: Effort) -> float:
 def _in_python(whose: str, modules: Sequence[str], documents: Documents, effort: Effort) -> float:
     """Nanoseconds of a whole step in a fresh process that has imported the modules."""
     given = json.dumps(documents.slice(0, effort.loop_steps + 1))
-    return in_fresh_process("retrograd.bench.collected_training", whose, *modules, given=given)[0]
+    return in_fresh_process("benchmarks.gc_training", whose, *modules, given=given)[0]
 
 
 def batched_gpt(effort: Effort) -> Report:
@@ -249,8 +249,8 @@ def moons(effort: Effort) -> Report:
     _hold("moons, compiled", eager, (ours.loss.backward(), [p.grad for p in ours.parameters]))
     ours.sgd.zero_grad()
     trainers: dict[str, Train] = {"ours": lambda first, steps: ours.train(steps)}
-    if by_hand.compiler() is not None:
-        hand = by_hand.Moons(np.array(ours.places), np.array(ours.labels, dtype=float), start)
+    if c_reference.compiler() is not None:
+        hand = c_reference.Moons(np.array(ours.places), np.array(ours.labels, dtype=float), start)
         value = hand.train(1, 0.0)[1][0]
         _hold("moons, C by hand", eager, (value, hand.numbers()[1].tolist()))
         trainers["C by hand"] = lambda first, steps: hand.train(steps, RATE)
@@ -300,8 +300,8 @@ def _mixtures(problem: gmm.Mixture) -> Iterator[dict[str, Evaluator]]:
     """The contenders on one problem."""
     ours = compiled_programs.Mixture(problem)
     programs: dict[str, Evaluator] = {"ours": (ours.gradient, ours.time)}
-    if by_hand.compiler() is not None:
-        hand = by_hand.Mixture(problem)
+    if c_reference.compiler() is not None:
+        hand = c_reference.Mixture(problem)
         programs["C by hand"] = (hand.gradient, hand.time)
     given = {name: getattr(problem, name) for name in ("alphas", "means", "icf", "points", "gamma", "m", "constant")}
     with _jax(True, "Mixture", **given) as jax:
@@ -310,9 +310,9 @@ def _mixtures(problem: gmm.Mixture) -> Iterator[dict[str, Evaluator]]:
         yield programs
 
 
-def irregular_graph(effort: Effort) -> Report:
+def graph_without_pattern(effort: Effort) -> Report:
     """A random graph in which nothing repeats, a node."""
-    plan = dag.plan(effort.graph_nodes, leaves=max(effort.graph_nodes // 100, 1))
+    plan = irregular_graph.plan(effort.graph_nodes, leaves=max(effort.graph_nodes // 100, 1))
     graph = compiled_programs.Graph(plan)
     eager = graph.gradient(compiled=False)
     _hold("random graph", eager, graph.gradient())
@@ -344,7 +344,7 @@ def irregular_graph(effort: Effort) -> Report:
 
 def _first_call(program: str, size: int, runs: int) -> list[float]:
     """Nanoseconds that a first call costs beyond later ones, and of the system; the least of some fresh processes."""
-    return min(in_fresh_process("retrograd.bench.compile_cost", program, str(size)) for _ in range(runs))
+    return min(in_fresh_process("benchmarks.compile_cost", program, str(size)) for _ in range(runs))
 
 
 def latency(effort: Effort) -> Report:
@@ -408,7 +408,7 @@ COMPILED_WORKS: dict[str, Callable[[Effort], Report]] = {
     "safe": safe_gpt,
     "moons": moons,
     "mixture": mixture,
-    "graph": irregular_graph,
+    "graph": graph_without_pattern,
     "latency": latency,
     "growth": growth,
 }

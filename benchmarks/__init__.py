@@ -1,4 +1,4 @@
-"""What ``retrograd bench`` runs: our speed and memory as ratios to peers, all measured in one run.
+"""What ``make bench`` runs: our speed and memory as ratios to peers, all measured in one run.
 
 Every figure is taken beside its peer, in turns, in this process (memory: in a fresh process each),
 after both were seen to compute the same thing. Peers that are not installed are named with the
@@ -16,10 +16,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from .compiled import COMPILED_WORKS
+from .compiled_workloads import COMPILED_WORKS
 from .figures import Effort, Figure, Report
 from .measure import machine
-from .works import WORKS
+from .workloads import WORKS
 
 __all__ = ["main"]
 

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import RetrogradError
+from retrograd.errors import RetrogradError
 
 __all__ = [
     "Contender",
@@ -36,6 +36,9 @@ __all__ = [
     "same",
     "system_time",
 ]
+
+#: The checkout: the benchmarks run from it, and are in no wheel.
+ROOT = Path(__file__).resolve().parents[1]
 
 Phases = Mapping[str, float]  # the name of a phase -> nanoseconds
 
@@ -190,7 +193,7 @@ def in_fresh_process(module: str, *arguments: str, given: str | None = None) -> 
     Raises RetrogradError, with the end of what it said, when it fails.
     """
     command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode != 0:
         raise RetrogradError(f"{' '.join(command)} failed with status {done.returncode}: {done.stderr.strip()[-500:]}")
     return [float(number) for number in done.stdout.split()]

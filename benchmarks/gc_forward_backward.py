@@ -1,4 +1,4 @@
-"""``python -m retrograd.bench.collected WHOSE STEPS MODULE…``: training with the collector on, in a process of its own.
+"""``python -m benchmarks.gc_forward_backward WHOSE STEPS MODULE…``: training with the garbage collector on.
 
 What Python's collector costs depends on everything else a process holds, so it is measured in a fresh
 one: the modules named are imported first, as a user's script would, and nothing else is there.

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..engine import reference
-from ..engine.reference import rules
-from ..ops import BY_NAME, NaryOp, Op
-from ..ops.formula import guarded
-from .arguments import points, rows
-from .cells import Cell, Outcome, fill
-from .judge import Expectation, expected, judge
+from retrograd.engine import reference
+from retrograd.engine.reference import rules
+from retrograd.ops import BY_NAME, NaryOp, Op
+from retrograd.ops.formula import guarded
+
+from .matrix import Cell, Outcome, fill
+from .oracle import Expectation, expected, judge
+from .sample_points import points, rows
 
 __all__ = ["Mutant", "caught", "hunt", "mutants"]
 

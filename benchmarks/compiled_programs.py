@@ -10,7 +10,7 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
-from .peers import dag, gmm, gpt
+from .peers import gmm, gpt, irregular_graph
 from .peers.documents import BETAS, EPSILON, RATE, SEED, VOCABULARY, Documents
 from .peers.micrograd_moons import points
 
@@ -199,10 +199,10 @@ class Mixture(_Function):
 class Graph(_Function):
     """The random graph without a pattern."""
 
-    def __init__(self, plan: dag.Plan) -> None:
+    def __init__(self, plan: irregular_graph.Plan) -> None:
         self._plan = plan
         super().__init__([_retrograd().Value(number) for number in plan.leaves])
 
     def eager(self) -> Any:
         """Its result as a Value."""
-        return dag.run(self._plan, self.parameters)
+        return irregular_graph.run(self._plan, self.parameters)

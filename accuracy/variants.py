@@ -1,4 +1,4 @@
-"""Other ways to the numbers of the accuracy table, held against the engine's: exact ones, and fast ones."""
+"""Variants: other implementations of the numbers of the accuracy table, held against the engine's, exact or fast."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from .cells import Cell, Outcome
-from .judge import Verdict, judge
+from .matrix import Cell, Outcome
+from .oracle import Verdict, judge
 
-__all__ = ["Fast", "Path"]
+__all__ = ["FastVariant", "Variant"]
 
 
 @dataclass(slots=True)
-class Path:
-    """Another way to the same numbers, compared bit for bit."""
+class Variant:
+    """Another implementation of the same numbers, compared bit for bit."""
 
     name: str
     cells: int = 0
@@ -22,13 +22,13 @@ class Path:
     absent: str = ""  #: why it was not taken
 
     def __str__(self) -> str:
-        return f"{self.name}: " + (f"not taken: {self.absent}" if self.absent else self.told())
+        return f"{self.name}: " + (f"not taken: {self.absent}" if self.absent else self.summary())
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """How it came out."""
         return f"{self.cells:,} cells, {len(self.differ)} differ"
 
-    def hear(self, cell: Cell, engines: Outcome, found: Outcome) -> None:
+    def compare(self, cell: Cell, engines: Outcome, found: Outcome) -> None:
         """Compare one answer with the engine's."""
         self.cells += 1
         if _bits(engines) != _bits(found):
@@ -41,14 +41,14 @@ def _bits(outcome: Outcome) -> object:
 
 
 @dataclass(slots=True)
-class Fast(Path):
-    """A way on which sums may be ordered otherwise: the engine's errors, infinities and NaNs, and its bars."""
+class FastVariant(Variant):
+    """A variant in which sums may be ordered otherwise: the engine's errors, infinities and NaNs, and its bars."""
 
     other_bits: int = 0
     short: list[Verdict] = field(default_factory=list)  #: beyond the bar, where the engine is within it
     worst: dict[int, Verdict] = field(default_factory=dict)  #: by order
 
-    def told(self) -> str:
+    def summary(self) -> str:
         worst = " and ".join(f"{v.ulp:.2f} ulp ({v.cell})" for _, v in sorted(self.worst.items()))
         return (
             f"{self.cells:,} cells, {len(self.differ)} differ in an error, an infinity or a NaN, {self.other_bits} in "
@@ -56,7 +56,7 @@ class Fast(Path):
             f"the worst of orders 0 and 1: {worst or 'none is exact'}"
         )
 
-    def add(self, other: Fast) -> None:
+    def add(self, other: FastVariant) -> None:
         """Take in what was found in other rows."""
         self.cells += other.cells
         self.differ += other.differ
@@ -66,7 +66,7 @@ class Fast(Path):
         for verdict in other.worst.values():
             self._see(verdict)
 
-    def weigh(self, cell: Cell, engines: Outcome, found: Outcome, wanted: Any, engine_is_right: bool) -> None:
+    def assess(self, cell: Cell, engines: Outcome, found: Outcome, wanted: Any, engine_is_right: bool) -> None:
         """Judge one answer beside the engine's."""
         self.cells += 1
         if not _alike(engines, found):

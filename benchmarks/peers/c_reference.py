@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import RetrogradError
+from retrograd.errors import RetrogradError
+
 from . import gmm
 from .documents import BETAS, EPSILON, RATE, VOCABULARY, Packed
 

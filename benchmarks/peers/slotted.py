@@ -3,7 +3,7 @@
 This is what people write who want the plain thing to be as fast as pure Python allows. It is
 kept as published in spirit: subtraction and division are made of ``+``, ``*`` and ``**``, numbers
 become nodes, and ``backward`` sorts depth first. The recursion needs a limit as high as the graph
-is deep (:func:`retrograd.bench.measure.deep_recursion`).
+is deep (:func:`benchmarks.measure.deep_recursion`).
 """
 
 # ruff: noqa: B905 -- zip as people write it; strict=True would cost every contender

@@ -6,26 +6,27 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .. import engine
-from ..compiler import Compiled, Tier
-from ..compiler import compile as compile_function
-from ..engine import Value
-from ..errors import MissingExtraError
-from ..ops import NaryOp, Op
-from .cells import Cell, Outcome, result_of
-from .paths import Fast
-from .python import raised
+from retrograd import engine
+from retrograd.compiler import Compiled, Tier
+from retrograd.compiler import compile as compile_function
+from retrograd.engine import Value
+from retrograd.errors import MissingExtraError
+from retrograd.ops import NaryOp, Op
+
+from .matrix import Cell, Outcome, result_of
+from .python_semantics import raised
+from .variants import FastVariant
 
 __all__ = ["TIERS", "Answers", "ask", "in_vectors"]
 
-#: The fast ways of a compiled function: what they are called, and how they are asked for.
+#: The fast variants: what they are called, and the tier that gives them.
 TIERS: dict[str, Tier] = {"compiled, fast, virtual machine": "vm", "compiled, fast, LLVM": "llvm"}
 #: Wider than every vector by some: whole vectors, and what is left of one.
 WIDTH = 11
 
 
 class Answers:
-    """What a compiled function answers for cells of orders 0 and 1, like :func:`.cells.fill`."""
+    """What a compiled function answers for cells of orders 0 and 1, like :func:`.matrix.fill`."""
 
     def __init__(self, pure: bool, exact: bool, tier: Tier = "auto") -> None:
         self._pure, self._exact, self._tier = pure, exact, tier
@@ -94,22 +95,22 @@ def in_vectors(
 Known = tuple[Cell, Outcome, Any, bool]
 
 
-def ask(name: str, known: Sequence[Known]) -> Fast:
+def ask(name: str, known: Sequence[Known]) -> FastVariant:
     """Ask a tier for the cells of one row that are of orders 0 and 1: alone, and in vectors."""
-    fast = Fast(name)
+    fast = FastVariant(name)
     try:
         answers = Answers(pure=True, exact=False, tier=TIERS[name])
         for cell, engines, wanted, right in known:
             if cell.order < 2:
-                fast.weigh(cell, engines, answers(cell), wanted, right)
+                fast.assess(cell, engines, answers(cell), wanted, right)
         fast.differ += answers.fallen_back
         _ask_vectors(fast, TIERS[name], [one for one in known if one[0].order < 2 and all(one[0].values)])
     except MissingExtraError as error:
-        return Fast(name, absent=str(error))
+        return FastVariant(name, absent=str(error))
     return fast
 
 
-def _ask_vectors(fast: Fast, tier: Tier, known: Sequence[Known]) -> None:
+def _ask_vectors(fast: FastVariant, tier: Tier, known: Sequence[Known]) -> None:
     """The cells whose numbers are all finite: others the engine computes, and their neighbours with them."""
     by_length: dict[int, list[tuple[Known, Known]]] = {}
     for value, slopes in zip(known[::2], known[1::2], strict=True):
@@ -123,6 +124,6 @@ def _ask_vectors(fast: Fast, tier: Tier, known: Sequence[Known]) -> None:
             found = in_vectors(row, [value[0].point.numbers for value, _ in pairs], tier)
             for (value, slopes), (result, gradient) in zip(pairs, found, strict=True):
                 for (cell, engines, wanted, right), answer in ((value, (result,)), (slopes, tuple(gradient))):
-                    fast.weigh(cell, engines, answer, wanted, right)
+                    fast.assess(cell, engines, answer, wanted, right)
     finally:
         engine.set_errstate(*before)

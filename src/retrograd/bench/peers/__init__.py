@@ -1,1 +1,0 @@
-"""The programs that ``retrograd bench`` measures, ours and those it is compared with, each small enough to read."""
