@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 # The accuracy table shows what this one answers.
 TORCH ?= torch==2.13.0
 RUN ?= runs/demo
-CPP := $(wildcard native/*.cpp native/*.hpp native/compiler/*.cpp native/compiler/*.hpp native/compiler/*.inc native/compiler/kernels/*.inc benchmarks/peers/c/*.[ch])
+CPP := $(shell find native -name '*.cpp' -o -name '*.hpp' -o -name '*.inc') $(wildcard benchmarks/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
 .PHONY: web pictures demo test test-rest lint types unit reference bench bench-compiled generate examples format sanitize accuracy tidy audit clean

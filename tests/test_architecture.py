@@ -159,6 +159,49 @@ def test_a_folder_of_the_page_can_be_taken_in_at_a_glance(folder: str) -> None:
         assert path.read_text().startswith("/**"), f"{path.name} does not say what it is for"
 
 
+#: The folders of native/, from the bottom up. A file includes files of its own folder and of folders before it.
+NATIVE_LAYERS = (
+    "ops",
+    "tape",
+    "compiler/graph",
+    "compiler/kernels",
+    "parameters",
+    "compiler/passes",
+    "compiler/lower",
+    "compiler/guards",
+    "compiler/run",
+    "bindings",
+)
+NATIVE = ROOT / "native"
+NATIVE_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in {".cpp", ".hpp", ".inc"})
+
+
+def included(path: Path) -> list[str]:
+    """The files of native/ that a file includes, relative to native/."""
+    return re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", NATIVE_FILES, ids=lambda path: str(path.relative_to(NATIVE)))
+def test_native_files_include_only_lower_layers(path: Path) -> None:
+    folder = path.parent.relative_to(NATIVE).as_posix()
+    assert folder in NATIVE_LAYERS, f"{folder} is new: give it a place in NATIVE_LAYERS"
+    allowed = NATIVE_LAYERS[: NATIVE_LAYERS.index(folder) + 1]
+    for name in included(path):
+        assert (NATIVE / name).is_file(), f"{name}: includes are written relative to native/"
+        assert Path(name).parent.as_posix() in allowed, f"{folder} may not include {name}"
+
+
+def test_native_includes_have_no_cycle() -> None:
+    graph = {path.relative_to(NATIVE).as_posix(): set(included(path)) for path in NATIVE_FILES}
+    assert graph["bindings/module.cpp"]
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the cycle
+
+
+@pytest.mark.parametrize("folder", NATIVE_LAYERS)
+def test_native_folders_say_what_they_know(folder: str) -> None:
+    assert (NATIVE / folder / "README.md").is_file()
+
+
 def test_heavy_packages_are_imported_when_used() -> None:
     heavy = {"torch", "jax", "matplotlib", "anywidget", "llvmlite"}
     code = f"import sys, retrograd; print(*sorted({heavy} & set(sys.modules)))"
@@ -174,7 +217,7 @@ def test_nn_and_optim_are_there_after_import() -> None:
 
 def test_generated_files_say_so_and_are_fresh() -> None:
     for name in (
-        "native/ops.inc",
+        "native/ops/ops.inc",
         "src/retrograd/_native.pyi",
         "src/retrograd/math.pyi",
         "docs/ops.md",

@@ -42,7 +42,7 @@ def cpp_partial(text: str, names: tuple[str, ...]) -> str:
     return f"{cpp_condition(partial.guard)}, {cpp(partial.expression)}"
 
 
-#: The order of ``Tape::raise`` in native/arena.hpp.
+#: The order of ``Tape::raise`` in native/tape/arena.hpp.
 KINDS = ("divide", "over", "invalid")
 
 
@@ -292,7 +292,7 @@ def accuracy_notes() -> list[str]:
 
 
 FILES = {
-    ROOT / "native" / "ops.inc": ops_inc,
+    ROOT / "native" / "ops" / "ops.inc": ops_inc,
     PACKAGE / "_native.pyi": native_stub,
     PACKAGE / "math.pyi": math_stub,
     ROOT / "docs" / "ops.md": ops_page,

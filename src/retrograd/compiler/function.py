@@ -340,7 +340,7 @@ class Compiled(Generic[P]):
         assert isinstance(trace.result, Value)
         roots: list[Value] = [trace.result]
         guards = _numbered(trace.guards, roots)
-        trace.guards.clear()  # only `roots` refers to what they compare: see lift in native/compiler/graph.hpp
+        trace.guards.clear()  # only `roots` refers to what they compare: see lift in native/compiler/graph/graph.hpp
         index_guards = [
             (g.kind, g.slot + 1, 0 if g.other_slot is None else g.other_slot + 1, float(g.other), g.outcome)
             for g in trace.index_guards

@@ -1,8 +1,8 @@
 """The arguments of a compiled function: what stands in for each while the function is traced, and how to read the next.
 
 Each argument is described once, when it is traced: a number that each call brings anew, an index, a Value, or
-something that must be as it was. The description is what the native reader (native/compiler/arguments.hpp) checks and
-reads in every later call.
+something that must be as it was. The description is what the native reader (native/compiler/run/signature.hpp)
+checks and reads in every later call.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from ...index import Index
 
 __all__ = ["Place", "Reach"]
 
-#: A place as native/compiler/captured.hpp reads it.
+#: A place as native/compiler/guards/dependency_guards.hpp reads it.
 Place = tuple[str, Any, Any]
 
 #: Things in places, at most: beyond them nothing is looked at.

@@ -2,8 +2,8 @@
 
 A pure program stands for its function as long as the function would compute the same: as long as every place that it
 can reach (reach.py) holds what it held in the trace. The places are looked at natively in every call
-(native/compiler/captured.hpp). When one has changed, every program is in doubt until a new trace of a call shows
-whether it computes what it did.
+(native/compiler/guards/dependency_guards.hpp). When one has changed, every program is in doubt until a new trace of a
+call shows whether it computes what it did.
 
 What is in no place, such as files, the time or random numbers, is the promise of ``pure=True``.
 """

@@ -3,7 +3,7 @@
 Python's ``math`` raises on overflow and has its own ``lgamma`` and ``hypot``; the reference
 engine must agree with the native one bit for bit, so it calls the very same library functions.
 The few primitives that the C library lacks (``mod``, ``floordiv``, ``polygamma``) are written
-here and, with the same operations in the same order, in ``native/special.hpp``.
+here and, with the same operations in the same order, in ``native/ops/special.hpp``.
 """
 
 from __future__ import annotations

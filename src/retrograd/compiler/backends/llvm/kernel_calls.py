@@ -1,4 +1,4 @@
-"""The kernel calls of a bound program, as Python: struct Call of native/compiler/kernels.hpp, read from its bytes."""
+"""The kernel calls of a bound program, decoded from the struct of native/compiler/kernels/kernels.hpp."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KERNELS = (
     "ragged_back", "fill", "finite",
 )  # fmt: skip
 
-#: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph.hpp).
+#: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph/graph.hpp).
 ROWS = ("", *(op.name for op in OPS), *(op.name for op in NARY), "select", "", "first_max", "first_min", "largest")
 
 DOUBLE = 8  #: bytes

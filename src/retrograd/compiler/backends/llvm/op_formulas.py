@@ -1,4 +1,4 @@
-"""The rows of the op table that have a form for vectors, with the formulas of native/compiler/kernels_vector.inc."""
+"""The ops that have a vector form, with the formulas of native/compiler/kernels/{rows,functions}.inc."""
 
 from __future__ import annotations
 

@@ -1,0 +1,260 @@
+// Batches: members that a program stands for run together, forward and back, in any order.
+//
+// A batch is all or nothing: where a member is left that no program stands for, or Python raises, the gradients are
+// put back to what they were.
+#include <algorithm>
+#include <utility>
+
+#include "bindings/programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+// The gradients that are about to change, as they were.
+class Before {
+ public:
+  void note(const std::shared_ptr<Store>& store) {
+    const auto known =
+        std::find_if(stores_.begin(), stores_.end(), [&](const auto& one) { return one.first == store; });
+    if (known != stores_.end()) return;
+    store->acquire();
+    std::vector<double> gradients;
+    if (!store->blank()) gradients.assign(store->gradients(), store->gradients() + store->size());
+    stores_.emplace_back(store, std::move(gradients));
+  }
+  void note(Value* value) {
+    const StorePlace place = find_store(value);
+    if (place.store && place.store->ahead()) return note(place.store);
+    values_.emplace_back(value, value->grad);
+  }
+
+  void restore() {
+    for (const auto& [store, gradients] : stores_) {
+      store->acquire();
+      if (gradients.empty()) {
+        store->make_blank();
+      } else {
+        std::copy(gradients.begin(), gradients.end(), store->new_gradients());
+      }
+    }
+    for (size_t i = values_.size(); i-- > 0;) values_[i].first->grad = values_[i].second;
+  }
+
+ private:
+  std::vector<std::pair<std::shared_ptr<Store>, std::vector<double>>> stores_;  // no numbers where all were zero
+  std::vector<std::pair<Value*, double>> values_;  // borrowed: the members' arguments hold them
+};
+
+class Batch {
+ public:
+  Batch(Programs* programs, bool sweeps, double seed)
+      : programs_(programs), sweeps_(sweeps), seed_(seed), arguments_(std::exchange(*programs->members, {})) {}
+  ~Batch() { *programs_->members = std::move(arguments_); }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // False with an exception set.
+  bool read(PyObject* list) {
+    const Py_ssize_t count = PyList_Size(list);
+    for (auto* numbers : {&left_, &done_, &fitting_, &together_}) numbers->reserve(static_cast<size_t>(count));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* tuple = PyList_GetItem(list, i);
+      if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "backward_batch takes a list with a tuple of arguments for each member; write (x,) for one.");
+        return false;
+      }
+      held_.push_back(Ref::borrow(tuple));
+      left_.push_back(static_cast<uint32_t>(i));
+      for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); ++k) items_.push_back(PyTuple_GetItem(tuple, k));
+      ends_.push_back(items_.size());
+    }
+    values_.resize(held_.size());
+    if (arguments_.size() < held_.size()) arguments_.resize(held_.size());
+    return true;
+  }
+
+  // Runs what fits. False with an exception set, and nothing changed.
+  bool run() try {
+    bool good = true;
+    if (!as_it_was(programs_)) return true;  // all are left
+    for (const auto& entry : *programs_->entries) {
+      if (!good || left_.empty()) break;
+      good = run_entry(*entry);
+    }
+    if (!good || !left_.empty()) before_.restore();
+    return good;
+  } catch (const std::bad_alloc&) {
+    before_.restore();
+    throw;
+  }
+
+  PyObject* left() const {
+    Ref list(PyList_New(0));
+    for (const uint32_t member : left_) {
+      Ref number(PyLong_FromUnsignedLong(member));
+      if (!list || !number || PyList_Append(list.get(), number.get()) < 0) return nullptr;
+    }
+    return list.release();
+  }
+  double sum() const {
+    double sum = 0.0;
+    for (const double value : values_) sum += value;
+    return sum;
+  }
+
+  // When all is done: programs that were used come first in the next search, and runs are counted.
+  void finish() try {
+    auto& entries = *programs_->entries;
+    std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
+      return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
+    });
+    const std::vector<std::pair<size_t, uint32_t>> runs = std::move(runs_);
+    for (const auto& [number, members] : runs) {
+      Entry* entry = entry_with(programs_, number);
+      const Machine* machine = entry ? entry->existing(members) : nullptr;
+      if (machine) count_run(programs_, *entry, *machine);
+    }
+  } catch (const std::bad_alloc&) {
+    return;  // what was swept stays: they are found, and counted, another time
+  }
+
+ private:
+  bool run_entry(Entry& entry) {
+    if (entry.mode != BACKWARD || entry.doubt != Doubt::NONE || entry.broken()) return true;
+    fitting_.clear();
+    for (const uint32_t member : left_) {
+      const int fit = fits(entry, member);
+      if (fit < 0) return false;
+      if (fit == 1) fitting_.push_back(member);
+    }
+    if (fitting_.empty()) return true;
+    if (entry.replays()) {
+      replay(entry, fitting_);
+    } else {
+      const size_t most = entry.most_members();
+      for (size_t i = 0; i < fitting_.size(); i += most) {
+        const auto first = fitting_.begin() + static_cast<std::ptrdiff_t>(i);
+        together_.assign(first, first + static_cast<std::ptrdiff_t>(std::min(most, fitting_.size() - i)));
+        run_together(entry);
+      }
+    }
+    std::erase_if(left_, [&](uint32_t member) { return std::find(done_.begin(), done_.end(), member) != done_.end(); });
+    if (!done_.empty()) used_.push_back(&entry);
+    done_.clear();
+    return true;
+  }
+
+  int fits(const Entry& entry, uint32_t member) {
+    const size_t begin = member ? ends_[member - 1] : 0;
+    return entry.fits(items_.data() + begin, static_cast<Py_ssize_t>(ends_[member] - begin), arguments_[member]);
+  }
+
+  // Runs those members of together_ whose guards hold, in one run of a machine.
+  void run_together(Entry& entry) {
+    Machine* machine = nullptr;
+    for (Outcome outcome = Outcome::GUARD; outcome != Outcome::DONE;) {
+      if (together_.empty()) return;
+      machine = &entry.machine(static_cast<uint32_t>(together_.size()));
+      machine->enter();
+      for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
+      std::vector<uint32_t> broken;
+      outcome = machine->forward(entry.guards, sweeps_ ? Aim::GRADIENTS : Aim::VALUE, &broken);
+      if (outcome == Outcome::EXCEPTIONAL) {
+        ++entry.exceptional;
+        return replay(entry, together_);
+      }
+      entry.broken_guards += broken.size();
+      for (size_t b = broken.size(); b-- > 0;) together_.erase(together_.begin() + broken[b]);
+    }
+    ++programs_->batch_runs;
+    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->members());
+    if (sweeps_) {
+      note(entry, together_.size());
+      machine->backward(seed_, Target::STORES);
+    }
+    for (uint32_t m = 0; m < together_.size(); ++m) {
+      const std::vector<Value*>& values = arguments_[together_[m]].values;
+      owed_.resize(values.size());
+      if (sweeps_ && !values.empty()) machine->input_gradients(m, owed_.data());
+      take(entry, together_[m], machine->root(m, 0));
+    }
+  }
+
+  // Member by member, as the tape would: forward, and back at once, the last one first.
+  void replay(Entry& entry, const std::vector<uint32_t>& members) {
+    for (size_t m = members.size(); m-- > 0;) {
+      const Arguments& arguments = arguments_[members[m]];
+      if (entry.replay_forward(arguments) != Outcome::DONE) continue;
+      owed_.resize(arguments.values.size());
+      if (sweeps_) {
+        note(entry, 1);
+        entry.replay->backward(seed_, Target::STORES);
+        entry.replay->input_gradients(owed_.data());
+      }
+      take(entry, members[m], entry.replay->root(0));
+    }
+  }
+
+  // Before the gradients of so many members are added: what there is, if anything can fail afterwards.
+  void note(const Entry& entry, size_t members) {
+    if (done_.size() + members == left_.size()) return;
+    for (const auto& store : entry.stores) before_.note(store);
+  }
+
+  // A member is done; what its arguments are owed is in owed_.
+  void take(Entry& entry, uint32_t member, double value) {
+    count_hit(programs_, entry);
+    values_[member] = value;
+    done_.push_back(member);
+    if (!sweeps_) return;
+    const std::vector<Value*>& values = arguments_[member].values;
+    for (Value* leaf : values) {
+      if (leaf) before_.note(leaf);
+    }
+    add_to_values(values, owed_);
+  }
+
+  Programs* programs_;
+  bool sweeps_;
+  double seed_;
+  std::vector<Ref> held_;                            // the members
+  std::vector<PyObject*> items_;                     // their arguments, one member's after the other's
+  std::vector<size_t> ends_;                         // where those of each member end
+  std::vector<Arguments> arguments_;                 // the numbers of each member
+  std::vector<double> values_;                       // likewise
+  std::vector<uint32_t> left_;                       // members
+  std::vector<uint32_t> fitting_, together_, done_;  // those of the entry that is at work
+  std::vector<Entry*> used_;
+  std::vector<std::pair<size_t, uint32_t>> runs_;  // of machines: numbers of entries, and how many members
+  Before before_;
+  std::vector<double> owed_;
+};
+
+}  // namespace
+
+// batch(members, seed): the sum of the members' values, seed times the gradient of each of them having been added to
+// .grad; and the numbers of the members that no program stands for: if there are any, nothing was added. None where
+// the members must be run eagerly: in a trace, and where gradients are switched off.
+PyObject* batch(PyObject* object, PyObject* args) {
+  PyObject* members;
+  double seed;
+  if (!PyArg_ParseTuple(args, "O!d:batch", &PyList_Type, &members, &seed)) return nullptr;
+  if (tracing() || must_run_eagerly(true)) Py_RETURN_NONE;
+  Batch batch(self_of(object), true, seed);
+  if (!batch.read(members) || !batch.run()) return nullptr;
+  const double sum = batch.sum();
+  Ref left(batch.left());
+  batch.finish();
+  return left ? Py_BuildValue("(dO)", sum, left.get()) : nullptr;
+}
+
+// unfit(members): the numbers of the members of a batch that no program stands for.
+PyObject* unfit(PyObject* object, PyObject* members) {
+  if (!PyList_Check(members)) return PyErr_Format(PyExc_TypeError, "the members of a batch are a list");
+  Batch batch(self_of(object), false, 0.0);
+  if (!batch.read(members) || !batch.run()) return nullptr;
+  return batch.left();
+}
+
+}  // namespace retrograd::compiler

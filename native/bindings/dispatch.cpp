@@ -1,0 +1,257 @@
+// Calls: from arguments to the program that stands for them, forward, and back.
+#include <algorithm>
+
+#include "bindings/programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+// What one call found: an entry whose forward pass is done.
+struct Found {
+  Entry* entry = nullptr;
+  bool replayed = false;
+  const char* reason = "new";  // why there is none
+  bool failed = false;         // an exception is set
+};
+
+}  // namespace
+
+Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed) {
+  Outcome outcome = Outcome::EXCEPTIONAL;
+  *replayed = entry.replays();
+  if (!*replayed) {
+    Machine& machine = *entry.single;
+    machine.enter();
+    entry.give(machine, 0, arguments);
+    outcome = machine.forward(entry.guards, aim);
+    if (outcome != Outcome::EXCEPTIONAL) return outcome;
+    ++entry.exceptional;
+    *replayed = true;
+  }
+  return entry.replay_forward(arguments);
+}
+
+namespace {
+
+// What tells most calls apart at a glance: the types of the arguments, and how long the lists among them are.
+uint64_t outline_of(PyObject* const* args, Py_ssize_t count) {
+  uint64_t outline = static_cast<uint64_t>(count);
+  const auto mix = [&](uint64_t part) { outline = (outline ^ part) * 0x9e3779b97f4a7c15; };
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    mix(reinterpret_cast<uintptr_t>(Py_TYPE(args[i])));
+    if (PyList_CheckExact(args[i])) mix(static_cast<uint64_t>(PyList_Size(args[i])));
+  }
+  return outline;
+}
+
+// The entry that stands for a call; its forward pass is done.
+Found find(Programs* self, long mode, bool differentiates, PyObject* const* args, Py_ssize_t count) {
+  Found found;
+  if (tracing()) {  // an outer function is being traced, and this one is part of it
+    found.reason = "trace";
+    return found;
+  }
+  if (const char* reason = must_run_eagerly(differentiates)) {
+    found.reason = reason;
+    return found;
+  }
+  if (!as_it_was(self)) {
+    found.reason = "changed";
+    return found;
+  }
+  auto& entries = *self->entries;
+  const uint64_t outline = outline_of(args, count);
+  const auto likely = std::find_if(entries.begin(), entries.end(),
+                                   [&](const auto& entry) { return entry->outline == outline && entry->mode == mode; });
+  if (likely != entries.end()) std::rotate(entries.begin(), likely, likely + 1);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = *entries[i];
+    if (entry.mode != mode) continue;
+    if (entry.broken()) {
+      found.reason = "parameter";
+      const auto gone = std::move(entries[i]);  // what it lets go of may come back here
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i--));
+      continue;
+    }
+    const int fit = entry.fits(args, count, *self->scratch);
+    if (fit < 0) {
+      found.failed = true;
+      return found;
+    }
+    if (fit == 0) continue;
+    const Aim aim = differentiates || mode == GRADIENTS ? Aim::GRADIENTS : Aim::VALUE;
+    const Outcome outcome = run_forward(entry, *self->scratch, aim, &found.replayed);
+    if (outcome == Outcome::GUARD) {
+      ++entry.broken_guards;
+      found.reason = "guard";
+      continue;
+    }
+    if (outcome == Outcome::EXCEPTIONAL) {
+      found.reason = "domain";
+      return found;
+    }
+    if (entry.doubt != Doubt::NONE) {
+      found.reason = "doubted";
+      return found;
+    }
+    count_hit(self, entry);
+    entry.outline = outline;
+    found.entry = &entry;
+    if (i > 0)
+      std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i),
+                  entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return found;
+  }
+  return found;
+}
+
+PyObject* call_miss(Programs* self, const char* kind, PyObject* const* args, Py_ssize_t count, const Found& found) {
+  if (found.failed) return nullptr;
+  Ref tuple(PyTuple_New(count));
+  for (Py_ssize_t i = 0; tuple && i < count; ++i) PyTuple_SetItem(tuple.get(), i, Py_NewRef(args[i]));
+  Ref miss = Ref::borrow(self->miss);
+  return tuple ? PyObject_CallFunction(miss.get(), "sOs", kind, tuple.get(), found.reason) : nullptr;
+}
+
+// Counts a run whose results have been taken.
+void count_answer(Programs* self, const Found& found) {
+  if (!found.replayed) count_run(self, *found.entry, *found.entry->single);
+}
+
+double value_of(const Found& found) {
+  return found.replayed ? found.entry->replay->root(0) : found.entry->single->root(0, 0);
+}
+
+// Runs what was found back, with the gradients of the active arguments in `gradients`.
+void sweep(const Found& found, Target target, std::vector<double>& gradients) {
+  if (found.replayed) {
+    Replay& replay = *found.entry->replay;
+    replay.backward(1.0, target);
+    replay.input_gradients(gradients.data());
+    return;
+  }
+  Machine& machine = *found.entry->single;
+  machine.backward(1.0, target);
+  if (!gradients.empty()) machine.input_gradients(0, gradients.data());
+}
+
+PyObject* list_of(const std::vector<double>& numbers) {
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(numbers.size()));
+  for (size_t i = 0; list && i < numbers.size(); ++i) {
+    PyList_SetItem(list, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(numbers[i]));
+  }
+  return list;
+}
+
+}  // namespace
+
+void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    const StorePlace place = find_store(values[i]);
+    if (place.store && place.store->ahead()) {
+      place.store->gradients()[place.index] += gradients[i];
+    } else {
+      values[i]->grad += gradients[i];
+    }
+  }
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  Programs* self = self_of(object);
+  const Found found = find(self, BACKWARD, false, args, count);
+  if (!found.entry) return call_miss(self, "call", args, count, found);
+  const double result = value_of(found);
+  count_answer(self, found);
+  return PyFloat_FromDouble(result);
+}
+
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  Programs* self = self_of(object);
+  const Found found = find(self, BACKWARD, true, args, count);
+  if (!found.entry) return call_miss(self, "backward", args, count, found);
+  std::vector<double> gradients(self->scratch->active.size());
+  Ref result(PyFloat_FromDouble(value_of(found)));
+  if (!result) return nullptr;  // before any gradient is touched
+  sweep(found, Target::STORES, gradients);
+  add_to_values(self->scratch->values, gradients);
+  count_answer(self, found);
+  return result.release();
+}
+
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  Programs* self = self_of(object);
+  const Found found = find(self, GRADIENTS, false, args, count);
+  if (!found.entry) return call_miss(self, "gradients", args, count, found);
+  const Entry& entry = *found.entry;
+  std::vector<double> numbers(self->scratch->active.size());
+  const double result = value_of(found);
+  sweep(found, Target::WORKSPACE, numbers);
+  const auto wanted = [&](uint32_t leaf) {
+    if (leaf == kNobody) return 0.0;
+    if (found.replayed) return entry.replay->leaf_gradient(leaf);
+    const LeafPlace& place = entry.leaves.places[leaf];
+    return entry.single->parameter_gradient(place.store, place.offset);
+  };
+  std::vector<double> ordered;
+  ordered.reserve(entry.order.size());
+  for (const long which : entry.order) {
+    ordered.push_back(which >= 0 ? numbers[static_cast<size_t>(which)]
+                                 : wanted(entry.wanted[static_cast<size_t>(-1 - which)]));
+  }
+  count_answer(self, found);
+  Ref list(list_of(ordered));
+  return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+}
+
+// check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
+// trace; None when the call is exceptional, False when the entry does not stand for it.
+PyObject* check(PyObject* object, PyObject* args) {
+  size_t number;
+  PyObject* tuple;
+  if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
+  Programs* self = self_of(object);
+  const std::vector<PyObject*> items = items_of(tuple);
+  for (const auto& entry : *self->entries) {
+    if (entry->number != number) continue;
+    const int fit = entry->fits(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    if (fit < 0) return nullptr;
+    bool replayed;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Aim::VALUE, &replayed) : Outcome::GUARD;
+    if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
+    if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
+    std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
+    double result;
+    if (!replayed) {  // once more, so that what it leaves behind shows
+      entry->single->backward(1.0, Target::WORKSPACE);
+      entry->single->forward(entry->guards, Aim::GRADIENTS);
+    }
+    if (replayed) {
+      entry->replay->backward(1.0, Target::WORKSPACE);
+      result = entry->replay->root(0);
+      for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = entry->replay->leaf_gradient(i);
+    } else {
+      Machine& machine = *entry->single;
+      machine.backward(1.0, Target::WORKSPACE);
+      result = machine.root(0, 0);
+      machine.input_gradients(0, inputs.data());
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        const LeafPlace& place = entry->leaves.places[i];
+        leaves[i] = place.memory == Memory::PARAMETER ? machine.parameter_gradient(place.store, place.offset)
+                    : place.active                    ? inputs[place.offset]
+                                                      : 0.0;
+      }
+    }
+    Ref list(PyList_New(0));
+    for (size_t i = 0; list && i < leaves.size(); ++i) {
+      const LeafPlace& place = entry->leaves.places[i];
+      if (place.memory == Memory::INPUT && !place.active) continue;
+      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
+      if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
+    }
+    return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace retrograd::compiler

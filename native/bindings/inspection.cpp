@@ -1,0 +1,175 @@
+// Looking inside: what the programs are, and what they have done.
+#include <algorithm>
+
+#include "bindings/programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+const char* tier_of(const Entry& entry) {
+  if (entry.replays()) return "tape";
+  return entry.single->has_code() ? "llvm" : "vm";
+}
+
+PyObject* facts_of(const Entry& entry) {
+  Ref passes(PyDict_New());
+  for (auto& [pass, time] : entry.milliseconds) {
+    Ref number(PyFloat_FromDouble(time));
+    if (!passes || !number || PyDict_SetItemString(passes.get(), pass, number.get()) < 0) return nullptr;
+  }
+  size_t forward_calls = 0, backward_calls = 0, bytes = 0, strip = 0;
+  std::vector<uint32_t> sizes;
+  if (entry.single) {
+    forward_calls = entry.single->calls(0).size();
+    const Lowered& lowered = entry.single->lowered();
+    backward_calls = lowered.together() ? lowered.both.calls.size() - forward_calls : lowered.backward.calls.size();
+    strip = lowered.strips.size;
+    bytes = 2 * entry.single->bytes();
+    sizes.push_back(1);
+  }
+  if (entry.many) {
+    bytes = std::max(bytes, 2 * entry.many->bytes());  // their memory is the same
+    for (const uint32_t members : entry.many->sizes()) {
+      if (members > 1) sizes.push_back(members);
+    }
+  }
+  Ref batches(PyList_New(0));
+  for (const uint32_t members : sizes) {
+    Ref number(PyLong_FromUnsignedLong(members));
+    if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
+  }
+  if (entry.replay) bytes += entry.replay->bytes();
+  auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
+  return Py_BuildValue("{s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
+                       size(entry.number), "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms",
+                       size(entry.program.terms), "groups", size(entry.program.groups), "instructions",
+                       size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
+                       size(backward_calls), "bytes", size(bytes), "guards",
+                       size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
+                       size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip),
+                       "milliseconds", passes.get(), "batches", batches.get());
+}
+
+PyObject* view_of(const View& view, int rank) {
+  Ref strides(PyList_New(rank));
+  for (int i = 0; strides && i < rank; ++i) PyList_SetItem(strides.get(), i, PyLong_FromLong(view.strides[i]));
+  if (!strides) return nullptr;
+  const long region = view.region == kNoRegion ? -1 : static_cast<long>(view.region);
+  return Py_BuildValue("(lLO)", region, static_cast<long long>(view.base), strides.get());
+}
+
+PyObject* instruction_of(const Instruction& instruction) {
+  static constexpr const char* names[] = {"map", "indexed", "dot", "sum", "extreme", "gather", "select"};
+  Ref sizes(PyList_New(instruction.rank)), views(PyList_New(0)), result(view_of(instruction.result, instruction.rank));
+  for (int i = 0; sizes && i < instruction.rank; ++i) {
+    PyList_SetItem(sizes.get(), i, PyLong_FromUnsignedLong(instruction.sizes[i]));
+  }
+  for (int i = 0; views && i < instruction.operands; ++i) {
+    Ref view(view_of(instruction.views[i], instruction.rank));
+    if (!view || PyList_Append(views.get(), view.get()) < 0) return nullptr;
+  }
+  if (!sizes || !views || !result) return nullptr;
+  const char* row = instruction.row < ROW_COUNT        ? kRows[instruction.row].name
+                    : instruction.row == ROW_FIRST_MAX ? "first_max"
+                    : instruction.row == ROW_FIRST_MIN ? "first_min"
+                    : instruction.row == ROW_LARGEST   ? "largest"
+                                                       : "select";
+  return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
+                       names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
+                       instruction.reduced, "result", result.get(), "views", views.get(), "has_init",
+                       instruction.has_init ? Py_True : Py_False, "through_pool",
+                       instruction.through_pool ? Py_True : Py_False, "stride", instruction.stride, "limit",
+                       instruction.limit, "source", instruction.source, "terms", instruction.terms);
+}
+
+}  // namespace
+
+// tier(): of the program that was used last.
+PyObject* tier(PyObject* object, PyObject*) {
+  const auto& entries = *self_of(object)->entries;
+  return PyUnicode_FromString(entries.empty() ? "eager" : tier_of(*entries[0]));
+}
+
+PyObject* facts(PyObject* object, PyObject*) {
+  Ref list(PyList_New(0));
+  for (const auto& entry : *self_of(object)->entries) {
+    Ref one(facts_of(*entry));
+    if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+// listing(entry): everything a backend or a reader needs to know of a program, as plain Python.
+PyObject* listing(PyObject* object, PyObject* argument) {
+  const Entry* entry = entry_numbered(object, argument);
+  if (!entry) return nullptr;
+  const Program& program = entry->program;
+  Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
+      roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0));
+  if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes) return nullptr;
+  auto append = [](const Ref& list, PyObject* item) {
+    Ref owned(item);
+    return owned && PyList_Append(list.get(), owned.get()) == 0;
+  };
+  bool done = true;
+  for (const Region& region : program.regions) {
+    done &= append(regions, Py_BuildValue("(sOLII)", kMemoryNames[static_cast<int>(region.memory)],
+                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
+                                          region.length, region.store));
+  }
+  for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
+  for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
+  for (size_t i = 0; i < program.literals.size(); ++i) {
+    if (program.literals[i].address < 0) continue;
+    done &= append(
+        literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
+  }
+  for (const Place& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
+  for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {
+    const LeafPlace& place = entry->leaves.places[i];
+    Value* value = place.memory == Memory::PARAMETER ? entry->stores[place.store]->value(place.offset) : nullptr;
+    PyObject* leaf = value ? as_object(value) : Py_None;
+    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kMemoryNames[static_cast<int>(place.memory)],
+                                         place.active ? Py_True : Py_False, place.store, place.offset));
+  }
+  for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
+  if (!done) return nullptr;
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions",
+                       instructions.get(), "pool", pool.get(), "literals", literals.get(), "roots", roots.get(),
+                       "leaves", leaves.get(), "nodes", nodes.get(), "size", static_cast<long long>(program.size));
+}
+
+PyObject* verified(PyObject* object, PyObject* argument) {
+  const Entry* entry = entry_numbered(object, argument);
+  if (!entry) return nullptr;
+  std::string problem = verify(entry->program, true);
+  if (problem.empty() && entry->single) problem = verify(entry->program, entry->single->lowered().strips);
+  return PyUnicode_FromString(problem.c_str());
+}
+
+// locate(entry, node): the number of the instruction that computes a node of the trace, or that took it in; None for
+// what is no node of it.
+PyObject* locate(PyObject* object, PyObject* args) {
+  PyObject *number, *node;
+  if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
+  const Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const auto& values = entry->graph.values;
+  const auto found = std::find(values.begin(), values.end(), as_value(node));
+  if (found == values.end()) Py_RETURN_NONE;
+  std::vector<Id> renamed;
+  const Graph expanded = expand(entry->graph, &renamed);
+  Id id = renamed[static_cast<size_t>(found - values.begin())];
+  // A partial sum or a product without a place of its own belongs to the one node that uses it.
+  for (size_t user = id.index(); id.is_node() && entry->program.nodes[id.index()] < 0 && user < expanded.size();
+       ++user) {
+    auto operands = expanded.operands_of(user);
+    if (std::find(operands.begin(), operands.end(), id) != operands.end()) id = {Id::NODE, user};
+  }
+  if (!id.is_node() || entry->program.nodes[id.index()] < 0) Py_RETURN_NONE;
+  const size_t producer = producer_of(entry->program, entry->program.nodes[id.index()]);
+  if (producer == entry->program.instructions.size()) Py_RETURN_NONE;
+  return PyLong_FromSize_t(producer);
+}
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,191 @@
+// What the tier that makes machine code asks for, and where it puts what it made.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "bindings/programs.hpp"
+
+namespace retrograd::compiler {
+namespace {
+
+// The machine for so many members, set to them; null with an exception set.
+Machine* machine_for(const Entry& entry, unsigned int members, int pass) {
+  Machine* machine = members == 1 ? entry.single.get() : entry.existing(members);
+  if (machine && pass >= 0 && pass < kPasses) return machine;
+  PyErr_SetString(PyExc_IndexError, "there is no such machine");
+  return nullptr;
+}
+
+}  // namespace
+
+// calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct Call.
+PyObject* calls(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:calls", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  const std::vector<Call>& list = machine->calls(pass);
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
+                                   static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+}
+
+// strips(entry, batch, pass): which calls of a machine do one strip, as (first, end, times, iterations of the loop, how
+// far each pointer of each call moves from one strip to the next, in bytes).
+PyObject* strips(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIi:strips", &number, &batch, &pass)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  const Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  const Pass& of = machine->lowered().pass(pass);
+  const Py_ssize_t width = entry->options.float32 ? sizeof(float) : sizeof(double);
+  Ref result(PyList_New(0));
+  for (const Repeat& repeat : of.repeats) {
+    Ref moves(PyList_New(0));
+    for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
+      Ref one(PyTuple_New(kPointers));
+      for (Py_ssize_t p = 0; one && p < kPointers; ++p) {
+        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(of.calls[i].moves[p]) * width));
+      }
+      if (!one || PyList_Append(moves.get(), one.get()) < 0) return nullptr;
+    }
+    Ref one(moves ? Py_BuildValue("(nnIIO)", static_cast<Py_ssize_t>(repeat.begin), static_cast<Py_ssize_t>(repeat.end),
+                                  repeat.times, repeat.iterations, moves.get())
+                  : nullptr);
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
+}
+
+// profile(entry, batch, pass, times): for each call of a machine (kernel, instruction, loops, least nanoseconds).
+PyObject* profile(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch, times;
+  int pass;
+  if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  machine->enter();
+  const std::vector<LoweredCall>& lowered = machine->lowered().pass(pass).calls;
+  const std::vector<Call>& list = machine->calls(pass);
+  std::vector<double> least(list.size(), 1e300);
+  for (unsigned int t = 0; t < times; ++t) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int r = 0; r < 8; ++r) list[i].run(list[i]);
+      const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+      least[i] = std::min(least[i], spent.count() / 8);
+    }
+  }
+  Ref result(PyList_New(0));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Call& call = list[i];
+    Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
+                          call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
+    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+  }
+  return result.release();
+}
+
+// memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
+// address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
+// ranges that are zero before a backward pass; the numbers of the passes it runs; from which element on they are local
+// to strips; and something that keeps the memory alive.
+PyObject* memory(PyObject* object, PyObject* args) {
+  PyObject* number;
+  unsigned int batch;
+  if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  if (!machine_for(*entry, batch, 0)) return nullptr;
+  const std::shared_ptr<Machine>& machine = batch == 1 ? entry->single : entry->many;
+  const Lowered& lowered = machine->lowered();
+  Ref regions(PyList_New(0)), zeroed(PyList_New(0));
+  for (size_t i = 0; i < lowered.base.size(); ++i) {
+    const Region& region = entry->program.regions[i];
+    Ref one(Py_BuildValue("(sLLI)", kMemoryNames[static_cast<int>(region.memory)],
+                          static_cast<long long>(lowered.base[i]), static_cast<long long>(lowered.stride[i]),
+                          region.length));
+    if (!regions || !one || PyList_Append(regions.get(), one.get()) < 0) return nullptr;
+  }
+  for (const Range& range : lowered.zeroed) {
+    for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
+      const Address begin = range.begin + range.stride * member, end = range.end + range.stride * member;
+      Ref one(Py_BuildValue("(LL)", static_cast<long long>(begin), static_cast<long long>(end)));
+      if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
+    }
+  }
+  Ref literals(PyList_New(0));
+  for (const auto& [at, number_there] : machine->literals()) {
+    Ref one(Py_BuildValue("(Ld)", static_cast<long long>(at), number_there));
+    if (!literals || !one || PyList_Append(literals.get(), one.get()) < 0) return nullptr;
+  }
+  auto* shared = new std::shared_ptr<Machine>(machine);
+  Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
+    delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
+  }));
+  if (!keep) {
+    delete shared;
+    return nullptr;
+  }
+  Ref passes(PyList_New(0));
+  for (const int pass : machine->passes(entry->mode == GRADIENTS ? Target::WORKSPACE : Target::STORES)) {
+    Ref one(PyLong_FromLong(pass));
+    if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
+  }
+  const Place& root = entry->program.roots[0];
+  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "passes", passes.get(), "size",
+                       static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.local), "numbers",
+                       static_cast<unsigned long long>(machine->numbers()), "gradients",
+                       static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
+                       zeroed.get(), "literals", literals.get(), "root",
+                       static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
+                       root.region, "keep", keep.get());
+}
+
+// watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
+PyObject* watch(PyObject* object, PyObject* args) {
+  PyObject *hot, *token;
+  unsigned int threshold;
+  if (!PyArg_ParseTuple(args, "IOO:watch", &threshold, &hot, &token)) return nullptr;
+  Programs* self = self_of(object);
+  Ref old_hot(self->hot), old_token(self->token);
+  self->hot = Py_NewRef(hot);
+  self->token = Py_NewRef(token);
+  self->threshold = threshold;
+  Py_RETURN_NONE;
+}
+
+PyObject* fresh(PyObject* object, PyObject*) { return PyBool_FromLong(std::exchange(self_of(object)->fresh, false)); }
+
+// install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
+PyObject* install(PyObject* object, PyObject* args) {
+  PyObject *number, *keep;
+  unsigned int batch;
+  int pass;
+  unsigned long long address;
+  double milliseconds;
+  if (!PyArg_ParseTuple(args, "OIiKOd:install", &number, &batch, &pass, &address, &keep, &milliseconds)) return nullptr;
+  Entry* entry = entry_numbered(object, number);
+  if (!entry) return nullptr;
+  Machine* machine = machine_for(*entry, batch, pass);
+  if (!machine) return nullptr;
+  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
+  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
+  machine->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
+  auto& passes = entry->milliseconds;
+  if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
+  passes.back().second += milliseconds;
+  Py_RETURN_NONE;
+}
+
+}  // namespace retrograd::compiler

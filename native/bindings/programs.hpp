@@ -1,0 +1,98 @@
+// The compiler as Python sees it: the type retrograd._native.Programs, the programs of one compiled function.
+//
+// Its methods are functions of Python's calling convention, by what they are for: compiling a trace
+// (compile_entry.cpp), calls (dispatch.cpp), invalidation (invalidation.cpp), batches (batches.cpp), the bridge to the
+// JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and std::bad_alloc: the type's
+// table of methods turns them into Python's.
+#pragma once
+
+#include "compiler/guards/dependency_guards.hpp"
+#include "compiler/run/specialization.hpp"
+
+namespace retrograd::compiler {
+
+struct Programs {
+  PyObject_HEAD std::vector<std::unique_ptr<Entry>>* entries;  // the one used last comes first
+  PyObject* miss;
+  size_t made;
+  Workspaces* workspaces;
+  Arguments* scratch;
+  std::vector<Arguments>* members;  // the same for the members of a batch
+  Captured* captured;               // what the function can reach; null before that is known
+  // Those before it at which somebody was looking when they were replaced.
+  std::vector<std::unique_ptr<Captured>>* looked_at;
+  // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
+  PyObject *hot, *token;
+  uint32_t threshold;
+  uint64_t batch_runs;  // of machines, for members of batches
+  bool fresh;           // there is a new program, or one has run for a new number of members
+};
+
+inline Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
+
+Entry* entry_with(Programs* self, size_t number);
+// The one whose number a Python object is; null with an exception set.
+Entry* entry_numbered(PyObject* object, PyObject* number);
+
+// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
+// every node, as rg.detect_anomaly() does.
+const char* must_run_eagerly(bool differentiates);
+
+// Adds the gradients of active arguments that were Values to them.
+void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
+
+// Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
+// `put` is meant. Python code may run: what the machine has computed must have been taken.
+void count_run(Programs* self, Entry& entry, const Machine& machine);
+
+// The items of a tuple, borrowed.
+std::vector<PyObject*> items_of(PyObject* tuple);
+
+// Whether what the function can reach is, as far as one call looks, what it was when it was traced.
+inline bool as_it_was(const Programs* self) { return !self->captured || self->captured->same(); }
+
+// A program has answered a call, or a member of a batch.
+inline void count_hit(const Programs* self, Entry& entry) {
+  ++entry.hits;
+  if (self->captured) entry.answered_in = self->captured->rounds();
+}
+
+// The forward pass of an entry for a call.
+Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed);
+
+bool add_programs_type(PyObject* module);
+
+// compile_entry.cpp
+PyObject* add(PyObject* object, PyObject* args);
+PyObject* drop(PyObject* object, PyObject* number);
+// dispatch.cpp
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* check(PyObject* object, PyObject* args);
+// invalidation.cpp
+PyObject* capture(PyObject* object, PyObject* places);
+PyObject* changed(PyObject* object, PyObject*);
+PyObject* newer(PyObject* object, PyObject* leaves);
+PyObject* doubt(PyObject* object, PyObject* late);
+PyObject* doubted(PyObject* object, PyObject* args);
+PyObject* settle_doubt(PyObject* object, PyObject* args);
+// batches.cpp
+PyObject* batch(PyObject* object, PyObject* args);
+PyObject* unfit(PyObject* object, PyObject* members);
+// jit_bridge.cpp
+PyObject* calls(PyObject* object, PyObject* args);
+PyObject* profile(PyObject* object, PyObject* args);
+PyObject* memory(PyObject* object, PyObject* args);
+PyObject* strips(PyObject* object, PyObject* args);
+PyObject* watch(PyObject* object, PyObject* args);
+PyObject* fresh(PyObject* object, PyObject*);
+PyObject* install(PyObject* object, PyObject* args);
+// inspection.cpp
+PyObject* tier(PyObject* object, PyObject*);
+PyObject* facts(PyObject* object, PyObject*);
+PyObject* listing(PyObject* object, PyObject* number);
+PyObject* verified(PyObject* object, PyObject* number);
+PyObject* locate(PyObject* object, PyObject* args);
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,313 @@
+#include "compiler/graph/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tape/walk.hpp"
+
+namespace retrograd::compiler {
+
+Id Graph::add(uint16_t row, std::span<const Id> of, uint32_t source_line, uint32_t more) {
+  if (rows.size() >= Id::kLimit) throw Unsupported("the function records more than a thousand million operations");
+  if (first.empty()) first.push_back(0);
+  rows.push_back(row);
+  operands.insert(operands.end(), of.begin(), of.end());
+  first.push_back(static_cast<uint32_t>(operands.size()));
+  extra.push_back(more);
+  source.push_back(source_line);
+  return {Id::NODE, rows.size() - 1};
+}
+
+Id Graph::literal(double number) {
+  literals.push_back(number);
+  return {Id::LITERAL, literals.size() - 1};
+}
+
+namespace {
+
+// Numbers kept in the `source` field of values while the tape is read, and put back afterwards.
+class Scratch {
+ public:
+  explicit Scratch(size_t expected) { saved_.reserve(expected); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    for (size_t i = saved_.size(); i-- > 0;) saved_[i].first->source = saved_[i].second;
+  }
+  void set(Value* value, uint32_t number) {
+    saved_.emplace_back(value, value->source);
+    value->source = number;
+  }
+
+ private:
+  std::vector<std::pair<Value*, uint32_t>> saved_;
+};
+
+class Lifting {
+ public:
+  Lifting(std::span<const Selection> selections, uint64_t since) : since_(since) {
+    for (const Selection& selection : selections) selections_.emplace(selection.node, &selection);
+  }
+
+  Graph run(std::span<Value* const> roots, std::span<Value* const> inputs) {
+    collect(roots);
+    Scratch scratch(nodes_.size() + 1024);
+    count_uses(roots);
+    // No leaf has a number yet.
+    for (auto& [value, uses] : uses_) scratch.set(value, 0);
+    for (Value* input : inputs) {
+      if (!uses_.count(input)) scratch.set(input, 0);
+    }
+    reserve();
+    for (Value* input : inputs) leaf(input, scratch);
+    for (Value* node : nodes_) add(node, scratch);
+    for (Value* root : roots) graph_.roots.push_back(id_of(root, scratch));
+    return std::move(graph_);
+  }
+
+ private:
+  // What the roots depend on, oldest first.
+  void collect(std::span<Value* const> roots) {
+    Value* youngest = nullptr;
+    for (Value* root : roots) {
+      if (root->code == LEAF) continue;
+      mark_any(root);
+      if (!youngest || place_of(root) > place_of(youngest)) youngest = root;
+    }
+    if (!youngest) return;
+    bool users = false, older = false;
+    Interrupt interrupt;
+    interrupt.ignore();
+    walk(youngest, interrupt, [&](Value* place) {
+      Value* node = node_at(place);
+      users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
+      older |= position_of(place) < since_;
+      nodes_.push_back(node);
+      each_older_operand(node, place, mark_any);
+      if (const Selection* selection = selection_of(node)) {
+        followed_.insert(node);
+        for (Value* candidate : selection->candidates) mark_any(candidate);
+      }
+      return !users && !older;
+    });
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw std::bad_alloc();
+    }
+    if (users) throw Unsupported("a node made by hand, with its own derivative, is part of the function");
+    if (older) throw Unsupported("the function uses a result that was computed before it was called");
+    std::reverse(nodes_.begin(), nodes_.end());
+  }
+
+  const Selection* selection_of(const Value* node) const {
+    if (selections_.empty() || row_of(node) != ROW_identity) return nullptr;
+    auto found = selections_.find(node);
+    return found == selections_.end() ? nullptr : found->second;
+  }
+
+  // How many references to each leaf the graph holds, and its trace does.
+  void count_uses(std::span<Value* const> roots) {
+    std::unordered_map<const Block*, bool> seen;
+    for (Value* node : nodes_) {
+      if (node->flags & OWNS_BLOCK && node->block->references > 1 && !seen.emplace(node->block, true).second) continue;
+      count_operands(node);
+    }
+    std::unordered_set<const void*> tuples;
+    for (auto& [node, selection] : selections_) {
+      if (!followed_.count(node)) count_operands(selection->node);  // nothing depends on it
+      if (!tuples.insert(selection->shared).second) continue;
+      for (Value* candidate : selection->candidates) count(candidate);
+    }
+    for (Value* root : roots) count(root);
+    count(roots[0]);
+  }
+  void count(Value* value) {
+    if (value->code == LEAF) ++uses_[value];
+  }
+  void count_operands(Value* node) {
+    each_operand(node, [&](Value* operand) { count(operand); });
+  }
+
+  void reserve() {
+    graph_.rows.reserve(nodes_.size());
+    graph_.first.reserve(nodes_.size() + 1);
+    graph_.first.push_back(0);
+    graph_.operands.reserve(2 * nodes_.size());
+    graph_.extra.reserve(nodes_.size());
+    graph_.source.reserve(nodes_.size());
+    graph_.literals.reserve(nodes_.size() / 2);
+  }
+
+  Id leaf(Value* value, Scratch& scratch) {
+    if (value->source) return Id::from_bits(value->source - 1);
+    Id id{Id::LEAF, graph_.leaves.size()};
+    graph_.leaves.push_back(value);
+    scratch.set(value, id.bits() + 1);
+    return id;
+  }
+
+  Id id_of(Value* value, Scratch& scratch) {
+    if (value->source) return Id::from_bits(value->source - 1);
+    auto found = uses_.find(value);
+    if (found == uses_.end() || found->second != Py_REFCNT(as_object(value))) return leaf(value, scratch);
+    Id id = graph_.literal(value->data);
+    scratch.set(value, id.bits() + 1);
+    return id;
+  }
+
+  void add(Value* node, Scratch& scratch) {
+    const uint32_t source = node->source;
+    const uint16_t row = row_of(node);
+    std::vector<Id>& ids = ids_;
+    ids.clear();
+    Id id;
+    if (const Selection* selection = selection_of(node)) {
+      for (Value* candidate : selection->candidates) ids.push_back(id_of(candidate, scratch));
+      id = graph_.add(selection->row, ids, source, selection->slot);
+    } else if (row == ROW_softmax) {
+      const Id shared[] = {shared_block(node, scratch)};
+      id = graph_.add(row, shared, source, static_cast<uint32_t>(node->index));
+    } else {
+      const Form form = form_of(node);
+      if (form == NUMBER_LEFT) ids.push_back(graph_.literal(node->number));
+      each_operand(node, [&](Value* operand) { ids.push_back(id_of(operand, scratch)); });
+      if (form == NUMBER_RIGHT) ids.push_back(graph_.literal(node->number));
+      id = graph_.add(row, ids, source);
+    }
+    scratch.set(node, id.bits() + 1);
+    graph_.values.resize(graph_.size());
+    graph_.values.back() = node;
+  }
+
+  // The operands that the outputs of one softmax share.
+  Id shared_block(Value* node, Scratch& scratch) {
+    auto [found, fresh] = blocks_.try_emplace(node->block);
+    if (!fresh) return found->second;
+    std::vector<Id> ids;
+    each_operand(node, [&](Value* operand) { ids.push_back(id_of(operand, scratch)); });
+    return blocks_[node->block] = graph_.add(ROW_BLOCK, ids, node->source);
+  }
+
+  uint64_t since_;
+  std::unordered_map<const Value*, const Selection*> selections_;
+  std::unordered_set<const Value*> followed_;  // those of their nodes that the roots depend on
+  std::unordered_map<Value*, Py_ssize_t> uses_;
+  std::unordered_map<const Block*, Id> blocks_;
+  std::vector<Value*> nodes_;
+  std::vector<Id> ids_;
+  Graph graph_;
+};
+
+}  // namespace
+
+Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
+           uint64_t since) {
+  return Lifting(selections, since).run(roots, inputs);
+}
+
+// --- fewer rows ------------------------------------------------------------------------------------------------
+
+namespace {
+
+class Expansion {
+ public:
+  explicit Expansion(const Graph& graph) : from_(graph) {
+    to_.leaves = graph.leaves;
+    to_.literals = graph.literals;
+    to_.rows.reserve(graph.size());
+    to_.first.reserve(graph.size() + 1);
+    to_.operands.reserve(graph.operands.size());
+    new_ids_.resize(graph.size());
+  }
+
+  const std::vector<Id>& new_ids() const { return new_ids_; }
+
+  Graph run() {
+    for (size_t i = 0; i < from_.size(); ++i) new_ids_[i] = node(i);
+    for (Id root : from_.roots) to_.roots.push_back(renamed(root));
+    return std::move(to_);
+  }
+
+ private:
+  Id renamed(Id id) const { return id.is_node() ? new_ids_[id.index()] : id; }
+
+  Id add(uint16_t row, std::initializer_list<Id> of) { return to_.add(row, {of.begin(), of.size()}, source_); }
+  Id add(uint16_t row, const std::vector<Id>& of) { return to_.add(row, of, source_); }
+
+  Id node(size_t i) {
+    source_ = from_.source[i];
+    std::vector<Id> ids;
+    for (Id id : from_.operands_of(i)) ids.push_back(renamed(id));
+    switch (from_.rows[i]) {
+      case ROW_sum: return ids.empty() ? to_.literal(0.0) : add(ROW_sum, ids);
+      case ROW_dot: return ids.empty() ? to_.literal(0.0) : add(ROW_dot, ids);
+      case ROW_mean:
+        if (ids.empty()) return to_.literal(std::numeric_limits<double>::quiet_NaN());
+        return add(ROW_div, {add(ROW_sum, ids), to_.literal(static_cast<double>(ids.size()))});
+      case ROW_prod: return product(ids);
+      case ROW_logsumexp: {
+        const Shares shares = shares_of(ids);
+        return add(ROW_add, {shares.largest, add(ROW_log, {shares.sum})});
+      }
+      case ROW_BLOCK: blocks_.emplace(i, shares_of(ids)); return Id();  // nobody asks
+      case ROW_softmax: {
+        const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
+        return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
+      }
+      case ROW_div:
+        if (ids[1].is_literal() && has_inverse(to_.literals[ids[1].index()])) {
+          return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
+        }
+        return add(ROW_div, ids);
+      default: return to_.add(from_.rows[i], ids, source_, from_.extra[i]);
+    }
+  }
+
+  // Whether multiplying by the inverse is dividing: of powers of two.
+  static bool has_inverse(double number) {
+    int exponent;
+    return std::fabs(std::frexp(number, &exponent)) == 0.5 && std::fabs(number) < 0x1p1000 &&
+           std::fabs(number) > 0x1p-1000;
+  }
+
+  Id product(const std::vector<Id>& ids) {
+    if (ids.empty()) return to_.literal(1.0);
+    Id result = ids[0];
+    for (size_t i = 1; i < ids.size(); ++i) result = add(ROW_mul, {result, ids[i]});
+    return ids.size() == 1 ? add(ROW_identity, {result}) : result;
+  }
+
+  struct Shares {
+    Id largest, sum;
+    std::vector<Id> exponentials;
+  };
+  // exp(a - m) of each operand and their sum, where no gradient flows through the largest, m.
+  Shares shares_of(const std::vector<Id>& ids) {
+    Shares shares;
+    shares.largest = add(ROW_LARGEST, ids);
+    for (Id id : ids) shares.exponentials.push_back(add(ROW_sub, {id, shares.largest}));
+    for (Id& id : shares.exponentials) id = add(ROW_exp, {id});
+    shares.sum = add(ROW_sum, shares.exponentials);
+    return shares;
+  }
+
+  const Graph& from_;
+  Graph to_;
+  std::vector<Id> new_ids_;
+  std::unordered_map<size_t, Shares> blocks_;
+  uint32_t source_ = 0;
+};
+
+}  // namespace
+
+Graph expand(const Graph& graph, std::vector<Id>* renamed) {
+  Expansion expansion(graph);
+  Graph result = expansion.run();
+  if (renamed) *renamed = expansion.new_ids();
+  return result;
+}
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,252 @@
+#include "compiler/guards/dependency_guards.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace retrograd::compiler {
+namespace {
+
+// What a call may spend on looking, in units of about two nanoseconds: on all, if they are few, else on the outermost
+// ones and on some of the others.
+constexpr size_t kFew = 256, kAlways = 96, kInTurn = 16;
+
+size_t size_of(PyObject* object) {
+  if (PyList_Check(object)) return static_cast<size_t>(PyList_Size(object));
+  if (PyDict_Check(object)) return static_cast<size_t>(PyDict_Size(object));
+  if (PyAnySet_Check(object)) return static_cast<size_t>(PySet_Size(object));
+  const Py_ssize_t size = PyObject_Size(object);
+  if (size < 0) PyErr_Clear();
+  return static_cast<size_t>(size);
+}
+
+// What the stable ABI has no function for, or only slow ones.
+traverseproc traverse_cell = nullptr;
+descrgetfunc descriptor_get = nullptr;
+
+// Where PyDict_Next must begin to find a key at once; it is probably at `likely` or behind.
+Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t likely) {
+  PyObject *key, *item;
+  Py_ssize_t at = likely;
+  for (Py_ssize_t before = at; PyDict_Next(dict, &at, &key, &item); before = at) {
+    if (key == name) return before;
+  }
+  return likely == 0 ? 0 : position_of_key(dict, name, 0);
+}
+
+// Whether both are the same number or text, boxed anew.
+bool same_scalar(PyObject* one, PyObject* other) {
+  if (Py_TYPE(one) != Py_TYPE(other)) return false;
+  if (PyFloat_CheckExact(one)) return same_bits(PyFloat_AsDouble(one), PyFloat_AsDouble(other));
+  if (!PyLong_CheckExact(one) && !PyUnicode_CheckExact(one) && !PyBytes_CheckExact(one)) return false;
+  const int equal = PyObject_RichCompareBool(one, other, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Captured> Captured::read(PyObject* places) {
+  auto captured = std::make_unique<Captured>();
+  captured->since_ = births;
+  for (Py_ssize_t i = 0; i < PyList_Size(places); ++i) {
+    if (!captured->read_place(PyList_GetItem(places, i))) return nullptr;
+  }
+  captured->choose();
+  return captured;
+}
+
+// Chooses the places at which every call looks: all of them, or the outermost ones where there are many.
+void Captured::choose() {
+  size_t all = 0, spent = 0;
+  for (const Place& place : places_) all += cost_of(place);
+  const size_t most = all <= kFew ? kFew : kAlways;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const size_t cost = cost_of(places_[i]);
+    const bool now = spent + cost <= most;
+    (now ? always_ : in_turn_).push_back(static_cast<uint32_t>(i));
+    if (now) spent += cost;
+  }
+}
+
+size_t Captured::cost_of(const Place& place) const {
+  switch (place.kind) {
+    case NAMED: return things_[place.first].object ? 4 : 8;  // what is not there is looked up
+    case SHARED: return 12;
+    case SLOT: return 6;
+    case ITEMS: return 4 + place.count;
+    default: return 4;
+  }
+}
+
+bool Captured::read_place(PyObject* tuple) {
+  static constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"items", ITEMS},   {"size", SIZE}, {"entry", ENTRY}, {"named", NAMED},
+      {"shared", SHARED}, {"slot", SLOT}, {"cell", CELL},
+  };
+  const char* kind;
+  PyObject *object, *name;
+  if (!PyArg_ParseTuple(tuple, "sOO", &kind, &object, &name)) return false;
+  const auto known =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& one) { return one.first == kind; });
+  if (known == std::end(kinds)) {
+    PyErr_Format(PyExc_ValueError, "there is no kind of place %s", kind);
+    return false;
+  }
+  Place place{known->second, Ref::borrow(object), Ref::borrow(name), 0, things_.size(), 1};
+  switch (place.kind) {
+    case ITEMS:
+      place.count = static_cast<size_t>(PyList_Size(object));
+      for (size_t i = 0; i < place.count; ++i) keep(PyList_GetItem(object, static_cast<Py_ssize_t>(i)));
+      break;
+    case SIZE: place.count = size_of(object); break;
+    case ENTRY:
+    case NAMED: {  // after the one before it, if that is of the same dictionary
+      const Place* last = places_.empty() ? nullptr : &places_.back();
+      const bool next = last && last->kind == place.kind && last->object.get() == object;
+      place.position = position_of_key(object, name, next ? last->position : 0);
+      break;
+    }
+    case SHARED: break;
+    case CELL: traverse_cell = reinterpret_cast<traverseproc>(PyType_GetSlot(Py_TYPE(object), Py_tp_traverse)); break;
+    case SLOT: descriptor_get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(name), Py_tp_descr_get)); break;
+  }
+  if (place.kind != ITEMS && place.kind != SIZE) keep(content(place).get());
+  places_.push_back(std::move(place));
+  return !PyErr_Occurred();
+}
+
+void Captured::keep(PyObject* object) {
+  const bool dies = object && Py_TYPE(object) == value_type;
+  things_.push_back({object, dies ? Ref() : Ref::borrow(object)});
+}
+
+// What is in a place that holds one thing; nothing if there is none.
+Ref Captured::content(const Place& place) {
+  PyObject* object = place.object.get();
+  Ref found;
+  switch (place.kind) {
+    case CELL: each_referent(traverse_cell, object, [&](PyObject* inside) { found = Ref::borrow(inside); }); break;
+    case ENTRY:
+    case NAMED: found = Ref::borrow(PyDict_GetItemWithError(object, place.name.get())); break;
+    case SHARED: found = Ref(PyObject_GetAttr(object, place.name.get())); break;
+    default: found = Ref(descriptor_get(place.name.get(), object, nullptr));
+  }
+  if (!found) PyErr_Clear();
+  return found;
+}
+
+bool Captured::same_thing(size_t number, PyObject* now) {
+  Thing& thing = things_[number];
+  if (thing.object == now) return true;
+  if (!now || !thing.held || !same_scalar(thing.held.get(), now)) return false;
+  thing = {now, Ref::borrow(now)};
+  return true;
+}
+
+bool Captured::same_items(const Place& place, size_t begin, size_t end) {
+  PyObject* list = place.object.get();
+  if (static_cast<size_t>(PyList_Size(list)) != place.count) return false;
+  for (size_t i = begin; i < end; ++i) {
+    if (!same_thing(place.first + i, PyList_GetItem(list, static_cast<Py_ssize_t>(i)))) return false;
+  }
+  return true;
+}
+
+bool Captured::same_place(const Place& place) {
+  switch (place.kind) {
+    case ENTRY:
+    case NAMED: {
+      // Where it was found before, it mostly still is.
+      PyObject *key, *item;
+      Py_ssize_t at = place.position;
+      const bool found = PyDict_Next(place.object.get(), &at, &key, &item) && key == place.name.get();
+      if (!found && place.kind == ENTRY) return false;
+      return same_thing(place.first, found ? item : content(place).get());
+    }
+    case ITEMS: return same_items(place, 0, place.count);
+    case SIZE: return size_of(place.object.get()) == place.count;
+    default: return same_thing(place.first, content(place).get());
+  }
+}
+
+bool Captured::all_same() {
+  return std::all_of(places_.begin(), places_.end(), [&](const Place& place) { return same_place(place); });
+}
+
+bool Captured::same_in_turn() {
+  for (size_t spent = 0; spent < kInTurn;) {
+    const Place& place = places_[in_turn_[turn_]];
+    bool same;
+    if (place.kind == ITEMS) {
+      const size_t end = std::min(place.count, within_ + kInTurn - spent);
+      same = same_items(place, within_, end);
+      spent += end - within_;
+      within_ = end < place.count ? end : 0;
+    } else {
+      same = same_place(place);
+    }
+    if (!same) return false;
+    spent += 4;
+    if (within_ == 0 && ++turn_ == in_turn_.size()) {
+      turn_ = 0;
+      ++rounds_;
+      return true;
+    }
+  }
+  return true;
+}
+
+bool Captured::same() {
+  const Look look(this);
+  if (since_ != births) {
+    if (!all_same()) return false;
+    since_ = births;
+    ++rounds_;
+    return true;
+  }
+  for (const uint32_t i : always_) {
+    if (!same_place(places_[i])) return false;
+  }
+  return in_turn_.empty() || same_in_turn();
+}
+
+// What is in a place now and was not before.
+PyObject* Captured::others(const Place& place) {
+  Ref list(PyList_New(0));
+  if (!list || place.kind == SIZE) return list.release();
+  if (place.kind != ITEMS) {
+    const Ref now = content(place);
+    return now && PyList_Append(list.get(), now.get()) < 0 ? nullptr : list.release();
+  }
+  for (size_t i = 0; i < static_cast<size_t>(PyList_Size(place.object.get())); ++i) {
+    PyObject* now = PyList_GetItem(place.object.get(), static_cast<Py_ssize_t>(i));
+    if (i < place.count && same_thing(place.first + i, now)) continue;
+    if (PyList_Append(list.get(), now) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+PyObject* Captured::changed() {
+  const Look look(this);
+  Ref list(PyList_New(0));
+  for (size_t i = 0; list && i < places_.size(); ++i) {
+    if (same_place(places_[i])) continue;
+    Ref instead(others(places_[i]));
+    const bool at_once = std::binary_search(always_.begin(), always_.end(), static_cast<uint32_t>(i));
+    PyObject* flag = at_once ? Py_True : Py_False;
+    Ref one(instead ? Py_BuildValue("(nOO)", static_cast<Py_ssize_t>(i), flag, instead.get()) : nullptr);
+    if (!one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+int Captured::traverse(visitproc visit, void* arg) const {
+  for (const Place& place : places_) {
+    Py_VISIT(place.object.get());
+    Py_VISIT(place.name.get());
+  }
+  for (const Thing& thing : things_) Py_VISIT(thing.held.get());
+  return 0;
+}
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,190 @@
+#include "compiler/passes/packing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "ops/op_traits.hpp"
+
+namespace retrograd::compiler {
+
+std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Leaves& leaves) {
+  std::vector<bool> active(graph.size());
+  const auto is_active = [&](Id id) {
+    if (id.is_node()) return bool(active[id.index()]);
+    return id.is_leaf() && leaves.places[id.index()].active;
+  };
+  for (size_t term = 0; term < terms.size(); ++term) {
+    auto operands = terms.operands_of(term);
+    bool any = false;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const bool flows = terms.kinds[term] != Kind::MAP || kFacts[terms.rows[term]].flows[i];
+      any |= flows && is_active(operands[i]);
+    }
+    active[terms.results[term]] = any && terms.rows[term] != ROW_LARGEST;
+  }
+  // What depends on a parameter and does not reach the result needs no gradient.
+  std::vector<bool> reaches(graph.size());
+  if (graph.roots[0].is_node()) reaches[graph.roots[0].index()] = true;
+  for (size_t term = terms.size(); term-- > 0;) {
+    const uint32_t result = terms.results[term];
+    if (!active[result] || !reaches[result]) {
+      active[result] = false;
+      continue;
+    }
+    auto operands = terms.operands_of(term);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const bool flows = terms.kinds[term] != Kind::MAP || kFacts[terms.rows[term]].flows[i];
+      if (flows && operands[i].is_node()) reaches[operands[i].index()] = true;
+    }
+  }
+  return active;
+}
+
+namespace {
+
+// An order in which many terms of a kind come together, whatever their level: the kinds have turns, and a turn takes
+// all terms of its kind whose operands are known. What kinds of operands those are does not count, for lists name any.
+class Turns {
+ public:
+  Turns(const Terms& terms, const std::vector<Key>& keys, size_t nodes) : terms_(terms), wanted_(terms.size()) {
+    number_kinds(keys);
+    find_readers(nodes);
+  }
+
+  // When each term has its turn.
+  std::vector<uint32_t> run() {
+    std::vector<uint32_t> turns(terms_.size());
+    for (uint32_t term = 0; term < terms_.size(); ++term) {
+      if (wanted_[term] == 0) make_ready(term);
+    }
+    uint32_t turn = 0, kind = 0;
+    while (!waiting_.empty()) {
+      const auto next = waiting_.lower_bound(kind);
+      kind = next == waiting_.end() ? *waiting_.begin() : *next;
+      waiting_.erase(kind);
+      for (const uint32_t term : std::exchange(ready_[kind], {})) {
+        turns[term] = turn;
+        for (uint32_t i = first_[term]; i < first_[term + 1]; ++i) {
+          if (--wanted_[readers_[i]] == 0) make_ready(readers_[i]);
+        }
+      }
+      ++kind;
+      ++turn;
+    }
+    return turns;
+  }
+
+ private:
+  void number_kinds(const std::vector<Key>& keys) {
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> numbers;
+    kind_.resize(keys.size());
+    for (const Key& key : keys) {
+      const auto next = static_cast<uint32_t>(numbers.size());
+      kind_[key.term] = numbers.try_emplace({key.what, key.number}, next).first->second;
+    }
+    ready_.resize(numbers.size());
+  }
+
+  // Of each term, those that read its result.
+  void find_readers(size_t nodes) {
+    std::vector<uint32_t> maker(nodes);
+    for (uint32_t term = 0; term < terms_.size(); ++term) maker[terms_.results[term]] = term;
+    const auto each_read = [&](auto visit) {
+      for (uint32_t term = 0; term < terms_.size(); ++term) {
+        for (Id id : terms_.operands_of(term)) {
+          if (id.is_node()) visit(term, maker[id.index()]);
+        }
+      }
+    };
+    first_.resize(terms_.size() + 1);
+    each_read([&](uint32_t, uint32_t read) { ++first_[read + 1]; });
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    readers_.resize(first_.back());
+    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+    each_read([&](uint32_t term, uint32_t read) {
+      readers_[next[read]++] = term;
+      ++wanted_[term];
+    });
+  }
+
+  void make_ready(uint32_t term) {
+    ready_[kind_[term]].push_back(term);
+    waiting_.insert(kind_[term]);
+  }
+
+  const Terms& terms_;
+  std::vector<uint32_t> kind_, wanted_;       // of each term; `wanted_`: how many operands are not known yet
+  std::vector<uint32_t> first_, readers_;     // those of term t begin at first_[t]
+  std::vector<std::vector<uint32_t>> ready_;  // the terms of each kind whose operands are known
+  std::set<uint32_t> waiting_;                // the kinds that have some
+};
+
+// In a large program without a pattern, a few terms that differ from many in the kinds of their operands join those:
+// lists name any operand, and a call for each of the few would cost more. Whether it changed anything.
+bool join_small_groups(std::vector<Key>& keys) {
+  constexpr size_t kSmall = 8;  // terms
+  std::vector<std::span<Key>> groups;
+  for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
+    groups.push_back(std::span(keys).subspan(begin, end - begin));
+  }
+  if (!lacks_pattern(keys.size(), groups.size())) return false;
+  bool joined = false;
+  for (size_t first = 0, last = 0; first < groups.size(); first = last) {
+    const Key alike = groups[first][0];
+    if (alike.what >> 24 != static_cast<uint32_t>(Kind::MAP)) {
+      last = first + 1;
+      continue;
+    }
+    size_t most = first;
+    for (; last < groups.size() && groups[last][0].level == alike.level && groups[last][0].what == alike.what; ++last) {
+      if (groups[last].size() > groups[most].size()) most = last;
+    }
+    for (size_t i = first; i < last; ++i) {
+      if (groups[i].size() >= kSmall || groups[i][0].number != groups[most][0].number) continue;
+      for (Key& key : groups[i]) key.operands = groups[most][0].operands;
+      joined |= i != most;
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active, Order order) {
+  std::vector<Key> keys(terms.size());
+  for (size_t term = 0; term < terms.size(); ++term) {
+    auto operands = terms.operands_of(term);
+    const Kind kind = terms.kinds[term];
+    Key& key = keys[term];
+    key.level = terms.levels[term];
+    key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms.rows[term]) << 8 |
+               static_cast<uint32_t>(terms.has_init[term]) << 1 | static_cast<uint32_t>(active[terms.results[term]]);
+    key.arity = static_cast<uint32_t>(operands.size());
+    key.term = static_cast<uint32_t>(term);
+    key.operands = 0;
+    key.number = 0;
+    // The kinds of the operands; of those that are summed over, the first one's, or the first pair's.
+    const size_t looked_at = kind == Kind::MAP || kind == Kind::DOT ? std::min<size_t>(operands.size(), 3) : size_t{1};
+    for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
+    if (kind == Kind::MAP && terms.rows[term] == ROW_pow && operands[1].is_literal()) {
+      key.number = std::bit_cast<uint64_t>(graph.literals[operands[1].index()]);
+    }
+  }
+  if (order == Order::TURNS) {
+    const std::vector<uint32_t> turns = Turns(terms, keys, graph.size()).run();
+    for (Key& key : keys) {
+      key.level = turns[key.term];
+      key.operands = 0;
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  if (join_small_groups(keys)) std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+}  // namespace retrograd::compiler

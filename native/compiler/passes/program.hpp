@@ -1,0 +1,121 @@
+// The vector program: the one intermediate representation that every backend reads.
+//
+// Memory is one sequence of numbers, divided into regions: parameters, inputs, literals, and one region for each group
+// of like terms. An address is a place in that sequence. An instruction works on a nest of loops: `sizes` are the
+// extents, outermost first, the last `reduced` of them being summed over; a view says which address each iteration of
+// the nest touches, as base + the sum of index times stride. A view never leaves its region.
+//
+//   MAP       d = row(x, y, z)                    INDEXED  the same through lists of addresses in the pool
+//   DOT       d = [init +] sum x * y              SUM      d = [init +] sum x      EXTREME  d = max or min of x
+//   GATHER    d = the numbers at a list of addresses
+//   SELECT    d = the number at x + stride * index, or at pool[x + index], by the index argument that y names
+//
+// Instructions are in an order in which operands come before results. The gradient program is the same list, read
+// backwards, each instruction telling its operands what it owes them (lower.cpp).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "compiler/passes/reductions.hpp"
+
+namespace retrograd::compiler {
+
+constexpr int kRank = 8;  // loops of a nest at most
+using Address = int64_t;
+constexpr uint32_t kNoRegion = UINT32_MAX;
+
+enum class Memory : uint8_t {
+  PARAMETER,  // a store's numbers, shared by all members of a batch
+  INPUT,      // numbers that come with each call
+  LITERAL,    // numbers in the program
+  VALUE,      // results
+};
+
+constexpr const char* kMemoryNames[] = {"parameter", "input", "literal", "value"};
+
+struct Region {
+  Memory memory;
+  bool active;  // whether it depends on anything that a gradient is wanted of
+  Address base;
+  uint32_t length;
+  uint32_t store;  // which store, of a PARAMETER region
+};
+
+enum class Code : uint8_t { MAP, INDEXED, DOT, SUM, EXTREME, GATHER, SELECT };
+
+struct View {
+  uint32_t region = kNoRegion;  // kNoRegion: a list in the pool, or index arguments
+  Address base = 0;
+  std::array<int32_t, kRank> strides{};
+  friend bool operator==(const View&, const View&) = default;
+};
+
+struct Instruction {
+  Code code;
+  uint16_t row = 0;
+  uint8_t rank = 0;           // loops
+  uint8_t reduced = 0;        // how many of them, the innermost, are summed over
+  uint8_t operands = 0;       // of views: x, y, z
+  bool has_init = false;      // of a DOT: its init is views[2]
+  bool through_pool = false;  // of a SELECT: x is a list in the pool
+  int32_t stride = 0;         // of a SELECT
+  uint32_t limit = 0;         // of a SELECT: indices are below it
+  uint32_t source = 0;        // the user's line
+  uint32_t terms = 0;         // how many scalar results it computes
+  std::array<uint32_t, kRank> sizes{};
+  View result;
+  std::array<View, 3> views{};
+};
+
+struct Place {
+  uint32_t region = kNoRegion;
+  Address address = -1;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+struct Program {
+  std::vector<Region> regions;
+  std::vector<Instruction> instructions;
+  std::vector<int32_t> pool;
+  Address size = 0;             // of memory
+  std::vector<Place> literals;  // where each literal's number goes; address -1 when nothing reads it
+  std::vector<Place> roots;
+  std::vector<Address> nodes;          // where each node of the graph is, -1 when it has no place of its own
+  std::vector<uint32_t> index_limits;  // for each index argument, how many candidates it has; 0 when unused
+  size_t groups = 0;
+  size_t terms = 0;
+};
+
+// Where a leaf lives: a parameter in a store, or an input of the call.
+struct LeafPlace {
+  Memory memory;
+  bool active;
+  uint32_t store;   // of a parameter
+  uint32_t offset;  // its place in the store, or among the active or inactive inputs
+};
+struct Leaves {
+  std::vector<LeafPlace> places;      // of each leaf of the graph
+  std::vector<uint32_t> store_sizes;  // of each store
+  uint32_t active_inputs = 0, inactive_inputs = 0;
+};
+
+// What makes a group of like terms: that they have the same level, or, where there is no pattern, that their operands
+// are known when their kind has its turn.
+enum class Order { LEVELS, TURNS };
+
+Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves, Order order = Order::LEVELS);
+
+// Whether a large program's terms are so unlike each other that its groups are small.
+constexpr bool lacks_pattern(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
+
+// Checks everything that the comment above promises; the first violation in words, or nothing.
+std::string verify(const Program& program, bool every_address);
+
+// The region that an address is in.
+uint32_t region_at(const Program& program, Address address);
+
+// The instruction that writes an address; the number of instructions when none does.
+size_t producer_of(const Program& program, Address address);
+
+}  // namespace retrograd::compiler

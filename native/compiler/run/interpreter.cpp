@@ -1,0 +1,271 @@
+#include "compiler/run/interpreter.hpp"
+
+#include <algorithm>
+
+#include "tape/record.hpp"
+
+namespace retrograd::compiler {
+
+Replay::Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared_ptr<Store>> stores)
+    : graph_(graph),
+      leaves_(leaves),
+      stores_(std::move(stores)),
+      first_node_(static_cast<uint32_t>(graph.leaves.size() + graph.literals.size())),
+      values_(first_node_ + graph.size()),
+      adjoints_(values_.size()) {
+  operands_.reserve(graph.operands.size());
+  for (Id id : graph.operands) operands_.push_back(flat(id));
+  for (Id id : graph.roots) roots_.push_back(flat(id));
+  size_t longest = 0;
+  for (size_t node = 0; node < graph.size(); ++node) {
+    longest = std::max<size_t>(longest, graph.first[node + 1] - graph.first[node]);
+  }
+  scratch_.reserve(longest);  // no pass needs memory of its own: it could be refused in the middle
+  set_literals(graph.literals);
+}
+
+uint32_t Replay::flat(Id id) const {
+  switch (id.kind()) {
+    case Id::LEAF: return id.index();
+    case Id::LITERAL: return static_cast<uint32_t>(graph_.leaves.size()) + id.index();
+    default: return first_node_ + id.index();
+  }
+}
+
+void Replay::set_inputs(bool active, const double* numbers) {
+  for (size_t i = 0; i < leaves_.places.size(); ++i) {
+    const LeafPlace& place = leaves_.places[i];
+    if (place.memory == Memory::INPUT && place.active == active) values_[i] = numbers[place.offset];
+  }
+}
+
+void Replay::set_literals(const std::vector<double>& numbers) {
+  std::copy(numbers.begin(), numbers.end(), values_.begin() + static_cast<std::ptrdiff_t>(graph_.leaves.size()));
+}
+
+void Replay::input_gradients(double* gradients) const {
+  for (size_t i = 0; i < leaves_.places.size(); ++i) {
+    const LeafPlace& place = leaves_.places[i];
+    if (place.memory == Memory::INPUT && place.active) gradients[place.offset] = adjoints_[i];
+  }
+}
+
+namespace {
+
+double largest_of(const double* values, const uint32_t* operands, size_t count) {
+  double m = Rule_max::start();
+  for (size_t i = 0; i < count; ++i) m = Rule_max::step(m, values[operands[i]], 0.0, 0.0);
+  return m;
+}
+
+// The fold of a row over `n` operands (and as many partners), before it is finished.
+template <class R>
+double folded(const double* values, const uint32_t* operands, size_t n, double m) {
+  double s = R::start();
+  for (size_t i = 0; i < n; ++i) {
+    const double a = values[operands[i]];
+    s = R::step(s, a, R::sequence == PAIRED ? values[operands[n + i]] : a, m);
+  }
+  return s;
+}
+
+}  // namespace
+
+// Which value Python's max or min would choose.
+uint32_t Replay::first_extreme(size_t node) const {
+  uint32_t best = operands_[graph_.first[node]];
+  for (size_t i = graph_.first[node] + 1; i < graph_.first[node + 1]; ++i) {
+    const double x = values_[operands_[i]], s = values_[best];
+    if (graph_.rows[node] == ROW_FIRST_MAX ? x > s : x < s) best = operands_[i];
+  }
+  return best;
+}
+
+bool Replay::sequence(size_t node) {
+  const uint32_t* operands = operands_.data() + graph_.first[node];
+  size_t count = graph_.first[node + 1] - graph_.first[node];
+  double* v = values_.data();
+  if (graph_.rows[node] == ROW_softmax) {  // its one operand is the block of those that its outputs share
+    const size_t block = operands[0] - first_node_;
+    operands = operands_.data() + graph_.first[block];
+    count = graph_.first[block + 1] - graph_.first[block];
+    const double m = largest_of(v, operands, count), s = folded<Rule_softmax>(v, operands, count, m);
+    v[first_node_ + node] = Rule_softmax::finish(s, v[operands[graph_.extra[node]]], m, static_cast<double>(count));
+    return true;
+  }
+  switch (graph_.rows[node]) {
+#define RG_NARY(name, kind, ...)                                                                     \
+  case ROW_##name: {                                                                                 \
+    const size_t n = kind == PAIRED ? count / 2 : count;                                             \
+    const double m = largest_of(v, operands, n);                                                     \
+    v[first_node_ + node] =                                                                          \
+        Rule_##name::finish(folded<Rule_##name>(v, operands, n, m), 0.0, m, static_cast<double>(n)); \
+    return true;                                                                                     \
+  }
+#include "ops/ops.inc"
+    default: return false;
+  }
+}
+
+Outcome Replay::forward(std::span<const Guard> guards, bool strict) {
+  for (const auto& store : stores_) store->acquire();
+  double* v = values_.data();
+  for (size_t i = 0; i < leaves_.places.size(); ++i) {
+    const LeafPlace& place = leaves_.places[i];
+    if (place.memory == Memory::PARAMETER) v[i] = stores_[place.store]->data()[place.offset];
+  }
+  const bool* raise = this_tape() ? this_tape()->raise : nullptr;
+  bool raises = false;
+  for (size_t node = 0; node < graph_.size(); ++node) {
+    const uint32_t* p = operands_.data() + graph_.first[node];
+    double& result = v[first_node_ + node];
+    switch (graph_.rows[node]) {
+#define RG_CHECK(violation)                                                                             \
+  if (const int found = violation; found && (strict || (raise && raise[(found - 1) & 3]))) [[unlikely]] \
+    raises = true;
+#define RG_OP1(name, ...)                    \
+  case ROW_##name: {                         \
+    const double a = v[p[0]];                \
+    result = f_##name(a);                    \
+    RG_CHECK(Rule_##name::domain(a, result)) \
+    break;                                   \
+  }
+#define RG_OP2(name, ...)                       \
+  case ROW_##name: {                            \
+    const double a = v[p[0]], b = v[p[1]];      \
+    result = f_##name(a, b);                    \
+    RG_CHECK(Rule_##name::domain(a, b, result)) \
+    break;                                      \
+  }
+#define RG_OP3(name, ...) \
+  case ROW_##name: result = f_##name(v[p[0]], v[p[1]], v[p[2]]); break;
+#include "ops/ops.inc"
+#undef RG_CHECK
+      case ROW_SELECT: result = v[p[indices_[graph_.extra[node]]]]; break;
+      case ROW_BLOCK: break;
+      case ROW_FIRST_MAX:
+      case ROW_FIRST_MIN: result = v[first_extreme(node)]; break;
+      default: sequence(node);
+    }
+  }
+  for (const Guard& guard : guards) {
+    if (!guard.holds([&](size_t which) { return root(which); })) return Outcome::GUARD;
+  }
+  return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
+}
+
+void Replay::sequence_back(size_t node, double gradient) {
+  const uint32_t* operands = operands_.data() + graph_.first[node];
+  size_t count = graph_.first[node + 1] - graph_.first[node];
+  const double* v = values_.data();
+  double* adjoint = adjoints_.data();
+  [[maybe_unused]] const double y = v[first_node_ + node];
+  std::vector<double>& rests = scratch_;
+  rests.clear();
+  if (graph_.rows[node] == ROW_softmax) {
+    const size_t block = operands[0] - first_node_;
+    operands = operands_.data() + graph_.first[block];
+    count = graph_.first[block + 1] - graph_.first[block];
+    const double m = largest_of(v, operands, count), s = folded<Rule_softmax>(v, operands, count, m);
+    double others = 0.0;
+    for (size_t j = 0; j < count; ++j) {
+      const double probability = Rule_softmax::finish(s, v[operands[j]], m, 0.0);
+      if (j != graph_.extra[node]) others += probability;
+      rests.push_back(-probability);
+    }
+    rests[graph_.extra[node]] = others;
+  }
+  const double largest = graph_.rows[node] == ROW_logsumexp ? largest_of(v, operands, count) : 0.0;
+  if (graph_.rows[node] == ROW_logsumexp) {
+    const double s = folded<Rule_softmax>(v, operands, count, largest);
+    for (size_t j = 0; j < count; ++j) rests.push_back(Rule_softmax::finish(s, v[operands[j]], largest, 0.0));
+  }
+  if (graph_.rows[node] == ROW_prod) {
+    rests.resize(count);
+    double after = 1.0;
+    for (size_t j = count; j-- > 0;) {
+      rests[j] = after;
+      after = after * v[operands[j]];
+    }
+    double before = 1.0;
+    for (size_t j = 0; j < count; ++j) {
+      rests[j] = before * rests[j];
+      before *= v[operands[j]];
+    }
+  }
+  double tied = 0.0;
+  for (size_t j = 0; j < count; ++j) tied += v[operands[j]] == y;
+  switch (graph_.rows[node]) {
+#define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)              \
+  case ROW_##name: {                                                                       \
+    const size_t half = kind == PAIRED ? count / 2 : count;                                \
+    [[maybe_unused]] const double n = static_cast<double>(half), ties = y != y ? n : tied; \
+    for (size_t j = 0; j < half; ++j) {                                                    \
+      [[maybe_unused]] const double a = v[operands[j]];                                    \
+      [[maybe_unused]] const double b = kind == PAIRED ? v[operands[half + j]] : 0.0;      \
+      [[maybe_unused]] const double rest = rests.empty() ? 0.0 : rests[j];                 \
+      if (g1) adjoint[operands[j]] += (d1) * gradient;                                     \
+    }                                                                                      \
+    for (size_t j = half; j < count; ++j) {                                                \
+      [[maybe_unused]] const double a = v[operands[j - half]], b = v[operands[j]];         \
+      if (g2) adjoint[operands[j]] += (d2) * gradient;                                     \
+    }                                                                                      \
+    break;                                                                                 \
+  }
+#include "ops/ops.inc"
+    default: break;
+  }
+}
+
+void Replay::backward(double seed, Target target) {
+  std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
+  double* adjoint = adjoints_.data();
+  // The contributions to a parameter follow each other, onto what it had.
+  for (size_t i = 0; i < leaves_.places.size() && target == Target::STORES; ++i) {
+    const LeafPlace& place = leaves_.places[i];
+    if (place.memory == Memory::PARAMETER) adjoint[i] = stores_[place.store]->gradients()[place.offset];
+  }
+  adjoint[roots_[0]] += seed + 0.0;
+  const double* v = values_.data();
+  for (size_t node = graph_.size(); node-- > 0;) {
+    const double gradient = adjoint[first_node_ + node];
+    if (gradient == 0.0) continue;
+    const uint32_t* p = operands_.data() + graph_.first[node];
+    [[maybe_unused]] const double y = v[first_node_ + node];
+    switch (graph_.rows[node]) {
+#define RG_OP1(name, label, forward, g1, d1, rule) \
+  case ROW_##name: {                               \
+    [[maybe_unused]] const double a = v[p[0]];     \
+    if (g1) adjoint[p[0]] += (d1) * gradient;      \
+    break;                                         \
+  }
+#define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)  \
+  case ROW_##name: {                                        \
+    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]]; \
+    if (g1) adjoint[p[0]] += (d1) * gradient;               \
+    if (g2) adjoint[p[1]] += (d2) * gradient;               \
+    break;                                                  \
+  }
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)       \
+  case ROW_##name: {                                                     \
+    [[maybe_unused]] const double a = v[p[0]], b = v[p[1]], c = v[p[2]]; \
+    if (g1) adjoint[p[0]] += (d1) * gradient;                            \
+    if (g2) adjoint[p[1]] += (d2) * gradient;                            \
+    if (g3) adjoint[p[2]] += (d3) * gradient;                            \
+    break;                                                               \
+  }
+#include "ops/ops.inc"
+      case ROW_SELECT: adjoint[p[indices_[graph_.extra[node]]]] += gradient; break;
+      case ROW_FIRST_MAX:
+      case ROW_FIRST_MIN: adjoint[first_extreme(node)] += gradient; break;
+      default: sequence_back(node, gradient);
+    }
+  }
+  if (target != Target::STORES) return;
+  for (size_t i = 0; i < leaves_.places.size(); ++i) {
+    const LeafPlace& place = leaves_.places[i];
+    if (place.memory == Memory::PARAMETER) stores_[place.store]->gradients()[place.offset] = adjoint[i];
+  }
+}
+
+}  // namespace retrograd::compiler

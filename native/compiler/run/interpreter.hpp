@@ -1,0 +1,46 @@
+// Replaying the graph node by node, in the order of its creation and back: the same operations in the same order as
+// the engine, so the same bits. The exact mode of rg.compile, and the judge of what is exceptional in the other.
+#pragma once
+
+#include <functional>
+
+#include "compiler/run/machine.hpp"
+
+namespace retrograd::compiler {
+
+class Replay {
+ public:
+  // `graph` as it was lifted, not expanded; it and `leaves` must outlive this.
+  Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared_ptr<Store>> stores);
+
+  void set_inputs(bool active, const double* numbers);
+  void set_literals(const std::vector<double>& numbers);
+  std::vector<int32_t>& indices() { return indices_; }
+  double root(size_t which) const { return values_[roots_[which]]; }
+  void input_gradients(double* gradients) const;
+  double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
+
+  // EXCEPTIONAL when an operation must raise, or (`strict`) would without rg.errstate: the engine then does, with its
+  // own words.
+  Outcome forward(std::span<const Guard> guards, bool strict);
+  void backward(double seed, Target target);
+
+  size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }
+
+ private:
+  uint32_t flat(Id id) const;
+  bool sequence(size_t node);
+  uint32_t first_extreme(size_t node) const;
+  void sequence_back(size_t node, double gradient);
+
+  const Graph& graph_;
+  const Leaves& leaves_;
+  std::vector<std::shared_ptr<Store>> stores_;
+  uint32_t first_node_;
+  std::vector<uint32_t> operands_, roots_;
+  std::vector<double> values_, adjoints_;
+  std::vector<int32_t> indices_;
+  std::vector<double> scratch_;
+};
+
+}  // namespace retrograd::compiler

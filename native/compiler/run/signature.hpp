@@ -1,0 +1,51 @@
+// The arguments of a compiled function, as src/retrograd/compiler/function.py describes them: what must be as it was
+// when the function was traced, and what a call brings anew.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tape/value.hpp"
+
+namespace retrograd::compiler {
+
+// What one call brought.
+struct Arguments {
+  std::vector<double> passive, active;  // numbers of which no gradient, or a gradient, is wanted
+  std::vector<Value*> values;           // for each active number, the Value it came from, or null; borrowed
+  std::vector<int32_t> indices;
+};
+
+// A description of one argument, or of several.
+class Spec {
+ public:
+  // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("same", k), ("is", object),
+  // ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
+  // ("array", type, shape, k, is_active). A passive or active number may name a type that it can have beside float.
+  // Null with an exception set.
+  static std::unique_ptr<Spec> parse(PyObject* description);
+
+  // 1 and the call's numbers, 0 when something is not as described, -1 with an exception set.
+  int read(PyObject* argument, Arguments& into) const;
+  // The same for a call's arguments, which are the items of a sequence spec.
+  int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
+  // For the garbage collector: what this refers to.
+  int traverse(visitproc visit, void* arg) const;
+
+ private:
+  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY };
+  int read_array(PyObject* argument, Arguments& into) const;
+
+  Kind kind_ = IS;
+  size_t number_ = 0;
+  bool active_ = false;
+  Ref object_;  // what it is, equals, or its type
+  Ref shape_;   // of an array
+  std::vector<std::unique_ptr<Spec>> items_;
+  std::vector<Ref> keys_;
+};
+
+// The type retrograd.Index, whose instances are index arguments.
+extern PyObject* index_type;
+
+}  // namespace retrograd::compiler

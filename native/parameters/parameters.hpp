@@ -1,0 +1,49 @@
+// The type retrograd._native.Parameters: what an optimizer updates, in the order of its list.
+#pragma once
+
+#include "parameters/parameter_buffer.hpp"
+
+namespace retrograd {
+
+// A writable one-dimensional float64 array of a given length, held for as long as this lives.
+class Array {
+ public:
+  Array() = default;
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { close(); }
+
+  // False with an exception set, which names `where`. The array that is held already is not asked again.
+  bool open(PyObject* object, Py_ssize_t length, const char* where);
+  void close();
+  double* numbers() const { return static_cast<double*>(view_.buf); }
+  PyObject* object() const { return view_.obj; }
+
+ private:
+  Py_buffer view_{};
+};
+
+namespace compiler {
+
+// Consecutive parameters that stand side by side in one store.
+struct Segment {
+  Store* store;
+  uint32_t index;        // in the store
+  size_t start, length;  // in the list
+  bool whole;            // every number of the store is in the list
+};
+
+// The segments of a list of parameters, if all of them are in stores that are ahead of their Values; else null.
+// With `take` the stores are made to be.
+const std::vector<Segment>* segments_of(PyObject* parameters, bool take);
+// The list itself: of a Parameters object or any sequence.
+Ref list_of_parameters(PyObject* parameters);
+
+// The array number `which` (0 or 1) that goes with a list of parameters from step to step; `other` where it is no
+// Parameters object, which keeps none.
+Array& array_of(PyObject* parameters, int which, Array& other);
+
+bool add_parameters_type(PyObject* module);
+
+}  // namespace compiler
+}  // namespace retrograd

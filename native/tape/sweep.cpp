@@ -1,0 +1,543 @@
+// The backward pass: a sweep over the tape from young to old.
+//
+// Operands are older than results, so the order of creation, read backwards, is an order in which every
+// node is complete before it passes its gradient on. Nothing is sorted and nothing recurses.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "tape/adjoints.hpp"
+#include "tape/record.hpp"
+#include "tape/walk.hpp"
+
+namespace retrograd {
+namespace {
+
+// Sweeps: contributions go straight to the operands' gradients. There are no users' nodes about.
+struct SweepSink {
+  double gradient;
+  bool quiet;  // a zero gradient contributes nothing, even against an infinite local derivative
+
+  bool operand(Value* value) { return mark_op(value); }
+  void none(Value* value, bool first) {
+    if (first) value->grad = 0.0;
+  }
+  // The first contribution is stored, not added to zero: a chain of nodes waits for one addition less.
+  void add(uint32_t, Value* value, double local, bool first) {
+    const double contribution = local * gradient;
+    if (!first) {
+      value->grad += contribution;
+      return;
+    }
+    value->grad = contribution;
+    if (contribution == 0.0) [[unlikely]]
+      value->grad = 0.0;  // as 0.0 + -0.0 is
+  }
+};
+
+// A pass works on the gradients of leaves, which all threads share. Where it runs users' functions, another thread may
+// run between them: it waits with its own pass until this one is over. Who holds the turn, and how many passes of that
+// thread are inside each other: read and written under the GIL.
+Tape* turn_holder = nullptr;
+int turn_depth = 0;
+
+// Waits while another thread has its turn; false, with the exception set, when a signal's handler raises meanwhile.
+bool take_turn() {
+  Tape* tape = this_tape();
+  if (!tape) return false;
+  while (turn_holder && turn_holder != tape) {
+    PyThreadState* state = PyEval_SaveThread();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    PyEval_RestoreThread(state);
+    if (PyErr_CheckSignals() < 0) return false;
+  }
+  turn_holder = tape;
+  ++turn_depth;
+  return true;
+}
+
+void end_turn() {
+  if (--turn_depth == 0) turn_holder = nullptr;
+}
+
+// A turn as long as a scope.
+class Turn {
+ public:
+  Turn() : taken_(take_turn()) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (taken_) end_turn();
+  }
+  explicit operator bool() const { return taken_; }
+
+ private:
+  const bool taken_;
+};
+
+// Gradients as they were before a pass that must not be noticed, to be put back at the end.
+class Saved {
+ public:
+  // Sets a gradient to zero, to be restored.
+  void save(Value* value) {
+    gradients_.emplace_back(value, value->grad);
+    value->grad = 0.0;
+  }
+  // The same for what a pass reaches; only the first time counts.
+  void reach(Value* value) {
+    double before = value->grad;
+    if (value->code == LEAF) {
+      if (value->mark == kSaved) return;
+      gradients_.emplace_back(value, before);
+      value->mark = kSaved;
+      value->grad = 0.0;
+    } else if (mark_any(value)) {
+      gradients_.emplace_back(value, before);
+      value->grad = 0.0;
+    }
+  }
+  void unmark_leaves() {
+    for (auto& [value, before] : gradients_) {
+      if (value->code == LEAF) value->mark = 1;
+    }
+  }
+  ~Saved() {
+    unmark_leaves();
+    for (auto entry = gradients_.rbegin(); entry != gradients_.rend(); ++entry) entry->first->grad = entry->second;
+  }
+
+ private:
+  static constexpr uint8_t kSaved = 2;  // the mark of a leaf that has been reached
+  std::vector<std::pair<Value*, double>> gradients_;
+};
+
+// Sweeps without a trace: see Saved.
+struct PureSink {
+  double gradient;
+  bool quiet;
+  Saved* saved;
+
+  bool operand(Value* value) {
+    saved->reach(value);
+    return false;
+  }
+  void none(Value*, bool) {}
+  void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
+};
+
+// One node alone, as `_backward()` does it.
+struct PushSink {
+  double gradient;
+  bool quiet;
+
+  static bool operand(Value*) { return false; }
+  static void none(Value*, bool) {}
+  void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
+};
+
+struct LocalSink {
+  static constexpr bool quiet = false;
+  std::vector<double> partials;
+  bool operand(Value*) {
+    partials.push_back(0.0);
+    return false;
+  }
+  static void none(Value*, bool) {}
+  void add(uint32_t i, Value*, double local, bool) { partials[i] = local; }
+};
+
+// --- changed values ---------------------------------------------------------------------------------------------
+
+// Whether nothing that this thread's nodes may have used was changed since.
+bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_change_position(); }
+
+// The node, or that operand of it, which does not have the data that it had when the node was recorded; else null.
+Value* changed_at(Value* node) {
+  const uint64_t position = place_of(node);
+  Value* changed = unchanged_since(node, position) ? nullptr : node;
+  each_operand(node, [&](Value* operand) {
+    if (!changed && !unchanged_since(operand, position)) changed = operand;
+  });
+  return changed;
+}
+
+// False, with the exception set, when there is one.
+bool check_node(Value* node) {
+  Value* changed = changed_at(node);
+  if (changed) raise_changed(changed, data_used_at(changed, place_of(node)));
+  return !changed;
+}
+
+// The same for everything that root depends on, before a pass adds anything to any gradient.
+bool check_graph(Value* root) {
+  if (nothing_changed(this_tape())) return true;
+  return uninterrupted([&](Interrupt& interrupt) {
+    Value* stale = nullptr;
+    mark_any(root);
+    bool whole = walk(root, interrupt, [&](Value* place) {
+      Value* node = node_at(place);
+      each_older_operand(node, place, mark_any);
+      if (changed_at(node)) stale = node;
+      return !stale;
+    });
+    if (stale) return check_node(stale);  // raising runs Python code: after the walk, when no mark is left
+    return whole;
+  });
+}
+
+// --- derivatives written by users -----------------------------------------------------------------------------
+
+// What a node's derivative is when it is not a row of the table.
+bool has_python_rule(Value* node) {
+  if (node->code == USER) {
+    const Extra* extra = node->extra;
+    return extra->backward || !extra->has_partials;
+  }
+  return node->flags & HAS_EXTRA && find_extra(node)->backward;
+}
+
+// The user's function for a node: the one assigned to `_backward`, or the method of a subclass.
+Ref python_rule(Value* node) {
+  const Extra* extra = find_extra(node);
+  if (extra && extra->backward) return Ref::borrow(extra->backward.get());
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(as_object(node)));
+  Ref own(PyObject_GetAttrString(type, "_backward"));
+  Ref inherited(PyObject_GetAttrString(reinterpret_cast<PyObject*>(value_type), "_backward"));
+  if (!own || !inherited) return Ref();
+  if (own.get() != inherited.get()) return Ref(PyObject_GetAttrString(as_object(node), "_backward"));
+  raise_from("missing_derivative", "(O)", as_object(node));
+  return Ref();
+}
+
+// Add one node's contributions to its operands by the table's rule or its local derivatives.
+void push_by_rule(Value* node) {
+  PushSink sink{node->grad, node->grad == 0.0};
+  differentiate(node, sink);
+}
+
+// The same by whatever its rule is; false with an exception set.
+bool push(Value* node) {
+  if (!has_python_rule(node)) {
+    // Users' functions that ran earlier in this pass may have changed a number.
+    if (!nothing_changed(this_tape()) && !check_node(node)) return false;
+    push_by_rule(node);
+    return true;
+  }
+  if (node->grad == 0.0) return true;
+  Ref function = python_rule(node);
+  return function && Ref(PyObject_CallNoArgs(function.get()));
+}
+
+// All nodes that root depends on, itself included, from the youngest to the oldest. `reach` marks what it
+// is given, and root first.
+template <class Reach>
+bool collect(Value* root, Interrupt& interrupt, std::vector<Ref>& order, Reach reach) {
+  order.clear();  // what an interrupted walk left
+  reach(root);
+  return walk(root, interrupt, [&](Value* place) {
+    Value* node = node_at(place);
+    order.push_back(Ref::borrow(as_object(node)));
+    each_older_operand(node, place, reach);
+    return true;
+  });
+}
+
+// The gradients of leaves before a pass, to be put back if it fails or is interrupted: a pass adds all or nothing.
+class Leaves {
+ public:
+  void keep(Value* leaf) {
+    if (leaf->mark == kKept) return;
+    before_.emplace_back(Ref::borrow(as_object(leaf)), leaf->grad);
+    leaf->mark = kKept;
+  }
+  // A walk is over: the marks have served.
+  void unmark() {
+    for (auto& [leaf, gradient] : before_) as_value(leaf.get())->mark = 1;
+  }
+  void restore() {
+    for (auto& [leaf, gradient] : before_) as_value(leaf.get())->grad = gradient;
+    forget();
+  }
+  void forget() {
+    unmark();
+    before_.clear();
+  }
+  ~Leaves() { unmark(); }
+
+ private:
+  static constexpr uint8_t kKept = 2;  // the mark of a leaf whose gradient is kept
+  std::vector<std::pair<Ref, double>> before_;
+};
+
+// False when a user's function raised, or the user interrupted.
+bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
+  for (const Ref& node : order) {
+    if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
+  }
+  for (const Ref& node : order) as_value(node.get())->grad = 0.0;
+  root->grad = seed;
+  uint32_t count = 0;
+  for (const Ref& node : order) {
+    if (!push(as_value(node.get()))) return false;
+    // Users' functions run between the nodes in any case, so a signal's handler may, too.
+    if ((++count & 0x3fff) == 0 && PyErr_CheckSignals() < 0) return false;
+  }
+  return true;
+}
+
+// A pass through users' functions, which are Python code and may do anything, a backward pass included: the order is
+// collected first, so that no mark is left while they run.
+bool push_through_users(Value* root, double seed) {
+  std::vector<Ref> order;
+  Leaves leaves;
+  bool collected = uninterrupted([&](Interrupt& interrupt) {
+    leaves.forget();
+    bool whole = collect(root, interrupt, order, [&](Value* value) {
+      value->code == LEAF ? leaves.keep(value) : static_cast<void>(mark_any(value));
+    });
+    leaves.unmark();
+    return whole;
+  });
+  if (!collected) return false;
+  if (push_all(root, seed, order)) return true;
+  leaves.restore();
+  return false;
+}
+
+// --- passes --------------------------------------------------------------------------------------------------------
+
+template <class Sink>
+RETROGRAD_NOINLINE void differentiate_others(Value* node, Sink sink) {
+  differentiate_among<Rows::OTHERS>(node, sink);
+}
+
+template <class MakeSink>
+bool sweep(Value* root, double seed, Interrupt& interrupt, MakeSink make_sink) {
+  root->grad = seed;
+  return walk(root, interrupt, [&](Value* node) {
+    auto sink = make_sink(node->grad);
+    if (!differentiate_among<Rows::FREQUENT>(node, sink)) differentiate_others(node, make_sink(node->grad));
+    return true;
+  });
+}
+
+bool need_value(PyObject* object, const char* where) {
+  if (is_value(object)) return true;
+  raise_from("not_a_value", "(Os)", object, where);
+  return false;
+}
+
+// Whether this thread may walk back from `root`.
+bool may_walk(Value* root) {
+  Tape* tape = this_tape();
+  if (!tape || !settle()) return false;
+  if (!is_foreign(root, tape)) return true;
+  raise_from("foreign_thread", "()");
+  return false;
+}
+
+// In chunks: a pass over so many, half a million nodes, takes milliseconds.
+constexpr uint64_t kLongPass = 2000;
+
+// Sweeps as SweepSink does, keeping each leaf's gradient before the first contribution.
+struct UndoableSink : SweepSink {
+  Leaves* leaves;
+
+  bool operand(Value* value) {
+    if (value->code == LEAF) leaves->keep(value);
+    return mark_op(value);
+  }
+};
+
+bool run_backward(Value* root, double seed) {
+  Turn turn;
+  if (!turn) return false;
+  reserve_scratch(this_tape());
+  seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
+  if (!may_walk(root)) return false;
+  if (root->code == LEAF) {
+    root->grad += seed;
+    return true;
+  }
+  if (!check_graph(root)) return false;
+  if (this_tape()->user_nodes > 0) return push_through_users(root, seed);
+  // A short pass is over before anybody could interrupt it. A long one keeps what it takes to undo it.
+  if (chunk_of(root)->sequence - this_tape()->oldest->sequence < kLongPass) {
+    Interrupt never;
+    never.ignore();
+    mark_op(root);
+    return sweep(root, seed, never, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
+  }
+  return uninterrupted([&](Interrupt& interrupt) {
+    Leaves leaves;
+    mark_op(root);
+    bool whole = sweep(root, seed, interrupt,
+                       [&](double gradient) { return UndoableSink{{gradient, gradient == 0.0}, &leaves}; });
+    if (!whole) leaves.restore();
+    return whole;
+  });
+}
+
+// A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
+bool run_pure(Value* root, double seed, Saved& saved, Interrupt& interrupt) {
+  reserve_scratch(this_tape());
+  seed += 0.0;
+  saved.reach(root);
+  if (root->code == LEAF) {
+    root->grad = seed;
+    return true;
+  }
+  if (this_tape()->user_nodes > 0) {
+    std::vector<Ref> order;
+    bool collected = collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
+    saved.unmark_leaves();
+    return collected && push_all(root, seed, order);
+  }
+  return sweep(root, seed, interrupt, [&](double gradient) { return PureSink{gradient, gradient == 0.0, &saved}; });
+}
+
+// --- functions of the module ----------------------------------------------------------------------------------
+
+PyObject* interior(PyObject*, PyObject* object) try {
+  if (!need_value(object, "interior()")) return nullptr;
+  if (!settle()) return nullptr;
+  Value* root = as_value(object);
+  std::vector<Ref> order;
+  const bool collected = root->code == LEAF || uninterrupted([&](Interrupt& interrupt) {
+                           Saved saved;  // reaching starts gradients at zero, and looking must not
+                           return collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
+                         });
+  if (!collected) return nullptr;
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(order.size()));
+  if (!list) return nullptr;
+  Py_ssize_t i = 0;
+  for (auto node = order.rbegin(); node != order.rend(); ++node) PyList_SetItem(list, i++, node->release());
+  return list;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* gradients(PyObject*, PyObject* args) try {
+  PyObject *object, *sequence;
+  double seed;
+  if (!PyArg_ParseTuple(args, "OdO:gradients", &object, &seed, &sequence)) return nullptr;
+  if (!need_value(object, "gradients()") || !may_walk(as_value(object))) return nullptr;
+  if (!tell_tracer("takes a gradient")) return nullptr;
+  Ref xs(PySequence_Tuple(sequence));
+  if (!xs) return nullptr;
+  Py_ssize_t count = PyTuple_Size(xs.get());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!need_value(PyTuple_GetItem(xs.get(), i), "gradients()")) return nullptr;
+  }
+  Ref result(PyList_New(count));
+  if (!result) return nullptr;
+  Turn turn;
+  if (!turn) return nullptr;
+  if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
+  const bool done = uninterrupted([&](Interrupt& interrupt) {
+    Saved saved;
+    // What the pass does not reach has gradient zero.
+    for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
+    if (!run_pure(as_value(object), seed, saved, interrupt)) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* number = PyFloat_FromDouble(as_value(PyTuple_GetItem(xs.get(), i))->grad);
+      if (!number || PyList_SetItem(result.get(), i, number) < 0) return false;
+    }
+    return true;
+  });
+  if (!done) return nullptr;
+  return result.release();
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* acquire_backward_lock(PyObject*, PyObject*) {
+  if (!take_turn()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* release_backward_lock(PyObject*, PyObject*) {
+  if (turn_holder != this_tape() || !turn_holder) {
+    PyErr_SetString(PyExc_RuntimeError, "release_backward_lock() without an acquire_backward_lock() by this thread.");
+    return nullptr;
+  }
+  end_turn();
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try {
+  static const char* names[] = {"gradient", nullptr};
+  PyObject* gradient = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:backward", const_cast<char**>(names), &gradient)) return nullptr;
+  double seed = 1.0;
+  if (!tell_tracer("calls backward()")) return nullptr;
+  if (gradient && !need_number(gradient, &seed, "backward(…)")) return nullptr;
+  Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  if (tape->backward_hook) {
+    Ref hook = Ref::borrow(tape->backward_hook.get());
+    Ref number(PyFloat_FromDouble(seed));
+    if (!number) return nullptr;
+    Ref result(PyObject_CallFunctionObjArgs(hook.get(), self, number.get(), nullptr));
+    if (!result) return nullptr;
+  } else if (!run_backward(as_value(self), seed)) {
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* value_push(PyObject* self, PyObject*) try {
+  if (!settle()) return nullptr;
+  Value* node = as_value(self);
+  if (node->code == USER && !node->extra->has_partials) {
+    raise_from("missing_derivative", "(O)", self);
+    return nullptr;
+  }
+  if (!this_tape() || (node->code != LEAF && !check_node(node))) return nullptr;
+  reserve_scratch(this_tape());
+  push_by_rule(node);
+  Py_RETURN_NONE;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyObject* value_local_grads(PyObject* self, void*) try {
+  if (!settle()) return nullptr;
+  Value* node = as_value(self);
+  if (!this_tape() || !tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
+  LocalSink sink;
+  if (node->code != LEAF) {
+    if (!check_node(node)) return nullptr;
+    if (has_python_rule(node)) {
+      raise_from("no_local_grads", "(O)", self);
+      return nullptr;
+    }
+    reserve_scratch(this_tape());
+    differentiate(node, sink);
+  }
+  PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(sink.partials.size()));
+  for (size_t i = 0; result && i < sink.partials.size(); ++i) {
+    PyObject* number = PyFloat_FromDouble(sink.partials[i]);
+    if (!number || PyTuple_SetItem(result, static_cast<Py_ssize_t>(i), number) < 0) Py_CLEAR(result);
+  }
+  return result;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+PyMethodDef sweep_functions[] = {
+    {"acquire_backward_lock", acquire_backward_lock, METH_NOARGS,
+     "Wait until no other thread is in a backward pass, and keep the others out."},
+    {"release_backward_lock", release_backward_lock, METH_NOARGS, "Undo one acquire_backward_lock() of this thread."},
+    {"interior", interior, METH_O,
+     "The nodes that a value depends on, itself included, oldest first; leaves are left out."},
+    {"gradients", gradients, METH_VARARGS,
+     "gradients(root, seed, xs): seed times the derivative of root with respect to each x, touching no .grad."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace retrograd

@@ -1,0 +1,74 @@
+// What the tape tells the tracer of a pure trace: every number that would leave it, see src/retrograd/compiler.
+#include <cstdarg>
+
+#include "tape/value.hpp"
+
+namespace retrograd {
+namespace {
+
+// While the tracer is at work, what it reads itself is not reported.
+class AtWork {
+ public:
+  explicit AtWork(Tape* tape) : tape_(tape) { tape_->tracing = false; }
+  ~AtWork() { tape_->tracing = bool(tape_->tracer); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  Tape* tape_;
+};
+
+PyObject* set_tracer(PyObject*, PyObject* tracer) {
+  Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  Ref before = std::exchange(tape->tracer, tracer == Py_None ? Ref() : Ref::borrow(tracer));
+  tape->tracing = bool(tape->tracer);
+  return before ? before.release() : Py_NewRef(Py_None);
+}
+
+}  // namespace
+
+PyObject* ask_tracer(const char* method, PyObject* subject, const char* format, ...) {
+  Ref more(nullptr);
+  if (format) {
+    va_list arguments;
+    va_start(arguments, format);
+    more = Ref(Py_VaBuildValue(format, arguments));
+    va_end(arguments);
+    if (!more) return nullptr;
+  }
+  Ref first(PyTuple_Pack(1, subject));
+  Ref all(first && more ? PySequence_Concat(first.get(), more.get()) : first.release());
+  if (!all) return nullptr;
+  AtWork work(current_tape);
+  Ref function(PyObject_GetAttrString(current_tape->tracer.get(), method));
+  return function ? PyObject_CallObject(function.get(), all.get()) : nullptr;
+}
+
+bool traced_call(const char* method, const char* name, PyObject* const* arguments, Py_ssize_t count,
+                 PyObject** result) {
+  *result = nullptr;
+  if (!tracing()) return false;
+  Ref text(PyUnicode_FromString(name)), given(PyTuple_New(count));
+  if (!text || !given) return true;
+  for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(given.get(), i, Py_NewRef(arguments[i]));
+  Ref answer(ask_tracer(method, text.get(), "(O)", given.get()));
+  if (answer.get() == Py_NotImplemented) return false;
+  *result = answer.release();
+  return true;
+}
+
+bool tell_tracer(const char* what) {
+  if (!tracing()) [[likely]]
+    return true;
+  Ref text(PyUnicode_FromString(what));
+  return text && Ref(ask_tracer("notice", text.get()));
+}
+
+PyMethodDef tracer_functions[] = {
+    {"set_tracer", set_tracer, METH_O,
+     "Ask a tracer about every number that would leave a trace; returns the one before."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace retrograd

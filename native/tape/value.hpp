@@ -1,0 +1,183 @@
+// What every part of the native core knows of a Value: how it is made, what its operands are, how errors are raised.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "tape/arena.hpp"
+
+namespace retrograd {
+
+extern PyTypeObject* value_type;
+
+inline Value* as_value(PyObject* object) { return reinterpret_cast<Value*>(object); }
+inline PyObject* as_object(Value* value) { return reinterpret_cast<PyObject*>(value); }
+inline PyObject* as_object(const Value* value) { return reinterpret_cast<PyObject*>(const_cast<Value*>(value)); }
+
+inline bool is_value(PyObject* object) {
+  return Py_TYPE(object) == value_type || PyType_IsSubtype(Py_TYPE(object), value_type);
+}
+
+inline Form form_of(const Value* node) { return static_cast<Form>(node->code & 3); }
+inline Row row_of(const Value* node) { return is_op(node->code) ? static_cast<Row>(node->code >> 2) : ROW_NONE; }
+
+// The operands of a node with more than two, kept beside it. A softmax's outputs share one.
+struct Block {
+  uint32_t references;
+  uint32_t count;
+  double* probabilities;  // of a softmax, its outputs; else null
+  Value* operands[1];     // `count` of them, and the probabilities behind them
+
+  static Block* make(uint32_t count, bool with_probabilities);  // null with MemoryError set
+};
+void release_block(Block* block);
+inline uint32_t largest_block = 0;  // the most operands that any node has had
+
+// A value that a leaf had before position `until`.
+struct Change {
+  uint64_t until;
+  double data;
+};
+
+// What few nodes have: kept by leaves and USER nodes themselves, by others in a side table.
+struct Extra {
+  Ref label;
+  Ref op;        // the user's name of a USER node's operation
+  Ref backward;  // the user's function
+  std::vector<Change> history;
+  std::vector<Value*> children;  // of a USER node, owned
+  std::vector<double> partials;
+  bool has_partials = false;
+};
+
+Extra* find_extra(const Value* value);  // null when there is none
+Extra* need_extra(Value* value);        // null with MemoryError set
+void drop_extra(Value* value);
+
+// Leaves ever made, modulo 2^32. A leaf keeps in `source` how many there were with it, so that two can be told apart by
+// age.
+inline uint32_t births = 0;
+inline void give_birth(Value* leaf) { leaf->source = ++births; }
+inline bool born_after(const Value* leaf, uint32_t births_then) {
+  return leaf->code == LEAF && static_cast<int32_t>(leaf->source - births_then) > 0;
+}
+
+// New Values, with one reference; null with an exception set.
+Value* new_leaf(double data, uint8_t flags = 0);
+bool give_slot(Value* user_node);  // a USER node's place in the order
+
+// Compiled programs and optimizers keep the numbers of leaves in arrays for as long as nobody looks (see
+// parameters/parameter_buffer.hpp). Whatever Python calls to look at a Value, or to compute with one, settles first:
+// afterwards the Values hold what the arrays held. False with an exception set.
+extern size_t unsettled;  // how many stores are ahead of their Values
+bool settle_all();
+inline bool settle() { return unsettled == 0 || settle_all(); }
+void leaf_died(Value* leaf);  // a leaf that is in a store
+
+inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
+
+// Assigns `.data`, remembering the old number for the nodes that used it. One scope may change many values,
+// as long as nothing is recorded meanwhile.
+class ChangeScope {
+ public:
+  ChangeScope();
+  // False with MemoryError set.
+  bool change(Value* value, double data) {
+    if (same_bits(value->data, data)) return true;
+    if ((!nobody_ || value->code != LEAF || value->extra) && !remember(value)) return false;
+    if (value->code == LEAF) value->stamp = position_;
+    value->flags = static_cast<uint8_t>((value->flags | CHANGED) & ~FRESH);
+    value->data = data;
+    return true;
+  }
+
+ private:
+  bool remember(Value* value);
+
+  bool nobody_;        // no node is alive that could have used an old number
+  uint64_t position_;  // from where on the new numbers hold
+  uint64_t oldest_;    // no living node is older
+};
+// The bits that `value` had when the node at `position` was recorded.
+double data_used_at(const Value* value, uint64_t position);
+
+inline uint64_t place_of(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
+
+// Whether a node belongs to another thread's tape.
+inline bool is_foreign(const Value* value, const Tape* tape) {
+  return value->code != LEAF && chunk_of(value->code == USER ? value->slot : value)->tape != tape;
+}
+
+// Whether `operand` still has the bits it had at `position`.
+inline bool unchanged_since(const Value* operand, uint64_t position) {
+  if (!(operand->flags & CHANGED)) return true;
+  if (operand->code == LEAF && operand->stamp <= position) return true;
+  return same_bits(operand->data, data_used_at(operand, position));
+}
+
+// Turn the operand that is a number into a constant Value, once and for all.
+bool materialize(Value* node);
+
+// Call visit(Value*) for each operand that is a Value, in order.
+template <class Visit>
+void each_operand(const Value* node, Visit&& visit) {
+  if (node->code == LEAF) return;
+  if (node->code == USER) {
+    for (Value* child : node->extra->children) visit(child);
+    return;
+  }
+  int arity = kRows[row_of(node)].arity;
+  if (arity == 1 || arity == 2) {
+    visit(node->a);
+    if (arity == 2 && form_of(node) == VALUES) visit(node->b);
+    return;
+  }
+  for (uint32_t i = 0; i < node->block->count; ++i) visit(node->block->operands[i]);
+}
+
+// Errors, whose sentences are written in src/retrograd/errors.py. `format` builds a tuple. Each sets the exception.
+void raise_from(const char* function, const char* format, ...);
+inline void raise_changed(const Value* value, double used) {
+  raise_from("changed_value", "(Od)", as_object(value), used);
+}
+
+// Whether a pure trace of this thread is being made: a number that leaves it would be stale in a replay.
+inline bool tracing() { return current_tape && current_tape->tracing; }
+// The answer of the tracer's method, which is called with `subject` and what `format` (a tuple) builds; NotImplemented
+// means: go on as ever. Null with an exception set.
+PyObject* ask_tracer(const char* method, PyObject* subject, const char* format = nullptr, ...);
+// Whether the tracer takes over a call of the op table's row `name`, asked through its method "call" or "reduce"; if
+// so, `result` is its answer, null with an exception set.
+bool traced_call(const char* method, const char* name, PyObject* const* arguments, Py_ssize_t count, PyObject** result);
+// Tells the tracer that `what` happens, which no replay would do or see; false with an exception set.
+bool tell_tracer(const char* what);
+
+// Whether `object` is a real number, as src/retrograd/numeric.py says: 1, 0, or -1 with an exception set.
+int is_number(PyObject* object);
+// 1 and the number; 0 when `object` is no real number; -1 with an exception set.
+int read_number(PyObject* object, double* number);
+// A number or an exception that names `where`.
+bool need_number(PyObject* object, double* number, const char* where);
+
+bool add_value_type(PyObject* module);
+
+// Methods and slots of the type, written beside what they do.
+extern PyMethodDef record_methods[];
+extern PyType_Slot record_slots[];
+PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords);
+PyObject* value_push(PyObject* self, PyObject* unused);
+PyObject* value_local_grads(PyObject* self, void* closure);
+PyObject* value_copy(PyObject* self, PyObject* unused);
+PyObject* value_deepcopy(PyObject* self, PyObject* memo);
+PyObject* value_reduce(PyObject* self, PyObject* unused);
+
+// The module's functions.
+extern PyMethodDef record_functions[];
+extern PyMethodDef product_functions[];
+extern PyMethodDef sweep_functions[];
+extern PyMethodDef tracer_functions[];
+extern PyMethodDef sequence_functions[];
+extern PyMethodDef sequence_operators[];
+extern PyMethodDef operator_functions[];
+
+}  // namespace retrograd

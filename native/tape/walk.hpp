@@ -1,0 +1,98 @@
+// Visiting what a value depends on, from young to old, by the marks on the tape.
+#pragma once
+
+#include <new>
+
+#include "tape/value.hpp"
+
+namespace retrograd {
+
+// Marks a node of the table as reached; false when it was already, as leaves always are.
+inline bool mark_op(Value* node) {
+  if (node->mark) return false;
+  node->mark = 1;
+  chunk_of(node)->marked = 1;
+  return true;
+}
+
+// The same where users' nodes may be about, whose place is elsewhere.
+inline bool mark_any(Value* node) { return mark_op(node->code == USER ? node->slot : node); }
+
+inline Value* node_at(Value* place) { return place->code == SLOT ? place->a : place; }
+
+// Calls visit(Value*) for each operand that existed before the node. One that did not is a subclass instance which
+// was used before its __init__ made it a node: it was a leaf then, and nothing flows back through it.
+template <class Visit>
+void each_older_operand(const Value* node, const Value* place, Visit&& visit) {
+  each_operand(node, [&](Value* operand) {
+    if (operand->code == USER && position_of(operand->slot) >= position_of(place)) return;
+    visit(operand);
+  });
+}
+
+// Ctrl-C during a long walk. Its handler is Python code, which may do anything, a backward pass included: it must
+// not run while marks are set. So the walk only asks whether the signal came, and ends early; once every mark is
+// cleared and every gradient restored, `deliver` lets the handler run.
+class Interrupt {
+ public:
+  // Asked at every chunk; looks at every 64th, which is every 20,000 nodes or 100 microseconds.
+  bool came() {
+    if (!came_ && !ignored_ && (++chunks_ & 63) == 0) came_ = PyOS_InterruptOccurred() != 0;
+    return came_;
+  }
+  bool pending() const { return came_; }
+  // For a walk that is over at once.
+  void ignore() { ignored_ = true; }
+  // True when the handler let the program go on, and the walk is to be begun anew; else its exception is set.
+  bool deliver() {
+    came_ = false;
+    PyErr_SetInterrupt();
+    return PyErr_CheckSignals() == 0;
+  }
+
+ private:
+  uint32_t chunks_ = 0;
+  bool came_ = false;
+  bool ignored_ = false;
+};
+
+// Calls visit(node) for each marked node from the youngest to the oldest, unmarking it first; `visit` marks
+// further, older ones. Stops, with every mark cleared, when `visit` returns false or the user interrupts.
+template <class Visit>
+bool walk(Value* root, Interrupt& interrupt, Visit&& visit) {
+  Value* start = root->code == USER ? root->slot : root;
+  bool going = true;
+  for (Chunk* chunk = chunk_of(start); chunk; chunk = chunk->older) {
+    if (!chunk->marked) continue;
+    if (interrupt.came()) going = false;
+    uint32_t last = chunk->used == kOpen ? static_cast<uint32_t>(chunk->tape->bump - chunk->first()) : chunk->used;
+    Value* place = chunk == chunk_of(start) ? start : chunk->first() + last - 1;
+    for (Value* first = chunk->first(); place >= first; --place) {
+      RETROGRAD_PREFETCH(place - 24);
+      if (!place->mark) continue;
+      place->mark = 0;
+      if (!going) continue;
+      try {
+        going = visit(place);
+      } catch (const std::bad_alloc&) {
+        going = false;
+        PyErr_NoMemory();
+      }
+    }
+    chunk->marked = 0;
+  }
+  return going;
+}
+
+// Runs `attempt` until it succeeds or fails for another reason than an interrupt whose handler let the program go on.
+template <class Attempt>
+bool uninterrupted(Attempt&& attempt) {
+  for (;;) {
+    Interrupt interrupt;
+    if (attempt(interrupt)) return true;
+    if (!interrupt.pending()) return false;
+    if (!interrupt.deliver()) return false;
+  }
+}
+
+}  // namespace retrograd
