@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.parts import require
 
 from retrograd import engine
-from retrograd.autodiff.check.cross_framework import Tape, double_precision, jax_backend, torch_backend
+from retrograd.autodiff.check.cross_framework import Recipe, double_precision, jax_backend, torch_backend
 from retrograd.autodiff.transforms import grad, gradient, hessian, hvp, jacobian, jvp
 from retrograd.engine import Value, errstate
 from retrograd.ops import NARY, OPS, NaryOp, Op
@@ -107,7 +107,7 @@ def test_orders_one_to_three_against_torch(row: Op | NaryOp) -> None:
         y = call(row, xs)
         ours = directional(xs, y, 3)
         inputs = [torch.tensor(x.data, dtype=torch.float64, requires_grad=True) for x in xs]
-        theirs = Tape(y, xs).run(torch_backend(), inputs)
+        theirs = Recipe(y, xs).run(torch_backend(), inputs)
         for order, mine in enumerate(ours):
             tolerance = (
                 1e-8 if row.name in ("lgamma", "digamma", "polygamma") else 1e-11
@@ -128,11 +128,11 @@ def test_orders_one_to_three_against_jax(row: Op | NaryOp) -> None:
     xs = [Value(x) for x in point]
     y = call(row, xs)
     ours = directional(xs, y, 3)
-    tape = Tape(y, xs)
+    recipe = Recipe(y, xs)
 
     def along(t: Any) -> Any:
         inputs = [x if _is_static(row, slot) else x + WEIGHTS[slot] * t for slot, x in enumerate(point)]
-        return tape.run(jax_backend(), inputs)
+        return recipe.run(jax_backend(), inputs)
 
     with double_precision():
         zero = jax.numpy.float64(0.0)
@@ -235,8 +235,8 @@ def test_random_expressions_to_second_order_against_torch(expression: Any, point
     slopes = gradient(y, xs, create_graph=True)
     assert [slope.data for slope in slopes] == gradient(y, xs)
     ours = [[gradient(slope, x) for x in xs] for slope in slopes]
-    tape = Tape(y, xs)
+    recipe = Recipe(y, xs)
     inputs = torch.tensor(point, dtype=torch.float64)
-    theirs = torch.autograd.functional.hessian(lambda v: tape.run(torch_backend(), list(v)), inputs)
+    theirs = torch.autograd.functional.hessian(lambda v: recipe.run(torch_backend(), list(v)), inputs)
     size = max(1.0, float(theirs.abs().max()), *(abs(slope.data) for slope in slopes))
     np.testing.assert_allclose(np.array(ours), theirs.numpy(), rtol=1e-8, atol=1e-9 * size)

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from .. import engine
 from ..autodiff.check import GradientCheck, check_gradients
-from ..autodiff.check.cross_framework import PEERS, NotReplayableError, Tape
+from ..autodiff.check.cross_framework import PEERS, NotReplayableError, Recipe
 from ..engine import Value
 from ..engine.pytree import flatten, paths, single_output
 from ..engine.source_lines import record_sources
@@ -272,5 +272,5 @@ class _Recorder:
 
 def _rerun(root: Value, leaves: Mapping[str, Value]) -> Callable[..., Any]:
     """The graph of ``root`` as a function of its leaves, by name."""
-    tape = Tape(root, list(leaves.values()))
-    return lambda **values: tape.run(_Recorder(), [values[name] for name in leaves])
+    recipe = Recipe(root, list(leaves.values()))
+    return lambda **values: recipe.run(_Recorder(), [values[name] for name in leaves])

@@ -1,7 +1,7 @@
-"""A recorded graph, run again by someone else: the reference engine, PyTorch or JAX.
+"""Runs a recorded graph again on another engine or library: the reference engine, PyTorch or JAX.
 
-The other library gets the graph's structure, the leaves' numbers, and for each node the *forward* formula
-of the op table, written with its own functions. The derivatives that come back are therefore its own.
+The other library gets the structure of the graph, the data of its leaves, and for each node the *forward* formula of
+the op table, written with that library's functions. So it computes the derivatives by its own rules.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from ...ops import CONSTANTS, NARY, OPS, NaryOp
 from ...ops.formula import compile_python, operand_names, parse
 from ...ops.jax_functions import double_precision, primitives
 
-__all__ = ["PEERS", "NotReplayableError", "Tape", "double_precision", "jax_backend", "torch_backend"]
+__all__ = ["PEERS", "NotReplayableError", "Recipe", "double_precision", "jax_backend", "torch_backend"]
 
 
 class NotReplayableError(Exception):
-    """The graph holds a node that cannot be run elsewhere; the text says which."""
+    """The graph holds a node that only the user's own ``_backward`` can differentiate. The message names it."""
 
 
 class Backend(Protocol):
-    """Who runs the graph. ``Any`` stands for its kind of number."""
+    """A library that runs the graph. Its kind of number is ``Any`` here."""
 
     def constant(self, number: float) -> Any: ...
     def apply(self, name: str, operands: Sequence[Any]) -> Any: ...
     def reduce(self, name: str, operands: Sequence[Any]) -> Sequence[Any]: ...
-    def linear(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any: ...
+    def linearized(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any: ...
 
 
-class Tape:
-    """The graph below ``root`` as a recipe, with ``inputs`` as its variables. Its length is that in nodes."""
+class Recipe:
+    """How to compute ``root`` from ``inputs``, step by step. Its length is the number of nodes."""
 
     def __init__(self, root: Value | float, inputs: Sequence[Value]) -> None:
         self.root = root
@@ -47,9 +47,9 @@ class Tape:
         return len(self.nodes)
 
     def gradients(self, peer: str) -> tuple[float, list[float]]:
-        """The result and its derivative with respect to each input, as 'reference', 'torch' or 'jax' has them.
+        """The result and its derivative with respect to each input, computed by 'reference', 'torch' or 'jax'.
 
-        Raises NotReplayableError when the graph holds a node whose derivative is a function of the user's.
+        Raises NotReplayableError when the user assigned a function to the ``_backward`` of some node.
         """
         if not isinstance(self.root, Value):
             return self.root, [0.0] * len(self.inputs)
@@ -58,19 +58,19 @@ class Tape:
     def run(self, backend: Backend, inputs: Sequence[Any]) -> Any:
         """The result, computed by ``backend`` from its own ``inputs``."""
         known = {id(mine): theirs for mine, theirs in zip(self.inputs, inputs, strict=True)}
-        families: dict[tuple[int, ...], Sequence[Any]] = {}
+        outputs: dict[tuple[int, ...], Sequence[Any]] = {}
         for node in self.nodes:
             operands = engine.operands(node)
             theirs = [_translated(operand, known, backend) for operand in operands]
             name = engine.row_name(node)
             if name == "user":
                 at = [_number(operand) for operand in operands]
-                known[id(node)] = backend.linear(node.data, theirs, at, _slopes(node))
+                known[id(node)] = backend.linearized(node.data, theirs, at, _slopes(node))
             elif name in _NARY:
-                family = (id(node),) if not _NARY[name].outputs else tuple(map(id, theirs))
-                if family not in families:
-                    families[family] = backend.reduce(name, theirs)
-                known[id(node)] = families[family][engine.output_index(node)]
+                key = (id(node),) if not _NARY[name].outputs else tuple(map(id, theirs))
+                if key not in outputs:
+                    outputs[key] = backend.reduce(name, theirs)
+                known[id(node)] = outputs[key][engine.output_index(node)]
             else:
                 known[id(node)] = backend.apply(name, theirs)
         return _translated(self.root, known, backend)
@@ -125,21 +125,21 @@ class _Reference:
         result = self.engine.reduce(name, operands[:half], operands[half:] if _NARY[name].paired else None)
         return result if isinstance(result, list) else [result]
 
-    def linear(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
+    def linearized(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
         own = [
             operand if isinstance(operand, self.engine.Value) else self.engine.Value(operand) for operand in operands
         ]
         return self.engine.Value(data, tuple(own), tuple(slopes))
 
 
-def _by_reference(tape: Tape) -> tuple[float, list[float]]:
+def _by_reference(recipe: Recipe) -> tuple[float, list[float]]:
     backend = _Reference()
     reference = backend.engine
     before = reference.set_errstate(False, False, False)
     recording = reference.set_recording(True)
     try:
-        inputs = [reference.Value(x.data) for x in tape.inputs]
-        result = tape.run(backend, inputs)
+        inputs = [reference.Value(x.data) for x in recipe.inputs]
+        result = recipe.run(backend, inputs)
         if not isinstance(result, reference.Value):
             return result, [0.0] * len(inputs)
         return result.data, reference.gradients(result, 1.0, inputs)
@@ -163,7 +163,7 @@ class _Library:
 
     def _compiled(self, text: str, names: Sequence[str]) -> Callable[..., Any]:
         bare = compile_python(parse(text, names), ", ".join(names), self.functions)
-        # a formula has no builtins of its own, but the libraries import modules while they compute
+        # compile_python() removes the builtins, and the libraries need them to import modules while they compute
         return FunctionType(bare.__code__, {**self.functions, **CONSTANTS, "__builtins__": vars(builtins)})
 
     def apply(self, name: str, operands: Sequence[Any]) -> Any:
@@ -180,7 +180,7 @@ class _Library:
             s = self.constant(step(s, a, b, m))
         return [self.constant(finish(s, a, m, float(half))) for a in (xs if row.outputs else [0.0])]
 
-    def linear(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
+    def linearized(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
         result = self.constant(data)
         for operand, start, slope in zip(operands, at, slopes, strict=True):
             result = result + slope * (operand - start)
@@ -188,13 +188,13 @@ class _Library:
 
 
 def _largest(xs: Sequence[Any]) -> float:
-    """The largest operand as a plain number: a shift that cancels, so that nothing depends on it."""
+    """The largest operand as a plain number. It is a shift that cancels out, so it needs no derivative."""
     numbers = [x.item() if hasattr(x, "item") else x for x in map(_primal, xs)]
     return max(numbers, default=float("-inf"))
 
 
 def _primal(x: Any) -> Any:
-    """The number under the layers that a library's differentiation has put around it."""
+    """The plain number inside JAX's tracers."""
     while hasattr(x, "primal"):
         x = x.primal
     return x
@@ -223,12 +223,12 @@ def torch_backend() -> Backend:
     return _Library(primitives, lambda x: torch.as_tensor(x, dtype=torch.float64))
 
 
-def _by_torch(tape: Tape) -> tuple[float, list[float]]:
+def _by_torch(recipe: Recipe) -> tuple[float, list[float]]:
     import torch
 
-    inputs = [torch.tensor(x.data, dtype=torch.float64, requires_grad=True) for x in tape.inputs]
+    inputs = [torch.tensor(x.data, dtype=torch.float64, requires_grad=True) for x in recipe.inputs]
     with torch.enable_grad():
-        result = tape.run(torch_backend(), inputs)
+        result = recipe.run(torch_backend(), inputs)
     if not inputs or not result.requires_grad:
         return result.item(), [0.0] * len(inputs)
     slopes = torch.autograd.grad(result, inputs, allow_unused=True)
@@ -242,18 +242,18 @@ def jax_backend() -> Backend:
     return _Library(primitives(), lambda x: jnp.asarray(x, dtype=jnp.float64))
 
 
-def _by_jax(tape: Tape) -> tuple[float, list[float]]:
+def _by_jax(recipe: Recipe) -> tuple[float, list[float]]:
     import jax
     import jax.numpy as jnp
 
     with double_precision():
         backend = jax_backend()
-        inputs = [jnp.asarray(x.data, dtype=jnp.float64) for x in tape.inputs]
+        inputs = [jnp.asarray(x.data, dtype=jnp.float64) for x in recipe.inputs]
         if not inputs:
-            return float(tape.run(backend, inputs)), []
-        result, slopes = jax.value_and_grad(lambda xs: tape.run(backend, xs))(inputs)
+            return float(recipe.run(backend, inputs)), []
+        result, slopes = jax.value_and_grad(lambda xs: recipe.run(backend, xs))(inputs)
         return float(result), [float(slope) for slope in slopes]
 
 
 #: The libraries that can run a graph, by the name of their package.
-PEERS: dict[str, Callable[[Tape], tuple[float, list[float]]]] = {"torch": _by_torch, "jax": _by_jax}
+PEERS: dict[str, Callable[[Recipe], tuple[float, list[float]]]] = {"torch": _by_torch, "jax": _by_jax}

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 __all__ = ["Difference", "central_difference"]
 
 _EPSILON = 2.0**-52
-_NOISE = 8.0  # rounding errors of the function, in units of its last place
-_GOOD = 1e-7  # a relative error at which no smaller step is tried
+_NOISE = 8.0  # rounding errors of the function, in ulp
+_GOOD = 1e-7  # a relative error so small that no smaller step is needed
 _KINK = 0.75  # the slopes on both sides of a kink differ as much at half the step; of a smooth curve half as much
 _JUMP = 1.75  # the slope across a jump doubles at half the step; that of a root grows by at most 2 ** (2/3)
 
@@ -42,18 +42,18 @@ class Difference:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What a right derivative may be: within the error, or at a kink anything between the slopes."""
+        """The range of right derivatives: the estimate and its error; at a kink, everything between the slopes."""
         if self.kink:
             return min(self.left, self.right) - self.error, max(self.left, self.right) + self.error
         return self.value - self.error, self.value + self.error
 
 
 def central_difference(f: Callable[[float], float], x: float, y: float) -> Difference:
-    """The derivative of ``f`` at ``x``, where it is ``y``.
+    """The derivative of ``f`` at ``x``, where ``y`` is ``f(x)``.
 
-    Two central differences, with steps h and h/2, are extrapolated (Richardson); how far that moves the
-    better one bounds its error, together with the rounding of ``f`` itself. Smaller steps are tried while
-    the bound is bad, one side is outside the domain, or the two sides have different slopes.
+    Richardson extrapolation of two central differences, with the steps h and h/2. How far the extrapolation moves the
+    better one, and the rounding error of ``f``, bound the error. While the bound is bad, one side is outside the domain
+    or the two sides have different slopes, smaller steps are tried.
     """
     best = Difference(math.nan, math.inf, math.nan, math.nan, False)
     kink: Difference | None = None
@@ -75,7 +75,7 @@ def central_difference(f: Callable[[float], float], x: float, y: float) -> Diffe
 
 
 def _steps(x: float) -> Iterator[float]:
-    """Powers of two: first of the size that suits most functions, then for those that need a smaller one."""
+    """Steps to try, powers of two: first the size that suits most functions, then smaller ones."""
     for exponent in (-12, -16, -20, -26):
         yield _power_of_two(max(abs(x), 1.0)) * 2.0**exponent
     if 0.0 < abs(x) < 1e-2:

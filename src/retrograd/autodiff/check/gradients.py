@@ -1,11 +1,11 @@
-"""``check_gradients(f, at)``: are these gradients right? Independent answers side by side.
+"""``check_gradients(f, at)``: compares the gradient of every input with independently computed ones.
 
-Our gradient of every input is compared with
+The other gradients are
 
 * ``differences``: central differences of the function itself, with an estimate of their own error;
 * ``reference``: the recorded graph swept by the reference engine, which must agree to the last bit;
-* ``torch`` and ``jax``: the recorded graph replayed in PyTorch or JAX in double precision. They get the
-  forward formulas of the op table only, so that their derivatives are their own.
+* ``torch`` and ``jax``: the recorded graph run again in PyTorch or JAX in double precision. They get only the forward
+  formulas of the op table, so they differentiate by their own rules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal
 from ... import engine
 from ...engine import Value
 from ...engine.pytree import Leaf, flatten, paths, single_output
-from .cross_framework import PEERS, NotReplayableError, Tape
+from .cross_framework import PEERS, NotReplayableError, Recipe
 from .differences import Difference, central_difference
 from .ulp import ulp_distance
 
@@ -126,7 +126,7 @@ def _chosen(peers: Sequence[str] | None) -> list[str]:
 
 
 class _Point:
-    """The function and the numbers at which it is checked."""
+    """The function to check, and the numbers to check it at."""
 
     def __init__(self, function: Callable[..., Any], at: Any) -> None:
         self.function = function
@@ -138,7 +138,7 @@ class _Point:
         self.what = f"the result of {getattr(function, '__name__', type(function).__name__)}"
 
     def run(self, numbers: Sequence[float]) -> tuple[list[Value], Leaf]:
-        """The inputs as fresh Values, and what the function makes of them."""
+        """The inputs as fresh Values, and the function's result for them."""
         values = [Value(number) for number in numbers]
         for value, name in zip(values, self.names, strict=True):
             value.label = name
@@ -167,7 +167,7 @@ class _Point:
 
 
 def _names(function: Callable[..., Any], at: Any, by_name: bool, by_position: bool) -> list[str]:
-    """What to call each input: as the function's own arguments are called."""
+    """A name for each input, from the names of the function's parameters."""
     if by_name:
         return [name for key, item in at.items() for name in paths(item, key)]
     items = at if by_position else (at,)
@@ -185,12 +185,12 @@ def _check(point: _Point, chosen: Sequence[str], asked: bool) -> GradientCheck:
     again = point.along(0)(point.numbers[0]) if point.numbers else value
     if again != value and (again == again or value == value):
         raise ValueError(
-            f"{point.what} was {value!r} and, at the same point, {again!r}: a random function has no gradient to "
-            "check. Fix its seed inside the function."
+            f"{point.what} was {value!r}, and {again!r} when called again at the same point: a random function has no "
+            "gradient to check. Seed its random numbers inside the function."
         )
-    tape = Tape(root, values)
+    recipe = Recipe(root, values)
     ours = engine.gradients(root, 1.0, values) if isinstance(root, Value) else [0.0] * len(values)
-    answers, notes = _ask_peers(tape, chosen, asked, value)
+    answers, notes = _ask_peers(recipe, chosen, asked, value)
     differences: list[Difference | None] = [None] * len(values)
     if "differences" in chosen:
         differences = [central_difference(point.along(i), x, value) for i, x in enumerate(point.numbers)]
@@ -207,34 +207,34 @@ def _check(point: _Point, chosen: Sequence[str], asked: bool) -> GradientCheck:
 
 
 def _ask_peers(
-    tape: Tape, chosen: Sequence[str], asked: bool, value: float
+    recipe: Recipe, chosen: Sequence[str], asked: bool, value: float
 ) -> tuple[dict[str, list[float]], list[str]]:
-    """Each peer's gradients, and why those that are missing have none."""
+    """The gradients of each peer, and a note for each peer that gave none."""
     answers: dict[str, list[float]] = {}
     notes: list[str] = []
-    silent: dict[str, list[str]] = {}  # why some were not asked, with their names
-    trusting: list[str] = []
+    skipped: dict[str, list[str]] = {}  # a reason, and the peers that were not asked for it
+    given: list[str] = []  # peers that used the local derivatives of the user's own nodes
     for name in chosen:
         if name == "differences":
             continue
-        if name in PEERS and not asked and len(tape) > _LARGE:
-            reason = f"replaying {len(tape):,} nodes is slow; check_gradients does it for those named in peers"
-            silent.setdefault(reason, []).append(name)
+        if name in PEERS and not asked and len(recipe) > _LARGE:
+            reason = f"replaying {len(recipe):,} nodes is slow; check_gradients does it for those named in peers"
+            skipped.setdefault(reason, []).append(name)
             continue
         try:
-            theirs, answers[name] = tape.gradients(name)
+            theirs, answers[name] = recipe.gradients(name)
         except NotReplayableError as error:
-            silent.setdefault(str(error), []).append(name)
+            skipped.setdefault(str(error), []).append(name)
             continue
-        if name in PEERS and tape.user_nodes:
-            trusting.append(name)
+        if name in PEERS and recipe.user_nodes:
+            given.append(name)
         if name == "reference" and theirs != value and (theirs == theirs or value == value):
             notes.append(f"the reference engine computes {theirs!r} for the function itself, ours {value!r}.")
-    for reason, names in silent.items():
+    for reason, names in skipped.items():
         notes.append(f"{_listed(names)} {'was' if len(names) == 1 else 'were'} not asked: {reason}.")
-    if trusting:
-        nodes = "a user-made node" if tape.user_nodes == 1 else f"{tape.user_nodes:,} user-made nodes"
-        notes.append(f"{_listed(trusting)} took the local derivatives of {nodes} as they were given.")
+    if given:
+        nodes = "a user-made node" if recipe.user_nodes == 1 else f"{recipe.user_nodes:,} user-made nodes"
+        notes.append(f"{_listed(given)} took the local derivatives of {nodes} as they were given.")
     return answers, notes
 
 
@@ -244,7 +244,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _verdict(ours: float, difference: Difference | None, theirs: Mapping[str, float], largest: float) -> Verdict:
-    """Differences judge where they can; the reference must have the same bits; finite peers must be close."""
+    """Ours must have the reference's bits, lie in the range of the differences, and be close to the other peers."""
     if "reference" in theirs and ulp_distance(ours, theirs["reference"]) != 0:
         return "differs"
     if ours != ours or abs(ours) == float("inf"):

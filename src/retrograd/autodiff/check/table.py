@@ -12,7 +12,7 @@ __all__ = ["peer_cell", "render"]
 
 
 def render(check: GradientCheck, most: int) -> str:
-    """The check as plain text. Of many inputs the doubtful ones come first, and ``most`` are shown."""
+    """The check as plain text, with at most ``most`` inputs. Where there are more, those that disagree come first."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -46,7 +46,7 @@ def render(check: GradientCheck, most: int) -> str:
 
 
 def peer_cell(row: GradientRow, peer: str) -> str:
-    """What a peer says of one input: ``7 +/- 1e-11`` when it was measured, else ``7 (0 ulp)``."""
+    """A peer's derivative for one input: ``7 +/- 1e-11`` from differences, ``7 (0 ulp)`` from the others."""
     if peer != "differences":
         distance = row.ulp(peer)
         return f"{row.peers[peer]:.10g} ({distance:{',.0f' if distance < 1e6 else '.0e'}} ulp)"
