@@ -1,5 +1,14 @@
-"""The LLVM tier: machine code for exactly one program, in place of its calls of prebuilt kernels.
+"""The LLVM tier: compiles one bound program to machine code that replaces its calls of prebuilt kernels.
 
-``generate`` writes the code of a program's bound calls as LLVM IR, with tiles and vectors of its own; ``machine_code``
-has llvmlite compile it; ``tier`` installs it, at once or from a thread in the background.
+It knows the struct ``Call`` of native/compiler/kernels/kernels.hpp and what ``Programs`` exports of a program's memory;
+it knows neither traces nor graphs. In the order in which data passes:
+
+``pipeline``      one program from its kernel calls to installed machine code
+``kernel_calls``  decodes the bytes of the kernel calls
+``dce``           removes calls of a backward pass whose results are never read
+``fusion/``       loop fusion: kernel calls that run through the same loops become one loop nest
+``codegen``       writes a pass as one LLVM function, call by call or nest by nest
+``kernels/``      the IR of one kernel call, by kind of kernel
+``loops``, ``vectors``, ``ir_builder``   what they are written with
+``jit``           has llvmlite compile a module
 """

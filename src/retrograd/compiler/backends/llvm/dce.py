@@ -1,5 +1,8 @@
-"""What is known of a program's gradients before it runs: which are zero until something is added, and which nobody
-reads. Calls that could only add zeros, or only compute what is not read, are left out."""
+"""Dead-code elimination for backward passes: removes calls that only add zeros, or whose results are never read.
+
+A first walk, in order, knows which gradients are still zero and drops calls that would add zero. A second walk, in
+reverse order, is a liveness analysis: it drops calls whose targets no later call reads.
+"""
 
 from __future__ import annotations
 
@@ -11,171 +14,185 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_calls import DOUBLE, Call, Strip
+from .kernel_calls import DOUBLE, KernelCall, Strip
 
-__all__ = ["Memory"]
+__all__ = ["DeadCodeElimination"]
 
-Places = npt.NDArray[np.int64]
+Addresses = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
-#: The pointers that a kernel reads, of operands with strides: (pointer, which strides).
+#: The pointers that a kernel reads of operands with strides. The elements of "spread" and "group_dot" are fours.
 _READS = {
     "map": (1, 2, 3), "extreme": (1,), "finite": (0,),
     "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2), "contract_nn": (1, 2),
     "contract_nt": (1, 2), "spread": (1, 2), "group_dot": (1, 2), "sum": (1,), "extreme_back": (1, 3, 4), "fill": (),
 }  # fmt: skip
 
+#: Kernels that pass on one gradient, and the pointer to it: where that is zero, they add zero.
+_PASS_ON = {"extreme_back": 4, "map_back": 4, "add": 1, "sum": 1}
+
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """The gradients of a machine: an array at ``gradients``."""
+class DeadCodeElimination:
+    """What is known of a machine's gradients before it runs; they are one array at the address ``gradients``."""
 
     gradients: int
-    local: tuple[range, range]  #: addresses of numbers, and gradients, that have no meaning outside of strips
-    size: int
-    results: npt.NDArray[np.bool_]  #: what is of results, and so read by later calls alone
-    zeroed: npt.NDArray[np.bool_]
-    regions: list[tuple[int, int]]  #: where each begins and ends, of all members
-    keep: Any
+    strip_local: tuple[range, range]  #: addresses of values, and of gradients, that no other strip reads
+    size: int  #: of the array, in elements
+    temporary: Flags  #: gradients of intermediate results, which only later calls of the pass read
+    zero: Flags  #: gradients that are zero when the pass begins
+    regions: list[tuple[int, int]]  #: begin and end of each region, for all members of a batch
+    keep: Any  #: keeps the machine's memory alive
 
     @staticmethod
-    def of(facts: dict[str, Any], batch: int) -> Memory:
-        """From what Programs.memory() tells."""
-        size, local = facts["size"], facts["local"]
+    def of(memory: dict[str, Any], batch: int) -> DeadCodeElimination:
+        """From what ``Programs.memory`` exports of a program bound for ``batch`` members."""
+        size, local = memory["size"], memory["local"]
         regions = [
-            (base, min(base + max(stride * batch, length), size)) for _, base, stride, length in facts["regions"]
+            (base, min(base + max(stride * batch, length), size)) for _, base, stride, length in memory["regions"]
         ]
-        results, zeroed = np.zeros(size, bool), np.zeros(size, bool)
-        for (kind, *_), (begin, end) in zip(facts["regions"], regions, strict=True):
+        temporary, zero = np.zeros(size, bool), np.zeros(size, bool)
+        for (kind, *_), (begin, end) in zip(memory["regions"], regions, strict=True):
             if kind == "value":
-                results[begin:end] = True
-        for begin, end in facts["zeroed"]:
-            zeroed[begin:end] = True
-        stride = facts["regions"][facts["root_region"]][2]
+                temporary[begin:end] = True
+        for begin, end in memory["zeroed"]:
+            zero[begin:end] = True
+        stride = memory["regions"][memory["root_region"]][2]
         for member in range(batch):
-            zeroed[facts["root"] + stride * member] = False
-        spaces = (
-            range(facts["numbers"] + local * DOUBLE, facts["numbers"] + size * DOUBLE),
-            range(facts["gradients"] + local * DOUBLE, facts["gradients"] + size * DOUBLE),
+            zero[memory["root"] + stride * member] = False  # the seed
+        strip_local = (
+            range(memory["numbers"] + local * DOUBLE, memory["numbers"] + size * DOUBLE),
+            range(memory["gradients"] + local * DOUBLE, memory["gradients"] + size * DOUBLE),
         )
-        return Memory(facts["gradients"], spaces, size, results, zeroed & results, regions, facts["keep"])
+        return DeadCodeElimination(
+            memory["gradients"], strip_local, size, temporary, zero & temporary, regions, memory["keep"]
+        )
 
-    def needed(self, calls: Sequence[Call], strips: Sequence[Strip]) -> tuple[list[Call], list[Strip]]:
-        """The calls of a backward pass without those that change nothing that is read. Those of strips all stay."""
-        zero = self.zeroed.copy()
-        strip_of = {i: strip for strip in strips for i in range(strip.begin, strip.end)}
-        kept, places = [], []
+    def remove_dead_calls(
+        self, calls: Sequence[KernelCall], strips: Sequence[Strip]
+    ) -> tuple[list[KernelCall], list[Strip]]:
+        """The live calls of a backward pass, and the strips renumbered. Calls inside of strips all stay."""
+        in_strip = {i for strip in strips for i in range(strip.begin, strip.end)}
+        kept = self._live_calls(self._calls_that_add(calls, in_strip), in_strip)
+        position = {old: new for new, (old, _) in enumerate(kept)}
+        return [call for _, call in kept], [
+            replace(s, begin=position[s.begin], end=position[s.end - 1] + 1) for s in strips
+        ]
+
+    def _calls_that_add(self, calls: Sequence[KernelCall], in_strip: set[int]) -> list[tuple[int, KernelCall]]:
+        """The numbered calls without those that only add zeros."""
+        zero = self.zero.copy()
+        kept = []
         for i, call in enumerate(calls):
-            targets = self._inside(self._targets(call))
-            if i not in strip_of and self._adds_nothing(call, zero):
+            if i not in in_strip and self._adds_zero(call, zero):
                 continue
-            if targets is None:
-                zero[:] = False
-            else:
-                zero[targets] = False
-            kept.append(call)
-            places.append(i)
-        read = np.zeros(self.size, bool)
-        backwards, numbers = [], []
-        for i, call in zip(reversed(places), reversed(kept), strict=True):
-            pruned = call if i in strip_of else self._pruned(call, read)
-            if pruned is None:
-                continue
-            for source in _sources(pruned):
-                inside = self._inside(source)
-                if inside is None:
-                    read[:] = True
-                else:
-                    read[inside] = True
-            backwards.append(pruned)
-            numbers.append(i)
-        moved = {old: new for new, old in enumerate(numbers[::-1])}
-        return backwards[::-1], [replace(s, begin=moved[s.begin], end=moved[s.end - 1] + 1) for s in strips]
+            targets = self._indices(self._targets(call))
+            zero[slice(None) if targets is None else targets] = False
+            kept.append((i, call))
+        return kept
 
-    def _targets(self, call: Call) -> Places | None:
-        """The addresses that a call of a backward pass writes; None when only running it shows which."""
+    def _live_calls(self, calls: Sequence[tuple[int, KernelCall]], in_strip: set[int]) -> list[tuple[int, KernelCall]]:
+        """The numbered calls without those whose targets no later call reads."""
+        read = np.zeros(self.size, bool)
+        kept = []
+        for i, call in reversed(calls):
+            live = call if i in in_strip else self._live_part(call, read)
+            if live is None:
+                continue
+            for source in _sources(live):
+                indices = self._indices(source)
+                read[slice(None) if indices is None else indices] = True
+            kept.append((i, live))
+        return kept[::-1]
+
+    def _targets(self, call: KernelCall) -> Addresses | None:
+        """The addresses that a call of a backward pass writes; None where only running it shows which."""
         match call.kernel:
             case "scatter":
-                return _list(call, 5, call.pointers[2])
+                return _listed_addresses(call, 5, call.pointers[2])
             case "indexed_back":
-                lists = [_list(call, 5 + i, call.pointers[2]) for i in range(3) if call.which >> i & 1]
+                lists = [_listed_addresses(call, 5 + i, call.pointers[2]) for i in range(3) if call.which >> i & 1]
                 return np.concatenate(lists) if lists else np.zeros(0, np.int64)
-            case "select_back":  # any candidate, and those are of one region
+            case "select_back":  # may write any candidate; all candidates are in one region
                 first = (call.pointers[1] - self.gradients) // DOUBLE
                 home = [(begin, end) for begin, end in self.regions if begin <= first < end]
                 if call.pooled or not home:
                     return None
                 return np.arange(*home[0], dtype=np.int64) * DOUBLE + self.gradients
             case _:
-                return _places(call, 0)
+                return _operand_addresses(call, 0)
 
-    def _inside(self, places: Places | None) -> Places | None:
-        """Indices in the array of gradients, of addresses; None for anywhere."""
-        if places is None:
+    def _indices(self, addresses: Addresses | None) -> Addresses | None:
+        """Those of the addresses that are in the array of gradients, as indices; None stands for any address."""
+        if addresses is None:
             return None
-        indices = (places - self.gradients) // DOUBLE
-        inside: Places = indices[(indices >= 0) & (indices < self.size)]
+        indices = (addresses - self.gradients) // DOUBLE
+        inside: Addresses = indices[(indices >= 0) & (indices < self.size)]
         return inside
 
-    def _adds_nothing(self, call: Call, zero: npt.NDArray[np.bool_]) -> bool:
-        """Whether the gradient that a call passes on is zero, and it adds to what is there."""
-        if not call.accumulate or call.kernel not in ("extreme_back", "map_back", "add", "sum"):
+    def _adds_zero(self, call: KernelCall, zero: Flags) -> bool:
+        """Whether a call accumulates, and the gradient that it passes on is zero."""
+        if not call.accumulate or call.kernel not in _PASS_ON:
             return False
-        gradient = _places(call, 1 if call.kernel in ("add", "sum") else 4)
-        inside = self._inside(gradient)
-        return inside is not None and len(inside) == gradient.size and bool(zero[inside].all())
+        gradient = _operand_addresses(call, _PASS_ON[call.kernel])
+        indices = self._indices(gradient)
+        return indices is not None and len(indices) == gradient.size and bool(zero[indices].all())
 
-    def _pruned(self, call: Call, read: npt.NDArray[np.bool_]) -> Call | None:
-        """The call, as far as what it adds to is read."""
+    def _live_part(self, call: KernelCall, read: Flags) -> KernelCall | None:
+        """The call as far as its targets are read: an indexed_back loses single operands. None if none are read."""
         if call.kernel == "indexed_back":
             which = call.which
             for i in range(3):
-                if which >> i & 1 and not self._is_read(_list(call, 5 + i, call.pointers[2]), read):
+                if which >> i & 1 and not self._is_read(_listed_addresses(call, 5 + i, call.pointers[2]), read):
                     which &= ~(1 << i)
             return None if which == 0 else replace(call, which=which)
         targets = self._targets(call)
         return call if targets is None or self._is_read(targets, read) else None
 
-    def _is_read(self, targets: Places, read: npt.NDArray[np.bool_]) -> bool:
-        inside = self._inside(targets)
-        assert inside is not None
-        if len(inside) < targets.size:
+    def _is_read(self, targets: Addresses, read: Flags) -> bool:
+        """Whether a later call or, of what is not temporary, the caller reads one of the targets."""
+        indices = self._indices(targets)
+        assert indices is not None
+        if len(indices) < targets.size:
             return True
-        return bool((read[inside] | ~self.results[inside]).any())
+        return bool((read[indices] | ~self.temporary[indices]).any())
 
 
-def _places(call: Call, pointer: int) -> Places:
-    """Every address that an operand touches."""
-    strides = list(call.strides[min(pointer, 3)])
-    counts = list(call.counts)
-    wide = {"spread": (0, 2), "group_dot": (1, 2)}.get(call.kernel, ())
-    if pointer in wide:  # groups of four
+def _operand_addresses(call: KernelCall, pointer: int) -> Addresses:
+    """Every address that a call accesses through a pointer."""
+    strides, counts = list(call.operand_strides(pointer)), list(call.counts)
+    fours = {"spread": (0, 2), "group_dot": (1, 2)}.get(call.kernel, ())
+    if pointer in fours:
         counts, strides = [*counts, 4], [*strides, 1]
-    places = np.zeros(1, np.int64)
+    found = np.zeros(1, np.int64)
     for count, stride in zip(counts, strides, strict=True):
         if count > 1 and stride:
-            places = (places[:, None] + np.arange(count, dtype=np.int64) * (stride * DOUBLE)).reshape(-1)
-    if call.times > 1 and call.moves[pointer]:
-        places = (places[:, None] + np.arange(call.times, dtype=np.int64) * call.moves[pointer]).reshape(-1)
-    return places + call.pointers[pointer]
+            found = (found[:, None] + np.arange(count, dtype=np.int64) * (stride * DOUBLE)).reshape(-1)
+    if call.strip_count > 1 and call.strip_steps[pointer]:
+        steps = np.arange(call.strip_count, dtype=np.int64) * call.strip_steps[pointer]
+        found = (found[:, None] + steps).reshape(-1)
+    return found + call.pointers[pointer]
 
 
-def _list(call: Call, pointer: int, base: int) -> Places:
+def _listed_addresses(call: KernelCall, pointer: int, base: int) -> Addresses:
+    """The addresses in the index lists behind a pointer, one list for each member of the batch."""
     members, length, apart = call.counts[3], call.counts[4], call.strides[1][3]
     start = call.pointers[pointer]
     lists = [np.array((ctypes.c_int32 * length).from_address(start + 4 * apart * m), np.int64) for m in range(members)]
-    places: Places = np.concatenate(lists) * DOUBLE + base
-    return places
+    found: Addresses = np.concatenate(lists) * DOUBLE + base
+    return found
 
 
-def _sources(call: Call) -> Iterator[Places | None]:
+def _sources(call: KernelCall) -> Iterator[Addresses | None]:
+    """The addresses that a call of a backward pass reads; None for a kernel of which they are not known."""
     match call.kernel:
         case "scatter" | "select_back":
-            yield _places(call, 0)
+            yield _operand_addresses(call, 0)
         case "indexed_back":
-            yield _places(replace(call, strides=((0, 0, 0, call.strides[3][3], 1),) * 4), 4)
+            yield _operand_addresses(replace(call, strides=((0, 0, 0, call.strides[3][3], 1),) * 4), 4)
         case kernel if kernel in _READS:
             for pointer in _READS[kernel]:
                 if call.pointers[pointer]:
-                    yield _places(call, pointer)
+                    yield _operand_addresses(call, pointer)
         case _:
             yield None

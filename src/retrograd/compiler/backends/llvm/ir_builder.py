@@ -1,7 +1,8 @@
-"""LLVM IR as text: vectors with operators, memory at addresses that are known, and loops.
+"""An IR builder that writes LLVM IR as text: vectors with operators, memory at known addresses, and loops.
 
-What was stored or loaded a moment ago is remembered, so that in straight-line code a number goes from one kernel
-call to the next in a register. No pass of LLVM has to find that out.
+It forwards: within straight-line code, a load from an address that was stored to or loaded before gives that SSA value
+(store-to-load forwarding), and a store that another overwrites unread is removed (dead-store elimination). The text
+goes straight to LLVM's code generator, without the optimization passes that would do this.
 """
 
 from __future__ import annotations
@@ -11,42 +12,42 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .kernel_calls import DOUBLE, POINTERS, At, Call
+from .kernel_calls import DOUBLE, POINTERS, Address, KernelCall
 
-__all__ = ["SCRATCH", "Mask", "Text", "Vector"]
+__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector"]
 
-#: How many vectors are remembered: more would be spilled, and a reload costs the same from anywhere.
-_REMEMBERED = 20
+#: How many vectors are forwarded, outside of basic_block() and in it: more would be spilled, and a reload is as cheap.
+_FORWARDED, _FORWARDED_IN_BLOCK = 20, 26
 
-#: Where a function's own memory is said to be.
+#: The address that stands for a function's own memory on the stack.
 SCRATCH = 1 << 62
 
-#: Addresses are reached by 32-bit displacements from a few bases.
-_REACH = 1 << 30
+#: The largest displacement of an address from its base, which x86 encodes in 32 bits.
+_MAX_DISPLACEMENT = 1 << 30
 
 
-def literal(number: float) -> str:
+def _literal(number: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
 
 
-def type_of(width: int, element: str = "double") -> str:
+def _type_of(width: int, element: str = "double") -> str:
     return element if width == 1 else f"<{width} x {element}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vector:
-    """An SSA value of ``width`` doubles; a plain double when that is one."""
+    """An SSA value of ``width`` doubles; a plain double if ``width`` is 1."""
 
-    text: Text
+    builder: IRBuilder
     name: str
     width: int
 
     def _with(self, operation: str, other: Vector | float, swap: bool = False) -> Vector:
-        right = other.name if isinstance(other, Vector) else self.text.constant(other, self.width)
+        right = other.name if isinstance(other, Vector) else self.builder.constant_text(other, self.width)
         left = self.name
         if swap:
             left, right = right, left
-        return self.text.vector(f"{operation} contract {type_of(self.width)} {left}, {right}", self.width)
+        return self.builder.vector(f"{operation} contract {_type_of(self.width)} {left}, {right}", self.width)
 
     def __add__(self, other: Vector | float) -> Vector:
         return self._with("fadd", other)
@@ -73,167 +74,176 @@ class Vector:
         return self._with("fdiv", other, swap=True)
 
     def __neg__(self) -> Vector:
-        return self.text.vector(f"fneg {type_of(self.width)} {self.name}", self.width)
+        return self.builder.vector(f"fneg {_type_of(self.width)} {self.name}", self.width)
 
     def compare(self, test: str, other: Vector | float) -> Mask:
         """Where ``self test other``, the test being one of LLVM's: olt, ole, ogt, oge, oeq, une, …"""
-        right = other.name if isinstance(other, Vector) else self.text.constant(other, self.width)
-        name = self.text.op(f"fcmp {test} {type_of(self.width)} {self.name}, {right}")
-        return Mask(self.text, name, self.width)
+        right = other.name if isinstance(other, Vector) else self.builder.constant_text(other, self.width)
+        name = self.builder.emit(f"fcmp {test} {_type_of(self.width)} {self.name}, {right}")
+        return Mask(self.builder, name, self.width)
 
-    def called(self, function: str, *others: Vector) -> Vector:
-        """An intrinsic, as llvm.<function>, of vectors of one type."""
-        kind = type_of(self.width)
+    def intrinsic(self, function: str, *others: Vector) -> Vector:
+        """A call of the intrinsic ``llvm.<function>`` on vectors of one type."""
+        kind = _type_of(self.width)
         suffix = "f64" if self.width == 1 else f"v{self.width}f64"
         symbol = f"@llvm.{function}.{suffix}"
-        self.text.declare(f"declare {kind} {symbol}({', '.join([kind] * (1 + len(others)))})")
+        self.builder.declare(f"declare {kind} {symbol}({', '.join([kind] * (1 + len(others)))})")
         arguments = ", ".join(f"{kind} {v.name}" for v in (self, *others))
-        return self.text.vector(f"call {kind} {symbol}({arguments})", self.width)
+        return self.builder.vector(f"call {kind} {symbol}({arguments})", self.width)
 
-    def shuffled(self, lanes: Sequence[int | None], other: Vector | None = None) -> Vector:
-        """The lanes of self, and of other after them, in another order. None: any."""
+    def shuffle(self, lanes: Sequence[int | None], other: Vector | None = None) -> Vector:
+        """A shufflevector: the given lanes of self and, counted after them, of other; None where any lane will do."""
         if other is None and list(lanes) == list(range(self.width)):
             return self
-        kind = type_of(self.width)
+        kind = _type_of(self.width)
         wanted = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in lanes)
         second = other.name if other else "poison"
-        return self.text.vector(
+        return self.builder.vector(
             f"shufflevector {kind} {self.name}, {kind} {second}, <{len(lanes)} x i32> <{wanted}>", len(lanes)
         )
 
     def lane(self, i: int) -> Vector:
         if self.width == 1:
             return self
-        return self.text.vector(f"extractelement {type_of(self.width)} {self.name}, i32 {i}", 1)
+        return self.builder.vector(f"extractelement {_type_of(self.width)} {self.name}, i32 {i}", 1)
 
     def splat(self, width: int) -> Vector:
-        """A double in every lane."""
+        """This double in each of ``width`` lanes."""
         if width == 1:
             return self
-        kind = type_of(width)
-        first = self.text.op(f"insertelement {kind} poison, double {self.name}, i32 0")
-        return self.text.vector(f"shufflevector {kind} {first}, {kind} poison, <{width} x i32> zeroinitializer", width)
+        kind = _type_of(width)
+        first = self.builder.emit(f"insertelement {kind} poison, double {self.name}, i32 0")
+        zeros = f"<{width} x i32> zeroinitializer"
+        return self.builder.vector(f"shufflevector {kind} {first}, {kind} poison, {zeros}", width)
 
     def bits(self) -> Integers:
-        kind = type_of(self.width, "i64")
-        return Integers(self.text, self.text.op(f"bitcast {type_of(self.width)} {self.name} to {kind}"), self.width)
+        kind = _type_of(self.width, "i64")
+        name = self.builder.emit(f"bitcast {_type_of(self.width)} {self.name} to {kind}")
+        return Integers(self.builder, name, self.width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Integers:
-    """An SSA value of 64-bit integers."""
+    """An SSA value of ``width`` 64-bit integers."""
 
-    text: Text
+    builder: IRBuilder
     name: str
     width: int
 
     def op(self, operation: str, other: Integers | int) -> Integers:
-        right = other.name if isinstance(other, Integers) else self.text.integers(other, self.width)
-        kind = type_of(self.width, "i64")
-        return Integers(self.text, self.text.op(f"{operation} {kind} {self.name}, {right}"), self.width)
+        right = other.name if isinstance(other, Integers) else self.builder.integer_text(other, self.width)
+        name = self.builder.emit(f"{operation} {_type_of(self.width, 'i64')} {self.name}, {right}")
+        return Integers(self.builder, name, self.width)
 
     def double(self) -> Vector:
-        return self.text.vector(
-            f"bitcast {type_of(self.width, 'i64')} {self.name} to {type_of(self.width)}", self.width
+        return self.builder.vector(
+            f"bitcast {_type_of(self.width, 'i64')} {self.name} to {_type_of(self.width)}", self.width
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mask:
-    """An SSA value of truths."""
+    """An SSA value of ``width`` booleans."""
 
-    text: Text
+    builder: IRBuilder
     name: str
     width: int
 
     def op(self, operation: str, other: Mask) -> Mask:
-        kind = type_of(self.width, "i1")
-        return Mask(self.text, self.text.op(f"{operation} {kind} {self.name}, {other.name}"), self.width)
+        kind = _type_of(self.width, "i1")
+        return Mask(self.builder, self.builder.emit(f"{operation} {kind} {self.name}, {other.name}"), self.width)
 
     def select(self, yes: Vector | float, no: Vector | float) -> Vector:
-        text, kind = self.text, type_of(self.width)
-        names = [v.name if isinstance(v, Vector) else text.constant(v, self.width) for v in (yes, no)]
-        mask = type_of(self.width, "i1")
-        return text.vector(f"select {mask} {self.name}, {kind} {names[0]}, {kind} {names[1]}", self.width)
+        builder, kind = self.builder, _type_of(self.width)
+        names = [v.name if isinstance(v, Vector) else builder.constant_text(v, self.width) for v in (yes, no)]
+        mask = _type_of(self.width, "i1")
+        return builder.vector(f"select {mask} {self.name}, {kind} {names[0]}, {kind} {names[1]}", self.width)
 
     def any(self, count: int) -> str:
         """Whether any of the first ``count`` lanes is true, as an i1."""
-        text = self.text
+        builder = self.builder
         if self.width == 1:
             return self.name
-        whole = text.op(f"bitcast <{self.width} x i1> {self.name} to i{self.width}")
+        whole = builder.emit(f"bitcast <{self.width} x i1> {self.name} to i{self.width}")
         if count < self.width:
-            whole = text.op(f"and i{self.width} {whole}, {(1 << count) - 1}")
-        return text.op(f"icmp ne i{self.width} {whole}, 0")
+            whole = builder.emit(f"and i{self.width} {whole}, {(1 << count) - 1}")
+        return builder.emit(f"icmp ne i{self.width} {whole}, 0")
 
 
-class Text:
-    """The body of one function, and what it needs around it."""
+#: What memory holds at an address: the constant, the SSA offset, and how many doubles (-n: one double, in n lanes).
+_Place = tuple[int, str | None, int]
+
+
+class IRBuilder:
+    """The body of one function, and what its definition needs: base pointers, scratch memory, declarations."""
 
     def __init__(self, width: int, literals: Mapping[int, float] | None = None) -> None:
         self.width = width  #: doubles of a vector
-        self.literals = literals or {}  #: numbers that never change, by their addresses
+        self.literals = literals or {}  #: the numbers at addresses that are never written
         self.lines: list[str] = []
-        self.bases: list[int] = []  #: the function's arguments, by their addresses
+        self.bases: list[int] = []  #: addresses of the function's arguments, from which all others are displacements
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
         self.declarations: dict[str, None] = {}
+        self.transient = False  #: stores in a basic_block() are read within it or not at all
         self._count = 0
-        self._remembered: dict[tuple[int, str | None, int], Vector] = {}
         self._constants: dict[tuple[float, int], str] = {}
-        self._depth = 0
-        self._straight = 0  # the depth of loops at which straight-line code may remember
-        self._stored: dict[tuple[int, str | None, int], tuple[int, bool]] = {}  # there: lines that nobody needed so far
-        self.passing = False  # what is stored in straight-line code is read there or not at all
+        self._forwarded: dict[_Place, Vector] = {}  # what memory holds, least recently used first
+        self._pending_stores: dict[_Place, tuple[int, bool]] = {}  # stores not read so far: their line; transient
+        self._loop_depth = 0
+        self._block_depth = 0  # the loop depth of the open basic_block(); 0 where there is none
         self._block = "entry"
 
     # --- instructions -------------------------------------------------------------------------------------
 
-    def op(self, instruction: str) -> str:
+    def emit(self, instruction: str) -> str:
+        """Write an instruction; the name of its result."""
         self._count += 1
         name = f"%v{self._count}"
         self.lines.append(f"{name} = {instruction}")
         return name
 
-    def do(self, instruction: str) -> None:
+    def emit_void(self, instruction: str) -> None:
+        """Write an instruction without a result."""
         self.lines.append(instruction)
 
     def vector(self, instruction: str, width: int) -> Vector:
-        return Vector(self, self.op(instruction), width)
+        return Vector(self, self.emit(instruction), width)
 
     def declare(self, declaration: str) -> None:
         self.declarations[declaration] = None
 
-    def constant(self, number: float, width: int) -> str:
+    def constant_vector(self, number: float, width: int) -> Vector:
+        return Vector(self, self.constant_text(number, width), width)
+
+    def constant_text(self, number: float, width: int) -> str:
+        """``number`` in each of ``width`` lanes, as an operand."""
         key = (number, width)
-        if number == 0.0:  # zeros of both signs are one key
+        if number == 0.0:  # 0.0 and -0.0 are equal, so they would be one key
             key = (0.0 if str(number) == "0.0" else -1e-320, width)
         if key not in self._constants:
-            one = literal(number)
+            one = _literal(number)
             lanes = ", ".join([f"double {one}"] * width)
             self._constants[key] = one if width == 1 else f"<{lanes}>"
         return self._constants[key]
 
-    def number(self, number: float, width: int) -> Vector:
-        return Vector(self, self.constant(number, width), width)
-
-    def integers(self, number: int, width: int) -> str:
+    def integer_text(self, number: int, width: int) -> str:
         return str(number) if width == 1 else f"<{', '.join([f'i64 {number}'] * width)}>"
 
-    # --- memory -------------------------------------------------------------------------------------------
+    # --- loads and stores ---------------------------------------------------------------------------------
 
-    def pointer(self, at: At) -> str:
-        base = next((base for base in self.bases if abs(at.address - base) < _REACH), at.address)
+    def pointer(self, at: Address) -> str:
+        base = next((base for base in self.bases if abs(at.constant - base) < _MAX_DISPLACEMENT), at.constant)
         if base not in self.bases:
             self.bases.append(base)
-        where = f"%base{self.bases.index(base)}"
-        if at.moving is not None:
-            where = self.op(f"getelementptr i8, ptr {where}, i64 {at.moving}")
-        if at.address == base:
-            return where
-        return self.op(f"getelementptr i8, ptr {where}, i64 {at.address - base}")
+        pointer = f"%base{self.bases.index(base)}"
+        if at.offset is not None:
+            pointer = self.emit(f"getelementptr i8, ptr {pointer}, i64 {at.offset}")
+        if at.constant == base:
+            return pointer
+        return self.emit(f"getelementptr i8, ptr {pointer}, i64 {at.constant - base}")
 
-    def _some(self, count: int) -> tuple[int, str | None]:
-        """The width of a vector for ``count`` numbers, and the mask that it needs."""
+    def vector_shape(self, count: int) -> tuple[int, str | None]:
+        """The width of a vector for ``count`` numbers, and the mask that loads and stores of it need."""
         if count >= self.width:
             return self.width, None
         if count in (1, 2, 4):
@@ -241,127 +251,137 @@ class Text:
         lanes = ", ".join(f"i1 {'true' if i < count else 'false'}" for i in range(self.width))
         return self.width, f"<{self.width} x i1> <{lanes}>"
 
-    def load(self, at: At, count: int) -> Vector:
-        """``count`` numbers, at most a vector of them; lanes beyond are anything."""
+    def load(self, at: Address, count: int) -> Vector:
+        """``count`` numbers, at most a vector of them; lanes beyond may hold anything."""
         count = min(count, self.width)
-        if count == 1 and at.moving is None and at.address in self.literals:
-            return self.number(self.literals[at.address], 1)
-        key = (at.address, at.moving, count)
-        if self._remembers(at) and (known := self._remembered.pop(key, None)) is not None:
-            self._remembered[key] = known
+        if count == 1 and at.offset is None and at.constant in self.literals:
+            return self.constant_vector(self.literals[at.constant], 1)
+        key = (at.constant, at.offset, count)
+        if self._can_forward(at) and (known := self._forwarded.pop(key, None)) is not None:
+            self._forwarded[key] = known  # now the most recently used
             return known
-        result = self._loaded(at, count)
-        if self._remembers(at):
-            self._remember(key, result)
+        result = self._emit_load(at, count)
+        if self._can_forward(at):
+            self._forward(key, result)
         return result
 
-    def _replaces(self, at: At, count: int) -> None:
-        """The line written last is a store; one to the same place, which nobody has read, was in vain."""
-        key = (at.address, at.moving, count)
-        line, _ = self._stored.pop(key, (None, False))
-        self._needs(at, count)
-        if line is not None:
-            self.lines[line] = ""
-        self._stored[key] = (len(self.lines) - 1, self.passing)
+    def load_splat(self, at: Address, width: int) -> Vector:
+        """One number in every lane."""
+        if at.offset is None and at.constant in self.literals:
+            return self.constant_vector(self.literals[at.constant], width)
+        key = (at.constant, at.offset, -width)
+        if self._can_forward(at) and key in self._forwarded:
+            return self._forwarded[key]
+        if self._block_depth:  # x86 arithmetic broadcasts a memory operand for free: no register for it
+            return self._emit_load(at, 1).splat(width)
+        result = self.load(at, 1).splat(width)
+        if self._can_forward(at):
+            self._forward(key, result)
+        return result
 
-    def _needs(self, at: At, count: int) -> None:
-        """What was stored there must be stored."""
-        begin, end = at.address, at.address + count * DOUBLE
-        for key in [k for k in self._stored if k[1] == at.moving and k[0] < end and begin < k[0] + k[2] * DOUBLE]:
-            del self._stored[key]
-
-    def _loaded(self, at: At, count: int) -> Vector:
-        self._needs(at, count)
-        width, mask = self._some(count)
-        kind = type_of(width)
-        where = self.pointer(at)
+    def _emit_load(self, at: Address, count: int) -> Vector:
+        self._keep_stores(at, count)
+        width, mask = self.vector_shape(count)
+        kind = _type_of(width)
+        pointer = self.pointer(at)
         if mask is None:
-            return self.vector(f"load {kind}, ptr {where}, align 8", width)
+            return self.vector(f"load {kind}, ptr {pointer}, align 8", width)
         symbol = f"@llvm.masked.load.v{width}f64.p0"
         self.declare(f"declare {kind} {symbol}(ptr, i32, <{width} x i1>, {kind})")
-        return self.vector(f"call {kind} {symbol}(ptr {where}, i32 8, {mask}, {kind} zeroinitializer)", width)
+        return self.vector(f"call {kind} {symbol}(ptr {pointer}, i32 8, {mask}, {kind} zeroinitializer)", width)
 
-    def store(self, at: At, value: Vector, count: int) -> None:
-        """The first ``count`` lanes."""
+    def store(self, at: Address, value: Vector, count: int) -> None:
+        """Store the first ``count`` lanes."""
         count = min(count, self.width)
-        width, mask = self._some(count)
+        width, mask = self.vector_shape(count)
         if width < value.width:
-            value = value.shuffled(range(width)) if width > 1 else value.lane(0)
-        kind = type_of(width)
-        where = self.pointer(at)
+            value = value.shuffle(range(width)) if width > 1 else value.lane(0)
+        kind = _type_of(width)
+        pointer = self.pointer(at)
         if mask is None:
-            self.do(f"store {kind} {value.name}, ptr {where}, align 8")
+            self.emit_void(f"store {kind} {value.name}, ptr {pointer}, align 8")
         else:
             symbol = f"@llvm.masked.store.v{width}f64.p0"
             self.declare(f"declare void {symbol}({kind}, ptr, i32, <{width} x i1>)")
-            self.do(f"call void {symbol}({kind} {value.name}, ptr {where}, i32 8, {mask})")
-        if not self._remembers(at):
-            self.forget()
+            self.emit_void(f"call void {symbol}({kind} {value.name}, ptr {pointer}, i32 8, {mask})")
+        if not self._can_forward(at):
+            self.invalidate()
             return
-        self._forget_range(at.address, at.address + count * DOUBLE, at.moving)
-        if self._straight:
-            self._replaces(at, count)
-        self._remember((at.address, at.moving, count), value)
+        self._invalidate_range(at.constant, at.constant + count * DOUBLE, at.offset)
+        if self._block_depth:
+            self._remove_overwritten_store(at, count)
+        self._forward((at.constant, at.offset, count), value)
 
-    def load_splat(self, at: At, width: int) -> Vector:
-        """One number in every lane."""
-        if at.moving is None and at.address in self.literals:
-            return self.number(self.literals[at.address], width)
-        key = (at.address, at.moving, -width)
-        if self._remembers(at) and key in self._remembered:
-            return self._remembered[key]
-        if self._straight:  # an operation takes it from memory as it is
-            return self._loaded(at, 1).splat(width)
-        result = self.load(at, 1).splat(width)
-        if self._remembers(at):
-            self._remember(key, result)
-        return result
+    # --- store-to-load forwarding and dead-store elimination ----------------------------------------------
 
     @contextmanager
-    def straight(self) -> Iterator[None]:
-        """Straight-line code in a loop: places that move are remembered too. Whoever writes it knows that places which
-        move differently are different places."""
-        self.forget()
-        before, self._straight = self._straight, self._depth
+    def basic_block(self) -> Iterator[None]:
+        """A basic block: loads and stores at moving addresses are forwarded, too, and overwritten stores removed.
+
+        The caller guarantees that addresses with different SSA offsets do not alias.
+        """
+        self.invalidate()
+        before, self._block_depth = self._block_depth, self._loop_depth
         try:
             yield
         finally:
-            for line, passing in self._stored.values():
-                if passing:
+            for line, transient in self._pending_stores.values():
+                if transient:
                     self.lines[line] = ""
-            self._straight = before
-            self.forget()
+            self._block_depth = before
+            self.invalidate()
 
-    def _remembers(self, at: At) -> bool:
-        return at.moving is None if self._straight == 0 else self._straight == self._depth
+    def invalidate(self) -> None:
+        """Forget what memory holds; pending stores stay in the code."""
+        self._forwarded.clear()
+        self._pending_stores.clear()
 
-    def _remember(self, key: tuple[int, str | None, int], value: Vector) -> None:
-        if self._depth != self._straight:
+    def _can_forward(self, at: Address) -> bool:
+        return at.offset is None if self._block_depth == 0 else self._block_depth == self._loop_depth
+
+    def _forward(self, key: _Place, value: Vector) -> None:
+        if self._loop_depth != self._block_depth:
             return
-        self._remembered[key] = value
-        if len(self._remembered) > (_REMEMBERED if self._straight == 0 else 26):
-            del self._remembered[next(iter(self._remembered))]
+        self._forwarded[key] = value
+        if len(self._forwarded) > (_FORWARDED if self._block_depth == 0 else _FORWARDED_IN_BLOCK):
+            del self._forwarded[next(iter(self._forwarded))]
 
-    def _forget_range(self, begin: int, end: int, moving: str | None) -> None:
+    def _invalidate_range(self, begin: int, end: int, offset: str | None) -> None:
         stale = [
             key
-            for key in self._remembered
-            if key[1] == moving and key[0] < end and begin < key[0] + (key[2] if key[2] > 0 else 1) * DOUBLE
+            for key in self._forwarded
+            if key[1] == offset and key[0] < end and begin < key[0] + (key[2] if key[2] > 0 else 1) * DOUBLE
         ]
         for key in stale:
-            del self._remembered[key]
+            del self._forwarded[key]
 
-    def forget(self) -> None:
-        self._remembered.clear()
-        self._stored.clear()
+    def _remove_overwritten_store(self, at: Address, count: int) -> None:
+        """After a store, which is the last line: remove the one before it to the same address, if it was not read."""
+        key = (at.constant, at.offset, count)
+        line, _ = self._pending_stores.pop(key, (None, False))
+        self._keep_stores(at, count)
+        if line is not None:
+            self.lines[line] = ""
+        self._pending_stores[key] = (len(self.lines) - 1, self.transient)
 
-    # --- control ------------------------------------------------------------------------------------------
+    def _keep_stores(self, at: Address, count: int) -> None:
+        """Stores to any of these numbers are read, so they are not removed."""
+        begin, end = at.constant, at.constant + count * DOUBLE
+        read = [
+            key
+            for key in self._pending_stores
+            if key[1] == at.offset and key[0] < end and begin < key[0] + key[2] * DOUBLE
+        ]
+        for key in read:
+            del self._pending_stores[key]
 
-    def label(self, hint: str) -> str:
+    # --- control flow -------------------------------------------------------------------------------------
+
+    def _new_label(self, hint: str) -> str:
         self._count += 1
         return f"{hint}{self._count}"
 
-    def enter(self, label: str) -> None:
+    def _start_block(self, label: str) -> None:
         self.lines.append(f"{label}:")
         self._block = label
 
@@ -373,64 +393,77 @@ class Text:
         carried: Sequence[Vector],
         body: Callable[[list[str], list[Vector]], list[Vector]],
     ) -> list[Vector]:
-        """Runs body ``count`` times. Offsets begin at ``starts`` and grow by ``steps`` bytes; vectors are carried."""
-        self.forget()
-        self._depth += 1
-        before, head, after = self._block, self.label("loop"), self.label("after")
-        self.do(f"br label %{head}")
-        self.enter(head)
-        place = len(self.lines)
+        """A loop of ``count`` iterations.
+
+        Args:
+            count: the trip count, at least 1.
+            starts: byte offsets in the first iteration.
+            steps: by how many bytes each offset grows in an iteration.
+            carried: the loop-carried vectors before the first iteration.
+            body: emits one iteration, given the offsets and the carried vectors; returns the new carried vectors.
+
+        Returns:
+            The carried vectors after the last iteration.
+        """
+        self.invalidate()
+        self._loop_depth += 1
+        before, head, after = self._block, self._new_label("loop"), self._new_label("after")
+        self.emit_void(f"br label %{head}")
+        self._start_block(head)
+        phi_line = len(self.lines)
         self.lines.append("")
-        counter, *offsets = (f"%i{self.label('')}" for _ in range(1 + len(starts)))
-        names = [f"%c{self.label('')}" for _ in carried]
-        inside = [Vector(self, name, v.width) for name, v in zip(names, carried, strict=True)]
-        results = body(offsets, inside)
+        counter, *offsets = (f"%i{self._new_label('')}" for _ in range(1 + len(starts)))
+        names = [f"%c{self._new_label('')}" for _ in carried]
+        results = body(offsets, [Vector(self, name, v.width) for name, v in zip(names, carried, strict=True)])
         end = self._block
-        nexts = [self.op(f"add i64 {o}, {step}") for o, step in zip(offsets, steps, strict=True)]
-        again = self.op(f"add i64 {counter}, 1")
-        test = self.op(f"icmp ult i64 {again}, {count}")
-        self.do(f"br i1 {test}, label %{head}, label %{after}")
-        phis = [f"{counter} = phi i64 [ 0, %{before} ], [ {again}, %{end} ]"]
-        for name, start, following in zip(offsets, starts, nexts, strict=True):
-            phis.append(f"{name} = phi i64 [ {start}, %{before} ], [ {following}, %{end} ]")
-        for name, start_, result in zip(names, carried, results, strict=True):
-            kind = type_of(start_.width)
-            phis.append(f"{name} = phi {kind} [ {start_.name}, %{before} ], [ {result.name}, %{end} ]")
-        self.lines[place] = "\n".join(phis)
-        self.enter(after)
-        self._depth -= 1
-        self.forget()
+        next_offsets = [self.emit(f"add i64 {o}, {step}") for o, step in zip(offsets, steps, strict=True)]
+        next_counter = self.emit(f"add i64 {counter}, 1")
+        more = self.emit(f"icmp ult i64 {next_counter}, {count}")
+        self.emit_void(f"br i1 {more}, label %{head}, label %{after}")
+        phis = [("i64", counter, "0", next_counter)]
+        phis += [("i64", *phi) for phi in zip(offsets, starts, next_offsets, strict=True)]
+        for name, start, result in zip(names, carried, results, strict=True):
+            phis.append((_type_of(start.width), name, start.name, result.name))
+        self.lines[phi_line] = "\n".join(
+            f"{name} = phi {kind} [ {start}, %{before} ], [ {following}, %{end} ]"
+            for kind, name, start, following in phis
+        )
+        self._start_block(after)
+        self._loop_depth -= 1
+        self.invalidate()
         return results
 
-    def outside(self, flag: str) -> None:
-        """Notes that an operation may have been outside its domain, by an i1."""
-        wide = self.op(f"zext i1 {flag} to i32")
-        old = self.op("load i32, ptr %outside")
-        new = self.op(f"or i32 {old}, {wide}")
-        self.do(f"store i32 {new}, ptr %outside")
+    def branch(self, condition: str, body: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """``body`` where the i1 ``condition`` is true, else ``otherwise``. Nothing is forwarded out of either."""
+        self.invalidate()
+        self._loop_depth += 1
+        yes, no, after = self._new_label("yes"), self._new_label("no"), self._new_label("after")
+        self.emit_void(f"br i1 {condition}, label %{yes}, label %{no}")
+        for label, emit_body in ((yes, body), (no, otherwise)):
+            self._start_block(label)
+            emit_body()
+            self.emit_void(f"br label %{after}")
+        self._start_block(after)
+        self._loop_depth -= 1
+        self.invalidate()
 
-    def call_kernel(self, call: Call) -> None:
-        """The prebuilt kernel itself."""
-        self.forget()
-        for i, moving in enumerate(call.moving):
-            if moving is None:
+    # --- calls --------------------------------------------------------------------------------------------
+
+    def flag_domain_error(self, flag: str) -> None:
+        """If the i1 ``flag`` is true, an operation has left its domain, and the function will say so."""
+        wide = self.emit(f"zext i1 {flag} to i32")
+        old = self.emit("load i32, ptr %outside")
+        new = self.emit(f"or i32 {old}, {wide}")
+        self.emit_void(f"store i32 {new}, ptr %outside")
+
+    def call_kernel(self, call: KernelCall) -> None:
+        """Call the prebuilt kernel. Pointers that move are first written into its struct Call."""
+        self.invalidate()
+        for i, offset in enumerate(call.offsets):
+            if offset is None:
                 continue
-            field = self.op(f"inttoptr i64 {call.address + POINTERS + i * DOUBLE} to ptr")
-            self.do(f"store i64 {self.op(f'add i64 {moving}, {call.pointers[i]}')}, ptr {field}")
-        function = self.op(f"inttoptr i64 {call.run} to ptr")
-        argument = self.op(f"inttoptr i64 {call.address} to ptr")
-        self.outside(self.op(f"call zeroext i1 {function}(ptr {argument})"))
-
-    def when(self, condition: str, body: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """One or the other; neither leaves anything remembered."""
-        self.forget()
-        self._depth += 1
-        yes, no, after = self.label("yes"), self.label("no"), self.label("after")
-        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
-        for label, do in ((yes, body), (no, otherwise)):
-            self.enter(label)
-            do()
-            self.do(f"br label %{after}")
-        self.enter(after)
-        self._depth -= 1
-        self.forget()
+            field = self.emit(f"inttoptr i64 {call.struct_address + POINTERS + i * DOUBLE} to ptr")
+            self.emit_void(f"store i64 {self.emit(f'add i64 {offset}, {call.pointers[i]}')}, ptr {field}")
+        function = self.emit(f"inttoptr i64 {call.run} to ptr")
+        argument = self.emit(f"inttoptr i64 {call.struct_address} to ptr")
+        self.flag_domain_error(self.emit(f"call zeroext i1 {function}(ptr {argument})"))

@@ -1,4 +1,4 @@
-"""Machine code for this processor, of LLVM IR: the only module that imports llvmlite."""
+"""Machine code for this processor from LLVM IR: the only module that imports llvmlite."""
 
 from __future__ import annotations
 
@@ -9,58 +9,62 @@ from typing import Any
 
 from ....errors import MissingExtraError
 
-__all__ = ["Code", "available", "compiled", "require", "vector_width"]
+__all__ = ["MachineCode", "available", "compile_module", "require", "vector_width"]
 
 _MISSING = 'tier="llvm" needs llvmlite: pip install "retrograd[llvm]"'
 
-_starting = threading.Lock()
-_started = False
+_initializing = threading.Lock()
+_initialized = False
 
 
 def available() -> bool:
-    """Whether llvmlite is there; it is not imported for that."""
+    """Whether llvmlite is installed; this does not import it."""
     try:
         return importlib.util.find_spec("llvmlite") is not None
-    except ValueError:  # hidden from import
+    except ValueError:  # sys.modules["llvmlite"] is None: the import is blocked
         return False
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """Functions by their names, and what must live as long as they."""
+class MachineCode:
+    """The addresses of compiled functions by name, and the execution engine that owns their memory."""
 
     addresses: dict[str, int]
     engine: Any
 
 
 def require() -> Any:
-    """llvmlite's binding, ready for this processor. Raises MissingExtraError without llvmlite."""
-    global _started
+    """llvmlite's binding, initialized for this processor.
+
+    Raises:
+        MissingExtraError: llvmlite is not installed.
+    """
+    global _initialized
     try:
         from llvmlite import binding
     except ImportError:
         raise MissingExtraError(_MISSING) from None
-    with _starting:
-        if not _started:
+    with _initializing:
+        if not _initialized:
             binding.initialize_native_target()
             binding.initialize_native_asmprinter()
-            _started = True
+            _initialized = True
     return binding
 
 
 def vector_width() -> int:
-    """How many doubles the processor's vectors have."""
+    """How many doubles a vector register of this processor holds."""
     return 8 if require().get_host_cpu_features().get("avx512f") else 4
 
 
-def compiled(module: str, names: list[str]) -> Code:
-    """Compiles a module. The interpreter's lock is not held meanwhile."""
+def compile_module(module: str, names: list[str]) -> MachineCode:
+    """Compile a module and look up the functions ``names``. llvmlite releases the GIL while LLVM works."""
     binding = require()
     parsed = binding.parse_assembly(module)
-    # An engine owns its target machine: each gets its own.
+    # An execution engine takes ownership of its target machine, so each one gets a new one.
     target = binding.Target.from_default_triple()
     features = binding.get_host_cpu_features().flatten()
     machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)
     engine = binding.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
-    return Code({name: engine.get_function_address(name) for name in names}, engine)
+    return MachineCode({name: engine.get_function_address(name) for name in names}, engine)

@@ -1,4 +1,4 @@
-"""The kernel calls of a bound program, decoded from the struct of native/compiler/kernels/kernels.hpp."""
+"""The kernel calls of a bound program, decoded from the bytes of struct Call in native/compiler/kernels/kernels.hpp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ....ops import NARY, OPS
 
-__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "At", "Call", "Loop", "Strip", "decoded"]
+__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "Address", "KernelCall", "Loop", "Strip", "decode"]
 
 #: In the order of the enumeration Kernel.
 KERNELS = (
@@ -17,30 +17,30 @@ KERNELS = (
     "ragged_back", "fill", "finite",
 )  # fmt: skip
 
-#: The names of rows, by their numbers; after those of the table, the compiler's own (native/compiler/graph/graph.hpp).
+#: The op table's rows by number; after them the compiler's own operations (native/compiler/graph/graph.hpp).
 ROWS = ("", *(op.name for op in OPS), *(op.name for op in NARY), "select", "", "first_max", "first_min", "largest")
 
-DOUBLE = 8  #: bytes
+DOUBLE = 8  #: bytes of a double
 
-POINTERS = 8  #: where the pointers are in a struct Call, in bytes
+POINTERS = 8  #: offset of the pointers in a struct Call, in bytes
 
 _LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHBxi")
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """An address: a number, and an SSA value in bytes that is added when it runs."""
+class Address:
+    """An address in memory: a constant and, inside a loop, an SSA value in bytes that is added at run time."""
 
-    address: int
-    moving: str | None = None
+    constant: int
+    offset: str | None = None
 
-    def by(self, elements: int) -> At:
-        return At(self.address + elements * DOUBLE, self.moving) if elements else self
+    def plus(self, elements: int) -> Address:
+        return Address(self.constant + elements * DOUBLE, self.offset) if elements else self
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop, and how far each operand moves in it, in elements."""
+    """A loop: its trip count, and the stride of each operand in it, in elements."""
 
     count: int
     strides: tuple[int, ...]
@@ -48,58 +48,62 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Calls [begin, end) of a pass, which run so many times, each time for so many iterations of the strips' loop."""
+    """The body of a strip-mined loop: calls [begin, end) of a pass, run ``count`` times for ``iterations`` each."""
 
     begin: int
     end: int
-    times: int
+    count: int
     iterations: int
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call. ``strides[w]`` are those of operand w: d, a, b, and c or y."""
+class KernelCall:
+    """One call of a kernel, a nest of five loops. ``strides[w]`` belong to operand w: d, a, b, and c or y."""
 
     kernel: str
     row: str
-    address: int  #: of the struct itself, for the prebuilt kernel
-    run: int
+    struct_address: int  #: of the struct Call, which the prebuilt kernel reads
+    run: int  #: address of the prebuilt kernel
     pointers: tuple[int, ...]
     k: float
     counts: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
     accumulate: bool
-    which: int
+    which: int  #: the operand that map_back differentiates by; for indexed_back, a mask of operands
     pooled: bool
     stride: int
-    moving: tuple[str | None, ...] = (None,) * 8  #: SSA values in bytes that are added to the pointers
-    moves: tuple[int, ...] = (0,) * 8  #: how far the pointers move from one strip to the next, in bytes
-    times: int = 1  #: how many strips there are
+    offsets: tuple[str | None, ...] = (None,) * 8  #: SSA values in bytes, added to the pointers
+    strip_steps: tuple[int, ...] = (0,) * 8  #: how far each pointer moves from one strip to the next, in bytes
+    strip_count: int = 1
 
-    def at(self, pointer: int) -> At:
-        return At(self.pointers[pointer], self.moving[pointer])
+    def address(self, pointer: int) -> Address:
+        return Address(self.pointers[pointer], self.offsets[pointer])
 
     def loop(self, i: int) -> Loop:
         return Loop(self.counts[i], tuple(strides[i] for strides in self.strides))
 
-    def outer(self, inner: int) -> list[Loop]:
+    def outer_loops(self, inner: int) -> list[Loop]:
         """The loops outside of the ``inner`` innermost ones, without those of one iteration."""
         return [self.loop(i) for i in range(5 - inner) if self.counts[i] > 1]
+
+    def operand_strides(self, pointer: int) -> tuple[int, ...]:
+        """The strides of the operand behind a pointer: y and g, pointers 3 and 4, share theirs."""
+        return self.strides[min(pointer, 3)]
 
     @property
     def empty(self) -> bool:
         return 0 in self.counts
 
 
-def decoded(calls: bytes, start: int) -> Iterator[Call]:
-    """The calls in an array of them, a copy of which is kept at the address ``start``."""
+def decode(calls: bytes, start: int) -> Iterator[KernelCall]:
+    """The calls in an array of struct Call, a copy of which is kept at the address ``start``."""
     for offset in range(0, len(calls), _LAYOUT.size):
         f = _LAYOUT.unpack_from(calls, offset)
         kernel, accumulate, which, pooled, row, _, stride = f[35:]
-        yield Call(
+        yield KernelCall(
             kernel=KERNELS[kernel],
             row=ROWS[row],
-            address=start + offset,
+            struct_address=start + offset,
             run=f[0],
             pointers=f[1:9],
             k=f[9],

@@ -1,42 +1,64 @@
-"""A program's passes as machine code: read, written, compiled and installed."""
+"""Compiles a program's passes to machine code: decode the kernel calls, remove dead ones, generate code, install it."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
 from ....engine import Programs
-from .dce import Memory
-from .generate import function_of, module_of
-from .jit import compiled, vector_width
-from .kernel_calls import DOUBLE, Strip, decoded
+from .codegen import generate_function, link_module
+from .dce import DeadCodeElimination
+from .jit import compile_module, vector_width
+from .kernel_calls import DOUBLE, KernelCall, Strip, decode
 
 __all__ = ["compile_program"]
 
 
 def compile_program(programs: Programs, number: int, batch: int, plain: bool) -> None:
-    """Raises IndexError when the program is gone."""
+    """Compile all passes of program ``number``, bound for ``batch`` members, and install them.
+
+    Args:
+        programs: the programs of one compiled function.
+        number: which of them.
+        batch: the batch size for which the program's machine was made.
+        plain: whether every kernel call stays a call of its prebuilt kernel, as float32 programs need.
+
+    Raises:
+        IndexError: the program has been dropped meanwhile.
+    """
     start = perf_counter()
-    facts = programs.memory(number, batch)
-    memory = Memory.of(facts, batch)
-    literals = {facts["numbers"] + DOUBLE * address: value for address, value in facts["literals"]}
-    passes, buffers, texts, names = facts["passes"], [], [], []
+    memory = programs.memory(number, batch)
+    elimination = DeadCodeElimination.of(memory, batch)
+    literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
+    passes, buffers, functions, names = memory["passes"], [], [], []
     for which in passes:
         calls = programs.calls(number, batch, which)
         buffer = ctypes.create_string_buffer(calls, len(calls))
         buffers.append(buffer)
         names.append(f"pass{which}")
-        decoded_calls = list(decoded(calls, ctypes.addressof(buffer)))
-        strips = []
-        for begin, end, times, iterations, moves in programs.strips(number, batch, which):
-            strips.append(Strip(begin, end, times, iterations))
-            for i, one in enumerate(moves, begin):
-                decoded_calls[i] = replace(decoded_calls[i], moves=one, times=times)
-        if which > 0:
-            decoded_calls, strips = memory.needed(decoded_calls, strips)
-        texts.append(function_of(names[-1], decoded_calls, strips, memory.local, vector_width(), plain, literals))
-    code = compiled(module_of(texts), names)
+        decoded, strips = _with_strips(
+            list(decode(calls, ctypes.addressof(buffer))), programs.strips(number, batch, which)
+        )
+        if which > 0:  # pass 0 is the forward pass
+            decoded, strips = elimination.remove_dead_calls(decoded, strips)
+        functions.append(
+            generate_function(names[-1], decoded, strips, elimination.strip_local, vector_width(), plain, literals)
+        )
+    code = compile_module(link_module(functions), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for which, name in zip(passes, names, strict=True):
         programs.install(number, batch, which, code.addresses[name], (code, buffers), milliseconds)
+
+
+def _with_strips(
+    calls: list[KernelCall], exported: Sequence[tuple[int, int, int, int, Sequence[tuple[int, ...]]]]
+) -> tuple[list[KernelCall], list[Strip]]:
+    """The strip-mined ranges of the calls, and the calls with the steps of their pointers from strip to strip."""
+    strips = []
+    for begin, end, count, iterations, steps in exported:
+        strips.append(Strip(begin, end, count, iterations))
+        for i, pointer_steps in enumerate(steps, begin):
+            calls[i] = replace(calls[i], strip_steps=pointer_steps, strip_count=count)
+    return calls, strips

@@ -1,298 +1,261 @@
-"""Numbers between memory and the lanes of vectors: strided, listed, summed across, transposed; and nests of loops."""
+"""Vectors and memory: strided loads and stores, gather and scatter, horizontal reductions, transposition.
+
+Elements are doubles; a *lane* is one element of a vector. A vector of ``count`` numbers is ``IRBuilder.vector_shape``
+wide, so lanes beyond ``count`` may hold anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from .ir_builder import Text, Vector
-from .kernel_calls import DOUBLE, At, Loop
+from .ir_builder import IRBuilder, Vector
+from .kernel_calls import DOUBLE, Address
 
 __all__ = [
-    "across",
-    "blocks",
-    "collect",
+    "Combine",
     "fma",
     "gather",
-    "nest",
-    "overlapping",
-    "put",
+    "hreduce",
+    "hreduce_each",
+    "load_strided",
+    "padded",
+    "padded_lanes",
     "scatter_add",
-    "total",
-    "transposed",
-    "unrolled",
+    "store_strided",
+    "transpose",
 ]
-
-#: How many vector operations straight-line code of one nest may have, about; and the body of a loop otherwise.
-STRAIGHT, BODY = 14, 6
 
 Combine = Callable[[Vector, Vector], Vector]
 
+#: A gather reads at most so many aligned vectors; beyond, it loads number by number.
+_MAX_LINES = 4
+
 
 def fma(a: Vector, b: Vector, c: Vector) -> Vector:
-    return a.called("fmuladd", b, c)
+    """``a * b + c``, fused where the processor can."""
+    return a.intrinsic("fmuladd", b, c)
 
 
-# --- loops --------------------------------------------------------------------------------------------------------
+# --- load and gather ----------------------------------------------------------------------------------------------
 
 
-def unrolled(count: int, most: int) -> int:
-    """How many of ``count`` iterations make the body of a loop: at most ``most``, best with nothing left over."""
-    if count <= most:
-        return max(1, count)
-    if most < 2:
-        return 1
-    return next((n for n in range(most, most // 2, -1) if count % n == 0), most)
-
-
-def repeat(
-    t: Text, count: int, steps: Sequence[int], ats: Sequence[At], body: Callable[[list[At]], None], unroll: int
-) -> None:
-    """``body`` at each of ``count`` places, the operands moving by ``steps`` elements; ``unroll`` at a time."""
-
-    def several(places: Sequence[At], times: int) -> None:
-        for i in range(times):
-            body([at.by(i * step) for at, step in zip(places, steps, strict=True)])
-
-    unroll = unrolled(count, unroll)
-    rounds = count // unroll
-    if rounds == 1:
-        several(ats, count)
-        return
-
-    def one_round(offsets: list[str], _: list[Vector]) -> list[Vector]:
-        moving = iter(offsets)
-        several([At(at.address, next(moving)) if step else at for at, step in zip(ats, steps, strict=True)], unroll)
-        return []
-
-    used = [(at.moving or "0", step * unroll * DOUBLE) for at, step in zip(ats, steps, strict=True) if step]
-    t.loop(rounds, [start for start, _ in used], [step for _, step in used], [], one_round)
-    several([at.by(rounds * unroll * step) for at, step in zip(ats, steps, strict=True)], count - rounds * unroll)
-
-
-def nest(t: Text, loops: Sequence[Loop], ats: Sequence[At], body: Callable[[list[At]], None], cost: int = 1) -> None:
-    """``body`` for each iteration of ``loops``, outermost first; straight-line where that is short."""
-    if not loops:
-        body(list(ats))
-        return
-    first, *rest = loops
-    inner = max(1, cost)
-    for loop in rest:
-        inner *= loop.count
-    strides = first.strides[: len(ats)] + (first.strides[-1],) * (len(ats) - len(first.strides))
-    unroll = first.count if first.count * inner <= STRAIGHT else BODY // inner
-    repeat(t, first.count, strides, ats, lambda places: nest(t, rest, places, body, cost), unroll)
-
-
-def blocks(
-    t: Text, total: int, size: int, steps: Sequence[int], ats: Sequence[At], body: Callable[[list[At], int], None],
-    unroll: int = 1,
-) -> None:  # fmt: skip
-    """``body(places, size)`` for whole blocks, then ``body(places, rest)``; steps are of one element."""
-    whole, rest = divmod(total, size)
-    if whole:
-        repeat(t, whole, [step * size for step in steps], ats, lambda places: body(places, size), unroll)
-    if rest:
-        body([at.by(whole * size * step) for at, step in zip(ats, steps, strict=True)], rest)
-
-
-def overlapping(t: Text, total: int, steps: Sequence[int], ats: Sequence[At], body: Callable[[list[At]], None]) -> None:
-    """Vectors of ``total`` numbers, the last of which begins early enough to be whole: some are done twice."""
-    last = total - t.width
-
-    def once(offsets: list[str], _: list[Vector]) -> list[Vector]:
-        t.declare("declare i64 @llvm.umin.i64(i64, i64)")
-        places = []
-        for at, step in zip(ats, steps, strict=True):
-            if not step:
-                places.append(at)
-                continue
-            offset = t.op(f"call i64 @llvm.umin.i64(i64 {offsets[0]}, i64 {last})")
-            moving = t.op(f"mul i64 {offset}, {step * DOUBLE}")
-            places.append(At(at.address, moving if at.moving is None else t.op(f"add i64 {moving}, {at.moving}")))
-        body(places)
-        return []
-
-    t.loop(-(-total // t.width), ["0"], [t.width], [], once)
-
-
-# --- memory and lanes ---------------------------------------------------------------------------------------------
-
-
-def collect(t: Text, at: At, stride: int, count: int) -> Vector:
-    """``count`` numbers ``stride`` apart, in as narrow a vector as holds them."""
+def load_strided(t: IRBuilder, at: Address, stride: int, count: int) -> Vector:
+    """``count`` numbers that are ``stride`` elements apart, in as narrow a vector as holds them."""
     if stride == 1:
         return t.load(at, count)
     width = min(t.width, count) if count in (1, 2, 4) else t.width
     if stride == 0:
         return t.load_splat(at, width)
-    if at.moving is None:
-        return gather(t, [at.address + i * stride * DOUBLE for i in range(count)])
-    return _inserted(t, [at.by(i * stride) for i in range(count)], width)
+    if at.offset is None:
+        return gather(t, [at.constant + i * stride * DOUBLE for i in range(count)])
+    return _insert_lanes(t, [at.plus(i * stride) for i in range(count)], width)
 
 
-def _inserted(t: Text, places: Sequence[At], width: int) -> Vector:
+def gather(t: IRBuilder, addresses: Sequence[int]) -> Vector:
+    """The numbers at constant addresses, from the aligned vectors that contain them if those are few."""
+    count = len(addresses)
+    width = count if count in (1, 2, 4) else t.width
+    if _consecutive(addresses):
+        return t.load(Address(addresses[0]), count)
+    if len(set(addresses)) == 1:
+        return t.load_splat(Address(addresses[0]), width)
+    span = t.width * DOUBLE
+    lines = list(dict.fromkeys(address // span * span for address in addresses))
+    if len(lines) > _MAX_LINES or width < 4:
+        return _insert_lanes(t, [Address(address) for address in addresses], width)
+    result = _shuffle_from_lines(t, addresses, lines)
+    return result if width == t.width else result.shuffle(range(width))
+
+
+def _consecutive(addresses: Sequence[int]) -> bool:
+    return all(address == addresses[0] + i * DOUBLE for i, address in enumerate(addresses))
+
+
+def _shuffle_from_lines(t: IRBuilder, addresses: Sequence[int], lines: Sequence[int]) -> Vector:
+    """The numbers at ``addresses``, each in one of the aligned vectors that begin at ``lines``.
+
+    An aligned vector lies within one page of memory, so it can be loaded whole even if the program owns only a part.
+    """
+    span = t.width * DOUBLE
+    homes = [address // span * span for address in addresses]
+    elements = [address % span // DOUBLE for address in addresses]
+    unused: list[int | None] = [None] * (t.width - len(addresses))
+
+    pair = lines[:2]
+    loaded = [t.load(Address(line), t.width) for line in pair]
+    lanes = [
+        pair.index(home) * t.width + element if home in pair else None
+        for home, element in zip(homes, elements, strict=True)
+    ]
+    result = loaded[0].shuffle(lanes + unused, *loaded[1:])
+    for i in range(2, len(lines)):
+        lanes = [
+            lane if home in lines[:i] else t.width + element if home == lines[i] else None
+            for lane, (home, element) in enumerate(zip(homes, elements, strict=True))
+        ]
+        line = t.load(Address(lines[i]), t.width)
+        result = result.shuffle(lanes + unused, line)
+    return result
+
+
+def _insert_lanes(t: IRBuilder, addresses: Sequence[Address], width: int) -> Vector:
+    """A vector whose lanes are loaded one by one."""
     if width == 1:
-        return t.load(places[0], 1)
+        return t.load(addresses[0], 1)
     kind = f"<{width} x double>"
     name = "poison"
-    for lane, place in enumerate(places):
-        name = t.op(f"insertelement {kind} {name}, double {t.load(place, 1).name}, i32 {lane}")
+    for lane, address in enumerate(addresses):
+        name = t.emit(f"insertelement {kind} {name}, double {t.load(address, 1).name}, i32 {lane}")
     return Vector(t, name, width)
 
 
-def gather(t: Text, addresses: Sequence[int]) -> Vector:
-    """Numbers at known addresses: vectors from around them, shuffled."""
-    count = len(addresses)
-    width = count if count in (1, 2, 4) else t.width
-    if all(address == addresses[0] + i * DOUBLE for i, address in enumerate(addresses)):
-        return t.load(At(addresses[0]), count)
-    if len(set(addresses)) == 1:
-        return t.load_splat(At(addresses[0]), width)
-    span = t.width * DOUBLE
-    # An aligned vector is on one page: what is beside the numbers can be read, and is not looked at.
-    lines = list(dict.fromkeys(address // span * span for address in addresses))
-    if len(lines) > 4 or width < 4:
-        return _inserted(t, [At(address) for address in addresses], width)
-    result: Vector | None = None
-    done: set[int] = set()
-    for i, line in enumerate(lines):
-        if i == 1 and result is not None:
-            continue  # the first two were merged
-        second = i == 0 and len(lines) > 1
-        sources = [line, lines[1]] if second else [line]
-        vectors = [t.load(At(source), t.width) for source in sources]
-        lanes: list[int | None] = []
-        for lane, address in enumerate(addresses):
-            home = address // span * span
-            if lane in done and result is not None:
-                lanes.append(lane)
-            elif home in sources:
-                base = sources.index(home) * t.width if result is None else t.width
-                lanes.append(base + (address - home) // DOUBLE)
-                done.add(lane)
-            else:
-                lanes.append(None)
-        lanes += [None] * (t.width - count)
-        if result is None:
-            result = vectors[0].shuffled(lanes, vectors[1] if second else None)
-        else:
-            result = result.shuffled(lanes, vectors[0])
-    assert result is not None
-    return result if width == t.width else result.shuffled(range(width))
+# --- store and scatter --------------------------------------------------------------------------------------------
 
 
-def put(t: Text, at: At, stride: int, value: Vector, count: int, accumulate: bool) -> None:
-    """Stores the first ``count`` lanes, ``stride`` apart, or adds them to what is there."""
+def store_strided(t: IRBuilder, at: Address, stride: int, value: Vector, count: int, accumulate: bool) -> None:
+    """Store the first ``count`` lanes ``stride`` elements apart, or add them to the numbers there."""
     if stride == 1 or count == 1:
         if accumulate:
             old = t.load(at, count)
-            value = old + (value if value.width == old.width else narrowed(value, old.width))
+            value = old + (value if value.width == old.width else _narrowed(value, old.width))
         t.store(at, value, count)
         return
     for i in range(count):
-        place = at.by(i * stride)
+        target = at.plus(i * stride)
         lane = value.lane(i)
-        t.store(place, t.load(place, 1) + lane if accumulate else lane, 1)
+        t.store(target, t.load(target, 1) + lane if accumulate else lane, 1)
 
 
-def narrowed(value: Vector, width: int) -> Vector:
-    return value.lane(0) if width == 1 else value.shuffled(range(width))
-
-
-def scatter_add(t: Text, addresses: Sequence[int], value: Vector) -> None:
-    """Adds each lane to the number at its address; several may be the same."""
+def scatter_add(t: IRBuilder, addresses: Sequence[int], value: Vector) -> None:
+    """Add each lane to the number at its address; lanes with the same address are added up first."""
     if len(addresses) == 1:
-        place = At(addresses[0])
-        t.store(place, t.load(place, 1) + value.lane(0), 1)
+        target = Address(addresses[0])
+        t.store(target, t.load(target, 1) + value.lane(0), 1)
         return
-    if all(address == addresses[0] + i * DOUBLE for i, address in enumerate(addresses)):
-        put(t, At(addresses[0]), 1, value, len(addresses), True)
+    if _consecutive(addresses):
+        store_strided(t, Address(addresses[0]), 1, value, len(addresses), True)
         return
     lanes_of: dict[int, list[int]] = {}
     for lane, address in enumerate(addresses):
         lanes_of.setdefault(address, []).append(lane)
-    targets = sorted(lanes_of)
-    while targets:
-        first = targets[0]
-        count = next((i for i, a in enumerate(targets) if a != first + i * DOUBLE), len(targets))
-        count = min(count, value.width)
-        chosen, targets = targets[:count], targets[count:]
-        rounds = max(len(lanes_of[a]) for a in chosen)
-        zero = t.number(0.0, value.width)
+    for targets in _runs(sorted(lanes_of), value.width):
+        zero = t.constant_vector(0.0, value.width)
+        unused: list[int | None] = [None] * (value.width - len(targets))
         added: Vector | None = None
-        for r in range(rounds):
-            picks: list[int | None] = [lanes_of[a][r] if r < len(lanes_of[a]) else value.width for a in chosen]
-            picks += [None] * (value.width - count)
-            one = value.shuffled(picks, zero)
+        for duplicate in range(max(len(lanes_of[a]) for a in targets)):
+            # Lane value.width is the first lane of zero.
+            lanes = [lanes_of[a][duplicate] if duplicate < len(lanes_of[a]) else value.width for a in targets]
+            one = value.shuffle(lanes + unused, zero)
             added = one if added is None else added + one
         assert added is not None
-        put(t, At(first), 1, added, count, True)
+        store_strided(t, Address(targets[0]), 1, added, len(targets), True)
+
+
+def _runs(addresses: Sequence[int], longest: int) -> Iterator[Sequence[int]]:
+    """Runs of consecutive addresses, each of at most ``longest``."""
+    while addresses:
+        first = addresses[0]
+        count = next((i for i, a in enumerate(addresses) if a != first + i * DOUBLE), len(addresses))
+        count = min(count, longest)
+        yield addresses[:count]
+        addresses = addresses[count:]
+
+
+# --- width --------------------------------------------------------------------------------------------------------
+
+
+def padded(value: Vector, count: int, filler: float = 0.0) -> Vector:
+    """A whole vector of the first ``count`` lanes, with ``filler`` in all others."""
+    if value.width < value.builder.width:
+        return padded_lanes(value, filler)
+    lanes = [i if i < count else value.width for i in range(value.width)]
+    return value.shuffle(lanes, value.builder.constant_vector(filler, value.width))
+
+
+def padded_lanes(value: Vector, filler: float) -> Vector:
+    """A whole vector of all lanes of a narrower one, with ``filler`` after them."""
+    t = value.builder
+    if value.width == 1:
+        kind = f"<{t.width} x double>"
+        base = t.constant_text(filler, t.width)
+        return t.vector(f"insertelement {kind} {base}, double {value.name}, i32 0", t.width)
+    if value.width == t.width:
+        return value
+    fillers = t.constant_vector(filler, value.width)
+    return value.shuffle([*range(value.width), *([value.width] * (t.width - value.width))], fillers)
+
+
+def _narrowed(value: Vector, width: int) -> Vector:
+    return value.lane(0) if width == 1 else value.shuffle(range(width))
 
 
 # --- across lanes -------------------------------------------------------------------------------------------------
 
 
-def total(value: Vector, count: int, combine: Combine) -> Vector:
-    """All ``count`` lanes combined into a double: neighbours first, so that they stay in order."""
+def hreduce(value: Vector, combine: Combine) -> Vector:
+    """Horizontal reduction: all lanes combined into one double, neighbours first, so that they stay in order."""
     while value.width > 2:
-        value = combine(value.shuffled(range(0, value.width, 2)), value.shuffled(range(1, value.width, 2)))
+        value = combine(value.shuffle(range(0, value.width, 2)), value.shuffle(range(1, value.width, 2)))
     if value.width == 2:
         value = combine(value.lane(0), value.lane(1))
     return value
 
 
-def across(vectors: Sequence[Vector], combine: Combine) -> Vector:
-    """Lane i of the result is all of vector i combined. At most as many vectors as lanes."""
+def hreduce_each(vectors: Sequence[Vector], combine: Combine) -> Vector:
+    """Horizontal reductions of several vectors at once: lane i is vector i reduced. At most as many as lanes."""
     width = vectors[0].width
     if width == 1:
         return vectors[0]
     known: dict[tuple[str, str], Vector] = {}
 
-    def paired(a: Vector, b: Vector, low: list[int]) -> Vector:
+    def combined(a: Vector, b: Vector, low: list[int]) -> Vector:
         key = (a.name, b.name)
         if key not in known:
             step = 1 if low[1] == width else 2
-            known[key] = combine(a.shuffled(low, b), a.shuffled([lane + step for lane in low], b))
+            known[key] = combine(a.shuffle(low, b), a.shuffle([lane + step for lane in low], b))
         return known[key]
 
     level = [vectors[i % len(vectors)] for i in range(width)]
-    unpack = [lane for i in range(0, width, 2) for lane in (i, width + i)]
-    level = [paired(level[i], level[i + 1], unpack) for i in range(0, width, 2)]
-    halves = [lane for i in range(0, 2 * width, 4) for lane in (i, i + 1)]
+    singles = [lane for i in range(0, width, 2) for lane in (i, width + i)]
+    level = [combined(level[i], level[i + 1], singles) for i in range(0, width, 2)]
+    pairs = [lane for i in range(0, 2 * width, 4) for lane in (i, i + 1)]
     while len(level) > 1:
-        level = [paired(level[i], level[i + 1], halves) for i in range(0, len(level), 2)]
+        level = [combined(level[i], level[i + 1], pairs) for i in range(0, len(level), 2)]
     return level[0]
 
 
-def transposed(t: Text, rows: Sequence[At], count: int) -> list[Vector]:
-    """Columns of as many rows as a vector has lanes, each row ``count`` numbers (at most a vector of them)."""
+def transpose(t: IRBuilder, lines: Sequence[Address], count: int) -> list[Vector]:
+    """The ``count`` columns of a matrix with one line per lane: vector k has element k of each line.
+
+    ``count`` is at most the width of a vector.
+    """
     width = t.width
     columns: list[Vector] = []
     if width == 2:
-        a, b = (t.load(row, count) if count == 2 else t.load(row, 1).splat(2) for row in rows)
-        return [a.shuffled([0, 2], b), a.shuffled([1, 3], b)][:count]
+        a, b = (t.load(line, count) if count == 2 else t.load(line, 1).splat(2) for line in lines)
+        return [a.shuffle([0, 2], b), a.shuffle([1, 3], b)][:count]
     for start in range(0, count, 4):
-        quads = _quads(t, [row.by(start) for row in rows], min(4, count - start))
+        quads = _quads(t, [line.plus(start) for line in lines], min(4, count - start))
         n = quads[0].width
         low = [lane for i in range(0, n, 2) for lane in (i, n + i)]
         high = [lane + 1 for lane in low]
         even = [lane for i in range(0, n, 4) for lane in (i, i + 1, n + i, n + i + 1)]
         odd = [lane + 2 for lane in even]
-        a, b = quads[0].shuffled(low, quads[1]), quads[2].shuffled(low, quads[3])
-        c, d = quads[0].shuffled(high, quads[1]), quads[2].shuffled(high, quads[3])
-        columns += [a.shuffled(even, b), c.shuffled(even, d), a.shuffled(odd, b), c.shuffled(odd, d)]
+        a, b = quads[0].shuffle(low, quads[1]), quads[2].shuffle(low, quads[3])
+        c, d = quads[0].shuffle(high, quads[1]), quads[2].shuffle(high, quads[3])
+        columns += [a.shuffle(even, b), c.shuffle(even, d), a.shuffle(odd, b), c.shuffle(odd, d)]
     return columns[:count]
 
 
-def _quads(t: Text, rows: Sequence[At], count: int) -> list[Vector]:
-    """Four numbers of row i and, in wide vectors, four of row i + 4 beside them; i below 4."""
+def _quads(t: IRBuilder, lines: Sequence[Address], count: int) -> list[Vector]:
+    """Four numbers of line i and, in vectors of eight, four of line i + 4 after them; i below 4."""
 
-    def four(row: At) -> Vector:
+    def four(line: Address) -> Vector:
         if count == 4:
-            return t.load(row, 4)
-        return _inserted(t, [row.by(i) for i in range(count)], 4)
+            return t.load(line, 4)
+        return _insert_lanes(t, [line.plus(i) for i in range(count)], 4)
 
-    loaded = [four(row) for row in rows]
+    loaded = [four(line) for line in lines]
     if t.width == 4:
         return loaded
-    return [loaded[i].shuffled(range(8), loaded[i + 4]) for i in range(4)]
+    return [loaded[i].shuffle(range(8), loaded[i + 4]) for i in range(4)]

@@ -1,4 +1,7 @@
-"""The ops that have a vector form, with the formulas of native/compiler/kernels/{rows,functions}.inc."""
+"""The vector formulas of rows of the op table: value, domain and partials.
+
+They repeat those of native/compiler/kernels/rows.inc and functions.inc; the tests hold both against the op table.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +9,44 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .ir_builder import Integers, Mask, Text, Vector
-from .vectors import fma
+from ..ir_builder import Mask, Vector
+from ..vectors import fma
 
-__all__ = ["FORMS", "Form"]
+__all__ = ["FORMULAS", "OpFormula"]
 
 _INFINITY = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A row: its value, where it is outside its domain, and what a gradient is multiplied by, given (a, b, y)."""
+class OpFormula:
+    """A row of the op table with operands a and b and result y."""
 
     arity: int
-    call: Callable[[Vector, Vector], Vector]
-    outside: Callable[[Vector, Vector, Vector], Mask] | None = None
-    partials: tuple[Callable[[Vector, Vector, Vector], Vector], ...] = ()
-    bounded: bool = True  #: partials are finite wherever the value is
+    value: Callable[[Vector, Vector], Vector]
+    outside: Callable[[Vector, Vector, Vector], Mask] | None = None  #: where (a, b, y) is outside the domain
+    partials: tuple[Callable[[Vector, Vector, Vector], Vector], ...] = ()  #: by operand, of (a, b, y)
+    bounded: bool = True  #: the partials are finite wherever the value is
 
 
 def _number(like: Vector, number: float) -> Vector:
-    return like.text.number(number, like.width)
+    return like.builder.constant_vector(number, like.width)
 
 
-def _integer(text: Text, number: int, width: int) -> Integers:
-    return Integers(text, text.integers(number, width), width)
-
-
+#: Adding this to a small double leaves it rounded to an integer, in the last bits of the sum.
 _MAGIC = float.fromhex("0x1.8p52")
-_EXPONENTIAL = [float(math.factorial(i)) for i in range(14)]
+
+_FACTORIALS = [float(math.factorial(i)) for i in range(14)]
 
 
 def exponential(x: Vector) -> Vector:
+    """exp(x) as 2**n * exp(r), with x = n * log(2) + r (Cody-Waite reduction) and a polynomial of degree 13 in r."""
     c = x.compare("ogt", 720.0).select(720.0, x)
     c = c.compare("olt", -760.0).select(-760.0, c)
     shifted = fma(c, _number(x, float.fromhex("0x1.71547652b82fep+0")), _number(x, _MAGIC))
     n = shifted - _MAGIC
     r = fma(n, _number(x, -float.fromhex("0x1.62e42fefa38p-1")), c)
     r = fma(n, _number(x, -float.fromhex("0x1.ef35793c7673p-45")), r)
-    pairs = [fma(r, _number(x, 1.0 / _EXPONENTIAL[i + 1]), _number(x, 1.0 / _EXPONENTIAL[i])) for i in range(0, 14, 2)]
+    pairs = [fma(r, _number(x, 1.0 / _FACTORIALS[i + 1]), _number(x, 1.0 / _FACTORIALS[i])) for i in range(0, 14, 2)]
     r2 = r * r
     r4 = r2 * r2
     low, middle, high = (fma(r2, pairs[i + 1], pairs[i]) for i in (0, 2, 4))
@@ -55,19 +57,20 @@ def exponential(x: Vector) -> Vector:
     half = whole.op("ashr", 1)
     first = half.op("add", 1023).op("shl", 52).double()
     second = whole.op("sub", half).op("add", 1023).op("shl", 52).double()
-    y = p * first * second
-    return y
+    return p * first * second  # 2**n itself may be out of range where the result is not
 
 
 def _scaled(p: Vector, n: Vector) -> Vector:
-    t, symbol = p.text, "@llvm.x86.avx512.mask.scalef.pd.512"
+    """p * 2**n."""
+    t, symbol = p.builder, "@llvm.x86.avx512.mask.scalef.pd.512"
     kind = "<8 x double>"
     t.declare(f"declare {kind} {symbol}({kind}, {kind}, {kind}, i8, i32)")
     return t.vector(f"call {kind} {symbol}({kind} {p.name}, {kind} {n.name}, {kind} zeroinitializer, i8 -1, i32 4)", 8)
 
 
 def logarithm(x: Vector) -> Vector:
-    t, h = x.text, float.fromhex
+    """log(x), with the reduction and the polynomial of FreeBSD's e_log.c (fdlibm)."""
+    t, h = x.builder, float.fromhex
     tiny = x.compare("olt", h("0x1p-1022"))
     bits = tiny.select(x * h("0x1p54"), x).bits()
     k = bits.op("sub", 0x3FE6A09E00000000).op("ashr", 52)
@@ -87,16 +90,17 @@ def logarithm(x: Vector) -> Vector:
     y = exponent * h("0x1.62e42feep-1") - (
         (half - (s * (half + odd + even) + exponent * h("0x1.a39ef35793c76p-33"))) - f
     )
-    special = x.compare("oeq", 0.0).select(-_INFINITY, t.number(float("nan"), x.width))
+    special = x.compare("oeq", 0.0).select(-_INFINITY, t.constant_vector(float("nan"), x.width))
     special = x.compare("oeq", _INFINITY).select(x, special)
     return x.compare("ogt", 0.0).op("and", x.compare("olt", _INFINITY)).select(y, special)
 
 
 def absolute(a: Vector) -> Vector:
-    return a.called("fabs")
+    return a.intrinsic("fabs")
 
 
 def sigmoid(a: Vector) -> Vector:
+    """1 / (1 + exp(-a)), with an exponential that cannot overflow."""
     e = exponential(-absolute(a))
     return a.compare("oge", 0.0).select(1.0, e) / (e + 1.0)
 
@@ -105,53 +109,53 @@ def _one(a: Vector, b: Vector, y: Vector) -> Vector:
     return _number(a, 1.0)
 
 
-FORMS: dict[str, Form] = {
-    "add": Form(2, lambda a, b: a + b, None, (_one, _one)),
-    "sub": Form(2, lambda a, b: a - b, None, (_one, lambda a, b, y: _number(a, -1.0))),
-    "mul": Form(2, lambda a, b: a * b, None, (lambda a, b, y: b, lambda a, b, y: a)),
-    "div": Form(
+FORMULAS: dict[str, OpFormula] = {
+    "add": OpFormula(2, lambda a, b: a + b, None, (_one, _one)),
+    "sub": OpFormula(2, lambda a, b: a - b, None, (_one, lambda a, b, y: _number(a, -1.0))),
+    "mul": OpFormula(2, lambda a, b: a * b, None, (lambda a, b, y: b, lambda a, b, y: a)),
+    "div": OpFormula(
         2,
         lambda a, b: a / b,
         lambda a, b, y: b.compare("oeq", 0.0),
         (lambda a, b, y: 1.0 / b, lambda a, b, y: -y / b),
         bounded=False,
     ),
-    "neg": Form(1, lambda a, b: -a, None, (lambda a, b, y: _number(a, -1.0),)),
-    "square": Form(1, lambda a, b: a * a, None, (lambda a, b, y: a * 2.0,)),
-    "reciprocal": Form(1, lambda a, b: 1.0 / a, None, (lambda a, b, y: -y * y,), bounded=False),
-    "identity": Form(1, lambda a, b: a, None, (_one,)),
-    "detach": Form(1, lambda a, b: a, None, (lambda a, b, y: _number(a, 0.0),)),
-    "relu": Form(
+    "neg": OpFormula(1, lambda a, b: -a, None, (lambda a, b, y: _number(a, -1.0),)),
+    "square": OpFormula(1, lambda a, b: a * a, None, (lambda a, b, y: a * 2.0,)),
+    "reciprocal": OpFormula(1, lambda a, b: 1.0 / a, None, (lambda a, b, y: -y * y,), bounded=False),
+    "identity": OpFormula(1, lambda a, b: a, None, (_one,)),
+    "detach": OpFormula(1, lambda a, b: a, None, (lambda a, b, y: _number(a, 0.0),)),
+    "relu": OpFormula(
         1,
         lambda a, b: a.compare("ole", 0.0).select(0.0, a),
         None,
         (lambda a, b, y: a.compare("ole", 0.0).select(0.0, 1.0),),
     ),
-    "abs": Form(
+    "abs": OpFormula(
         1,
         lambda a, b: absolute(a),
         None,
         (lambda a, b, y: a.compare("ogt", 0.0).select(1.0, a.compare("olt", 0.0).select(-1.0, a)),),
     ),
-    "sqrt": Form(
+    "sqrt": OpFormula(
         1,
-        lambda a, b: a.called("sqrt"),
+        lambda a, b: a.intrinsic("sqrt"),
         lambda a, b, y: a.compare("olt", 0.0),
         (lambda a, b, y: 0.5 / y,),
         bounded=False,
     ),
-    "exp": Form(
+    "exp": OpFormula(
         1,
         lambda a, b: exponential(a),
         lambda a, b, y: y.compare("oeq", _INFINITY),  # of an infinite operand too: the tape decides that as well
         (lambda a, b, y: y,),
     ),
-    "log": Form(
+    "log": OpFormula(
         1,
         lambda a, b: logarithm(a),
         lambda a, b, y: a.compare("ole", 0.0),
         (lambda a, b, y: 1.0 / a,),
         bounded=False,
     ),
-    "sigmoid": Form(1, lambda a, b: sigmoid(a), None, (lambda a, b, y: y * sigmoid(-a),)),
+    "sigmoid": OpFormula(1, lambda a, b: sigmoid(a), None, (lambda a, b, y: y * sigmoid(-a),)),
 }
