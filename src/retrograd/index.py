@@ -2,7 +2,7 @@
 
 ``Index(7)`` is an int that says so. ``take(sequence, i)`` and ``table(rows)[i]`` select with it. In plain Python the
 three do what ``sequence[i]`` does; in a function that ``retrograd.compile`` traces, an Index among the arguments
-becomes a :class:`TracedIndex`, and a selection with it stays a selection: the compiled program makes it anew in each
+becomes a :class:`IndexTracer`, and a selection with it stays a selection: the compiled program makes it anew in each
 call, with the index of that call.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol, SupportsIndex
 
 from . import errors
 
-__all__ = ["Index", "IndexRecorder", "Table", "TracedIndex", "position_in", "table", "take"]
+__all__ = ["Index", "IndexRecorder", "IndexTracer", "Table", "position_in", "table", "take"]
 
 
 class Index(int):
@@ -30,7 +30,7 @@ class Index(int):
     __slots__ = ()
 
     def __new__(cls, value: SupportsIndex) -> Any:
-        if isinstance(value, TracedIndex):
+        if isinstance(value, IndexTracer):
             return value  # it is one already
         try:
             return int.__new__(cls, operator.index(value))
@@ -47,24 +47,24 @@ class Index(int):
 class IndexRecorder(Protocol):
     """What a traced index tells of its use; the compiler's recorder."""
 
-    def select(self, sequence: Any, index: TracedIndex) -> Any:
+    def select(self, sequence: Any, index: IndexTracer) -> Any:
         """The element that the index selects, as a node of the trace."""
 
-    def compare_index(self, kind: str, index: TracedIndex, other: object, outcome: bool) -> None:
+    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
         """A comparison of the index decided something."""
 
-    def mark(self, what: str) -> None:
-        """Something happened that a replay cannot do."""
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do."""
 
     def check(self, thing: str) -> None:
-        """Raises LeakedTraceError when the trace has ended, or is another thread's."""
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
 
-class TracedIndex:
+class IndexTracer:
     """An Index among the arguments of a function that is being traced.
 
-    ``take`` and ``table`` select with it and comparisons give a bool that is checked in every replay. Whatever would
-    make it the plain number of this one call (indexing a list, arithmetic, a dict's key) raises TracedIndexError.
+    ``take`` and ``table`` select with it; comparisons give a bool that is checked in every later call. What would make
+    it the plain number of this one call (indexing a list, arithmetic, a dict's key) raises TracedIndexError.
     """
 
     __slots__ = ("_recorder", "_slot", "_value")
@@ -82,7 +82,7 @@ class TracedIndex:
         raise self._refusal()
 
     def _refusal(self) -> Exception:
-        """What is raised where a number is wanted: see errors.not_a_number."""
+        """What errors.not_a_number raises when a number is wanted."""
         self._recorder.check("an index")
         return errors.traced_index()
 
@@ -95,7 +95,7 @@ class TracedIndex:
 
     def _compare(self, kind: str, other: object) -> Any:
         self._recorder.check("an index")
-        value: Any = other._value if isinstance(other, TracedIndex) else other
+        value: Any = other._value if isinstance(other, IndexTracer) else other
         outcome = _RELATIONS[kind](self._value, value)
         if outcome is not NotImplemented:
             self._recorder.compare_index(kind, self, other, bool(outcome))
@@ -122,10 +122,10 @@ class TracedIndex:
     def __bool__(self) -> bool:
         return bool(self._compare("!=", 0))
 
-    def __copy__(self) -> TracedIndex:
+    def __copy__(self) -> IndexTracer:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> TracedIndex:
+    def __deepcopy__(self, memo: dict[int, Any]) -> IndexTracer:
         return self
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class TracedIndex:
             self._recorder.check("an index")
         except errors.LeakedTraceError:
             return "<an index of a trace that has ended>"
-        self._recorder.mark("turns an index into text")
+        self._recorder.untraceable("turns an index into text")
         return f"Index({self._value})"
 
     def __str__(self) -> str:
@@ -141,7 +141,7 @@ class TracedIndex:
 
     def __format__(self, spec: str) -> str:
         self._recorder.check("an index")
-        self._recorder.mark("turns an index into text")
+        self._recorder.untraceable("turns an index into text")
         return format(self._value, spec)
 
 
@@ -181,7 +181,7 @@ def take(sequence: Sequence[Any], index: SupportsIndex) -> Any:
     >>> rg.take([10.0, 20.0, 30.0], rg.Index(1))
     20.0
     """
-    if isinstance(index, TracedIndex):
+    if isinstance(index, IndexTracer):
         return index._recorder.select(sequence, index)
     return sequence[position_in(sequence, index)]
 

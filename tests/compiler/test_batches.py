@@ -87,7 +87,7 @@ def test_lists_of_several_members() -> None:
     for count in (4, 1, 9):
         members = [([chosen.uniform(-1, 1) for _ in range(4)], Index(3 * k)) for k in range(count)]
         assert_near(batch(compiled, ws, members), mean_of_eager(loss, ws, members), 1e-11, count)
-    codes = {line["code"] for line in compiled._programs.listing(0)["instructions"]}
+    codes = {line["code"] for line in compiled._cache.listing(0)["instructions"]}
     assert codes & {"indexed", "gather"}
     assert compiled.stats().eager == 0
 

@@ -167,8 +167,8 @@ def test_these_programs_have_a_pass_that_does_not_read() -> None:
     for name in ("choose", "narrow_one", "batch", "strips"):
         getattr(side, name)(random.Random(0))
     for function in (side.chosen, side.narrow, side.long):
-        (fact,) = function._programs.facts()
-        forward, *backward = function._programs.memory(fact["number"], 1)["passes"]
+        (fact,) = function._cache.facts()
+        forward, *backward = function._cache.memory(fact["number"], 1)["passes"]
         assert forward == 0
         assert len(backward) == 2, "adding, and setting"
 

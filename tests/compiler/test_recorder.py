@@ -17,14 +17,14 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine, errors, nn
-from retrograd.compiler.float_tracer import TracedNumber
+from retrograd.compiler.float_tracer import FloatTracer
 from retrograd.compiler.recorder import Recorder, active_recorder
-from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
+from retrograd.compiler.recording import Choice, Recording
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 
 
-def trace(function: Callable[..., Any], *numbers: float, sources: bool = False) -> Trace:
+def trace(function: Callable[..., Any], *numbers: float, sources: bool = False) -> Recording:
     """One pure trace of ``function``, with stand-ins for float arguments."""
     recorder = Recorder()
     return recorder.run(function, [recorder.number(Value(x)) for x in numbers], sources)
@@ -64,7 +64,7 @@ def test_a_float_computes_as_ever_and_stays_in_the_graph(f: Callable[[Any], Any]
     result = recorder.run(f, [recorder.number(leaf)])
     assert number_of(result.result) == f(0.7)
     assert id(leaf) in leaves_of(result.result)
-    assert (result.guards, result.reasons) == ([], [])
+    assert (result.guards, result.graph_breaks) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_values_and_traced_numbers_mix(f: Callable[[Any], Any]) -> None:
     assert isinstance(result.result, Value)
     assert result.result.data == f(0.7).data
     assert id(leaf) in leaves_of(result.result)
-    assert (result.guards, result.reasons) == ([], [])
+    assert (result.guards, result.graph_breaks) == ([], [])
 
 
 def test_data_stops_the_gradient_and_nothing_else() -> None:
@@ -148,7 +148,7 @@ def test_errors_are_those_of_floats() -> None:
 # --- guards -------------------------------------------------------------------------------------------------------
 
 
-def kinds(result: Trace) -> list[tuple[str, float, Any, bool]]:
+def kinds(result: Recording) -> list[tuple[str, float, Any, bool]]:
     return [(g.kind, g.left.data, g.right.data if isinstance(g.right, Value) else g.right, g.outcome)
             for g in result.guards]  # fmt: skip
 
@@ -180,10 +180,13 @@ def test_what_a_comparison_decides_is_a_guard() -> None:
 def test_the_largest_of_values_is_a_choice_without_a_guard() -> None:
     values = [Value(2.0), Value(3.0), Value(3.0)]
     # The names are looked up while the trace is made.
-    for choose, slot, chosen in ((lambda: max(values), FIRST_LARGEST, 1), (lambda: min(values), FIRST_SMALLEST, 0)):
+    for choose, choice, chosen in (
+        (lambda: max(values), Choice.FIRST_MAX, 1),
+        (lambda: min(values), Choice.FIRST_MIN, 0),
+    ):
         result = trace(choose)
         assert result.guards == []
-        assert [(selection.slot, selection.candidates) for selection in result.selections] == [(slot, tuple(values))]
+        assert [(one.choice, one.candidates) for one in result.selections] == [(choice, tuple(values))]
         result.result.backward()
         assert [v.grad for v in values] == [1.0 if i == chosen else 0.0 for i in range(3)]
         for v in values:
@@ -201,7 +204,7 @@ def test_what_compares_inside_python_is_a_guard_too() -> None:
 def test_a_number_that_no_float_equals_cannot_be_guarded() -> None:
     for other in (10**400, 2**53 + 1, Fraction(1, 3)):
         result = trace(lambda x, other=other: 1.0 if x < other else 0.0, 0.5)
-        assert "which no float is" in result.reasons[0] or "Fraction" in result.reasons[0]
+        assert "which no float equals" in result.graph_breaks[0] or "Fraction" in result.graph_breaks[0]
         assert result.guards == []
 
 
@@ -223,7 +226,7 @@ def test_softmax_with_the_largest_taken_off_needs_no_guard() -> None:
         return exponentials[0] / sum(exponentials)
 
     result = trace(softmax)
-    assert (result.guards, result.reasons) == ([], [])
+    assert (result.guards, result.graph_breaks) == ([], [])
     eager = softmax()
     assert isinstance(result.result, Value)
     assert result.result.data == eager.data
@@ -249,7 +252,7 @@ def test_max_and_min_are_themselves_for_everything_else() -> None:
         for wrong in (lambda: max(), lambda: max(3), lambda: max([])):
             with pytest.raises((TypeError, ValueError)):
                 wrong()
-        assert type(max(x, 0.0)) is TracedNumber
+        assert type(max(x, 0.0)) is FloatTracer
         assert max([x, -2.0], key=lambda v: -v) == -2.0
         return max(x, math.nan)
 
@@ -261,7 +264,7 @@ def test_max_and_min_are_themselves_for_everything_else() -> None:
 
 def test_another_thread_sees_ordinary_max_data_and_comparisons() -> None:
     inside, finish = threading.Event(), threading.Event()
-    traces: list[Trace] = []
+    traces: list[Recording] = []
 
     def f(x: Any) -> Any:
         inside.set()
@@ -328,8 +331,8 @@ W = Value(2.0)
 def test_what_a_replay_cannot_do_is_said_with_its_line(use: Callable[[Any], Any], what: str) -> None:
     result = trace(use, 0.5)
     assert not result.replayable
-    assert any(what in reason for reason in result.reasons), result.reasons
-    assert all("test_recorder.py:" in reason for reason in result.reasons)
+    assert any(what in reason for reason in result.graph_breaks), result.graph_breaks
+    assert all("test_recorder.py:" in reason for reason in result.graph_breaks)
     eager = use(0.5)
     assert number_of(result.result) == number_of(eager)
     W.zero_grad()
@@ -343,7 +346,7 @@ def test_results_of_another_thread_can_be_read_but_not_replayed() -> None:
     for read in (lambda: made[0].data * 2.0, lambda: made[0].detach() * 2.0):
         result = trace(read)
         assert number_of(result.result) == 12.0
-        assert "another thread computed" in result.reasons[0]
+        assert "another thread computed" in result.graph_breaks[0]
 
 
 def test_the_result_is_a_value_or_a_number() -> None:

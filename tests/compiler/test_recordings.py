@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import retrograd as rg
 from retrograd import Index, Value, engine, nn
 from retrograd.compiler.recorder import Recorder
-from retrograd.compiler.recording import FIRST_LARGEST, FIRST_SMALLEST, Trace
+from retrograd.compiler.recording import Choice, Recording
 from retrograd.ops import NARY
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
@@ -30,7 +30,7 @@ SEQUENCES = {row.name for row in NARY}
 class Replay:
     """The numbers of a trace's nodes where some leaves have other numbers and the indices other values."""
 
-    def __init__(self, trace: Trace, leaves: dict[int, float], indices: list[int]) -> None:
+    def __init__(self, trace: Recording, leaves: dict[int, float], indices: list[int]) -> None:
         self.trace = trace
         self.indices = indices
         self.numbers = dict(leaves)
@@ -65,8 +65,8 @@ class Replay:
             return node.data
         if id(node) in self.selections:
             selection = self.selections[id(node)]
-            if selection.slot in (FIRST_LARGEST, FIRST_SMALLEST):
-                choose = max if selection.slot == FIRST_LARGEST else min
+            if selection.choice is not Choice.BY_INDEX:
+                choose = max if selection.choice is Choice.FIRST_MAX else min
                 return choose(map(self.number, selection.candidates))
             return self.number(selection.candidates[self.indices[selection.slot]])
         xs = [self.number(operand) for operand in engine.operands(node)]

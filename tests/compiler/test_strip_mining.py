@@ -50,7 +50,7 @@ def strip_of(compiled: Any) -> int:
     statistics = compiled.stats()
     assert statistics.eager == 0, statistics.reasons
     (program,) = statistics.programs
-    assert compiled._programs.verify(program.number) == ""
+    assert compiled._cache.verify(program.number) == ""
     return int(program.strip)
 
 
@@ -380,4 +380,4 @@ def test_steps_for_many_points(name: str, steps: list[tuple[Any, ...]], count: i
         assert_near(backward(compiled, leaves, ()), expected, 1e-10, steps)
         assert_near((compiled(), []), (expected[0], []), 1e-10, steps)
     for program in compiled.stats().programs:
-        assert compiled._programs.verify(program.number) == ""
+        assert compiled._cache.verify(program.number) == ""

@@ -14,12 +14,12 @@ import pytest
 import retrograd as rg
 from retrograd import Index, Value, engine, errors, nn
 from retrograd.compiler.recorder import Recorder, active_recorder
-from retrograd.compiler.recording import Trace
+from retrograd.compiler.recording import Recording
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 
 
-def trace_indices(function: Callable[..., Any], *indices: int, pure: bool = True) -> Trace:
+def trace_indices(function: Callable[..., Any], *indices: int, pure: bool = True) -> Recording:
     """One trace of ``function``, with stand-ins for its indices."""
     recorder = Recorder(pure)
     return recorder.run(function, [recorder.index(slot, i) for slot, i in enumerate(indices)])
@@ -150,7 +150,7 @@ def test_an_index_as_text_cannot_be_replayed() -> None:
         seen = []
         result = trace_indices(lambda i, use=use, seen=seen: len(seen.append(use(i)) or ""), 7)
         assert "7" in seen[0]
-        assert "turns an index into text" in result.reasons[0]
+        assert "turns an index into text" in result.graph_breaks[0]
 
 
 def test_an_index_of_an_index_is_itself() -> None:
@@ -168,7 +168,7 @@ def test_the_gpt_selects_its_tokens() -> None:
     eager = model.loss([Index(token) for token in tokens])
     assert isinstance(result.result, Value)
     assert result.result.data == eager.data
-    assert (result.reasons, result.guards, result.index_guards) == ([], [], [])
+    assert (result.graph_breaks, result.guards, result.index_guards) == ([], [], [])
     assert len(result.selections) == 3 * 4 + 3
     assert len({id(s.candidates) for s in result.selections}) == 4 + 3
     eager.backward()
@@ -194,7 +194,7 @@ def test_a_trace_that_is_not_pure_keeps_selections_only() -> None:
 
     result = trace_indices(f, 1, pure=False)
     assert len(result.selections) == 1
-    assert (result.guards, result.reasons) == ([], [])
+    assert (result.guards, result.graph_breaks) == ([], [])
     assert number_of(result.result) == 6.0 * math.exp(2.0)
 
 

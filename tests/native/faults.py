@@ -197,7 +197,7 @@ def replayed(function: Any) -> Callable[[], Any]:
 def looked_at_programs() -> list[object]:
     """What the native side tells of its programs. (inspect() asks for lines, and CPython 3.11 loses the errors of
     ``frame.f_back``.)"""
-    programs = READY._programs
+    programs = READY._cache
     READY(*CALLS[0])
     number = programs.facts()[0]["number"]
     listing = programs.listing(number)

@@ -94,7 +94,7 @@ def assert_whole(compiled: Any, kind: str) -> None:
     assert statistics.eager == 0, statistics.reasons
     for program in statistics.programs:
         assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "tape")
-        assert compiled._programs.verify(program.number) == ""
+        assert compiled._cache.verify(program.number) == ""
     if statistics.programs:
         assert compiled.program()
 

@@ -1,5 +1,5 @@
 """The compiler: from a scalar program, traced once, to a short list of vector instructions."""
 
-from .function import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
+from .compiled import Compiled, Tier, compile  # noqa: A004  (named like the field names it)
 
 __all__ = ["Compiled", "Tier", "compile"]

@@ -1,8 +1,8 @@
-"""The number that ``.data`` and a float argument are while a function is traced: it remembers where it came from.
+"""The tracer that takes the place of a float: of a float argument, and of what ``.data`` gives during a trace.
 
-A :class:`TracedNumber` computes as a float does, errors included, and each step is a node of the trace through which
-no gradient flows. It is not a float, because C code would read the number of this one call out of a float unseen;
-what needs a plain number asks for it with ``float()``, and the trace then says that no replay can stand for a call.
+A :class:`FloatTracer` computes as a float does, exceptions included, and each step is a node of the recording through
+which no gradient flows. It is not a subclass of float: C code would read this call's number out of one unnoticed. Code
+that needs a plain number calls ``float()``, which is a graph break.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
 
-__all__ = ["NumberRecorder", "TracedNumber", "is_traced"]
+__all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
 
 
 class NumberRecorder(Protocol):
-    """What a traced number tells of its use; the compiler's recorder."""
+    """The recorder, as its float tracers know it."""
 
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
-        """A row of the op table on traced numbers, Values and numbers, as Python's float computes it."""
+        """An operation of the op table on tracers, Values and numbers."""
 
     def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
         """A comparison decided something."""
 
-    def plain(self, value: Value) -> float:
-        """The number of a node."""
+    def concrete(self, value: Value) -> float:
+        """The concrete number of a node in this run."""
 
-    def mark(self, what: str) -> None:
-        """Something happened that a replay cannot do."""
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do."""
 
     def check(self, thing: str) -> None:
-        """Raises LeakedTraceError when the trace has ended, or is another thread's."""
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
 
-class TracedNumber:
-    """A float that depends on what the traced function was given. Made by the recorder of the trace."""
+class FloatTracer:
+    """A float that depends on the arguments of the function that is traced. Its recorder makes it."""
 
     __slots__ = ("_node", "_number", "_recorder")
 
@@ -52,14 +52,14 @@ class TracedNumber:
         return float
 
     def _refusal(self) -> Exception:
-        """What is raised where a plain number is wanted: see errors.not_a_number."""
+        """What errors.not_a_number raises when a plain number is wanted."""
         self._recorder.check("a number")
         return TypeError("a traced number cannot be used here: convert it with float() first.")
 
     def _leave(self, how: str) -> float:
-        """The plain number, for what no replay can do."""
+        """The concrete number, for a use that breaks the graph."""
         self._recorder.check("a number")
-        self._recorder.mark(how)
+        self._recorder.untraceable(how)
         return self._number
 
     # --- arithmetic
@@ -117,7 +117,7 @@ class TracedNumber:
     def __neg__(self) -> Any:
         return self._recorder.arithmetic("neg", (self,))
 
-    def __pos__(self) -> TracedNumber:
+    def __pos__(self) -> FloatTracer:
         return self
 
     def __abs__(self) -> Any:
@@ -128,10 +128,10 @@ class TracedNumber:
     def _compare(self, kind: str, relation: Callable[[Any, Any], bool], other: object) -> Any:
         self._recorder.check("a number")
         right = other
-        if isinstance(other, TracedNumber):
+        if isinstance(other, FloatTracer):
             right, number = other._node, other._number
         elif isinstance(other, Value):
-            number = self._recorder.plain(other)
+            number = self._recorder.concrete(other)
         elif is_number(other):
             number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
         else:
@@ -164,7 +164,7 @@ class TracedNumber:
         self._recorder.guard("bool", self._node, None, outcome)
         return outcome
 
-    # --- what takes the number of this one call out of the trace
+    # --- graph breaks: the number of this one call leaves the trace
 
     def __hash__(self) -> int:
         return hash(self._leave("looks a traced number up in a set or dict"))
@@ -205,10 +205,10 @@ class TracedNumber:
     def __reduce__(self) -> tuple[Any, ...]:
         return float, (self._leave("copies a traced number out of the trace"),)
 
-    def __copy__(self) -> TracedNumber:
+    def __copy__(self) -> FloatTracer:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> TracedNumber:
+    def __deepcopy__(self, memo: dict[int, Any]) -> FloatTracer:
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -221,7 +221,7 @@ class TracedNumber:
         return lambda *others: function(self, *others)
 
     @property
-    def real(self) -> TracedNumber:
+    def real(self) -> FloatTracer:
         """The number itself, as a float's."""
         return self
 
@@ -230,11 +230,11 @@ class TracedNumber:
         """Zero, as a float's."""
         return 0.0
 
-    def conjugate(self) -> TracedNumber:
+    def conjugate(self) -> FloatTracer:
         """The number itself, as a float's."""
         return self
 
 
-def is_traced(thing: object) -> bool:
-    """Whether ``thing`` is a traced number, which calls itself a float."""
-    return type(thing) is TracedNumber
+def is_tracer(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`FloatTracer`; ``isinstance`` says that it is a float."""
+    return type(thing) is FloatTracer

@@ -1,4 +1,4 @@
-"""A vector program in a notation that a person can read."""
+"""Prints a vector program: one instruction a line, in a notation of loops and indexed regions."""
 
 from __future__ import annotations
 
@@ -6,33 +6,14 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from .. import engine
-from ..engine import Value
 from ..engine.source_lines import location_numbered
 
-__all__ = ["Inspection", "listing"]
+__all__ = ["listing"]
 
 _NAMES = {"parameter": "p", "input": "in", "literal": "c", "value": "v"}
 
 
-class Inspection:
-    """One call of a compiled function, both ways: the scalar graph and the vector program made of it."""
-
-    def __init__(self, value: Value, programs: engine.Programs, fact: dict[str, Any]) -> None:
-        self.value = value  #: the function's result, with its graph
-        self._programs, self._fact = programs, fact
-        self.program = listing(fact, programs.listing(fact["number"]))  #: the vector program as text
-
-    def instruction(self, node: Value) -> str | None:
-        """The line of ``program`` that computes ``node``, or that took it into a sum; None for a leaf.
-
-        A node is a Value of the graph of :attr:`value`, as ``._children`` lead to it.
-        """
-        number = self._programs.locate(self._fact["number"], node)
-        return None if number is None else self.program.splitlines()[number + 1]
-
-
-def listing(fact: dict[str, Any], program: dict[str, Any]) -> str:
+def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
     """The program, one instruction a line: loops, what it computes, and the user's line.
 
     ``v3[4i + j]`` is element 4i + j of region v3. Regions are ``p`` parameters, ``in`` inputs, ``c`` literals and
@@ -40,8 +21,8 @@ def listing(fact: dict[str, Any], program: dict[str, Any]) -> str:
     """
     regions = program["regions"]
     lines = [
-        f"{fact['nodes']:,} nodes -> {fact['groups']} groups -> {fact['instructions']} vector instructions, "
-        f"{fact['forward_calls']} forward and {fact['backward_calls']} backward kernel calls"
+        f"{facts['nodes']:,} nodes -> {facts['groups']} groups -> {facts['instructions']} vector instructions, "
+        f"{facts['forward_calls']} forward and {facts['backward_calls']} backward kernel calls"
     ]
     for number, instruction in enumerate(program["instructions"]):
         text = _instruction(instruction, regions, program)

@@ -1,30 +1,35 @@
-"""What a trace of a function says besides its graph: selections, guards, and why a replay cannot stand for a call."""
+"""What one traced run of a function says besides its graph: selections, guards, and graph breaks."""
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..engine import Value
 from ..engine.source_lines import Location
 
-__all__ = ["FIRST_LARGEST", "FIRST_SMALLEST", "Guard", "IndexGuard", "Selection", "Trace"]
+__all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
 
 
-FIRST_LARGEST, FIRST_SMALLEST = -1, -2
+class Choice(enum.Enum):
+    """How a selection chooses among its candidates. The values are the names of the compiler's rows."""
+
+    BY_INDEX = "select"  #: by an Index argument
+    FIRST_MAX = "first_max"  #: the first that no other is larger than, as Python's own ``max``
+    FIRST_MIN = "first_min"  #: likewise of ``min``
 
 
 class Selection(NamedTuple):
-    """``node`` is the one of ``candidates`` that the index in ``slot`` selects, as an ``identity`` of it.
-
-    The slots FIRST_LARGEST and FIRST_SMALLEST are the choices of Python's own ``max`` and ``min``.
+    """``node`` is an ``identity`` of the candidate that ``choice`` selects; ``slot`` is the index argument's number.
 
     Selections from the same values share one tuple of candidates.
     """
 
     node: Value
-    slot: int
+    choice: Choice
     candidates: tuple[Value, ...]
+    slot: int = 0
 
 
 class Guard(NamedTuple):
@@ -41,7 +46,7 @@ class Guard(NamedTuple):
 
 
 class IndexGuard(NamedTuple):
-    """A comparison of the index in ``slot``, with a number or with the index in ``other_slot``."""
+    """A comparison of the index in ``slot`` with the number ``other``, or with the index in ``other_slot``."""
 
     slot: int
     kind: str
@@ -52,22 +57,23 @@ class IndexGuard(NamedTuple):
 
 
 @dataclass(slots=True)
-class Trace:
-    """One run of a function: what it returned and what that depended on.
+class Recording:
+    """One traced run of a function: what it returned, and what that depends on.
 
-    ``result`` is a node, or a float where the result depends on nothing. ``reasons`` says, a sentence each, what
-    happened that a replay cannot do; without any, and with every guard as it was, a replay stands for a call.
-    ``floats`` says whether the function divided plain numbers, which raises whatever ``retrograd.errstate`` says.
+    A recording is valid for another call if it has no graph breaks and every guard has the same outcome there.
     """
 
-    result: Value | float = 0.0
+    result: Value | float = 0.0  #: a float if the result depends on nothing
     selections: list[Selection] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-    floats: bool = False
+    since: int = 0  #: the tape's position when the function was called
+    #: What happened that a compiled program cannot do, a sentence each.
+    graph_breaks: list[str] = field(default_factory=list)
+    #: Whether the function divided plain floats, which raises whatever ``retrograd.errstate`` says.
+    float_errors: bool = False
 
     @property
     def replayable(self) -> bool:
-        """Whether a replay can stand for a call."""
-        return not self.reasons
+        """Whether the recording can be valid for another call."""
+        return not self.graph_breaks

@@ -1,14 +1,14 @@
-"""The arguments of a compiled function: what stands in for each while the function is traced, and how to read the next.
+"""The signature of a call: what each argument is, the tracer that takes its place, and how to read it in later calls.
 
-Each argument is described once, when it is traced: a number that each call brings anew, an index, a Value, or
-something that must be as it was. The description is what the native reader (native/compiler/run/signature.hpp)
-checks and reads in every later call.
+An argument is described once, when the function is traced. It is a number that differs from call to call, an index, a
+Value, or something that must be the same in every call. The native reader (native/compiler/run/signature.hpp) checks
+later calls against the description and reads their numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,58 +18,88 @@ from ..engine.pytree import flatten
 from ..index import Index
 from .recorder import Recorder
 
-__all__ = ["Description", "Unsuitable", "describe"]
+__all__ = ["Gradient", "Input", "Signature", "Unsuitable", "signature_of"]
 
-#: Types whose instances are keys: another value is another program. Their subclasses are the object that they are.
-_KEYS = (bool, int, str, bytes, type(None), complex)
-
-
-class Unsuitable(Exception):  # noqa: N818  (not an error: the call is run eagerly)
-    """An argument that no program can stand for; why, as part of a sentence."""
+#: Types whose instances are compared with ``==``: another value needs another specialization. An instance of a
+#: subclass must be the same object in every call.
+_STATIC = (bool, int, str, bytes, type(None), complex)
 
 
-class Description:
-    """What was found out about one call's arguments."""
+class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
+    """An argument that no specialization can take; why, as part of a sentence."""
+
+
+class Input(NamedTuple):
+    """A leaf whose number each call brings, and its offset among the active or the inactive numbers of a call.
+
+    A gradient of an active input is wanted.
+    """
+
+    leaf: Value
+    active: bool
+    offset: int
+
+
+class Gradient(NamedTuple):
+    """One of the derivatives that ``value_and_grad`` gives: of an active input, by its offset, or of a parameter."""
+
+    offset: int | None = None
+    parameter: Value | None = None
+
+
+class Signature:
+    """The arguments of one call: the tracers to call the function with, and how to read later calls."""
 
     def __init__(self) -> None:
-        self.stand_ins: list[Any] = []
+        self.tracers: list[Any] = []  #: what to call the function with
+        #: How to read a call, as nested tuples; native/compiler/run/signature.hpp lists them.
         self.spec: tuple[Any, ...] = ()
-        self.inputs: list[Value] = []  #: the leaves that stand for what a call brings
-        self.originals: dict[int, Value] = {}  #: the Values among the active ones, by their places
-        self.actives: list[bool] = []  #: whether a gradient of each is wanted
-        self.offsets: list[int] = []  #: its place among the active or the passive ones
-        self.slots = 0  #: how many index arguments there are
-        self.wanted: list[Value] = []  #: parameters whose gradients are wanted beside those of active inputs
-        #: For each leaf of the first argument, in order: where its gradient is among the results.
-        self.order: list[tuple[str, int]] = []
-        self.objects: list[Any] = []  #: that must be the same in each call, and have attributes that may change
-        self.active = 0
-        self.passive = 0
+        self.inputs: list[Input] = []
+        self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
+        self.index_count = 0  #: how many arguments are indices
+        self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
+        self.objects: list[Any] = []  #: arguments that must be the same in each call, but whose attributes may change
+        self._active: list[Value] = []  #: the leaves of the active inputs, by offset
+        self._inactive_count = 0
 
-    def add_input(self, leaf: Value, active: bool, count: int = 1) -> int:
-        place = self.active if active else self.passive
-        self.inputs.append(leaf)
-        self.actives.append(active)
-        self.offsets.append(place)
+    def add_input(self, leaf: Value, active: bool) -> int:
+        """The offset of a new input."""
+        offset = len(self._active) if active else self._inactive_count
+        self.inputs.append(Input(leaf, active, offset))
         if active:
-            self.active += count
+            self._active.append(leaf)
         else:
-            self.passive += count
-        return place
+            self._inactive_count += 1
+        return offset
+
+    def next_offset(self, active: bool) -> int:
+        """The offset that the next input will have."""
+        return len(self._active) if active else self._inactive_count
+
+    def active_leaf(self, offset: int) -> Value:
+        """The leaf of an active input."""
+        return self._active[offset]
+
+    @property
+    def aliases_a_parameter(self) -> bool:
+        """Whether a Value among the arguments turned out to be one of the function's parameters as well."""
+        return any(map(engine.is_parameter, self.originals.values()))
 
 
-class _Describing:
+class _Reader:
+    """Describes the arguments of one call."""
+
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._seen: dict[int, tuple[int, Value]] = {}
-        self.result = Description()
+        self.result = Signature()
 
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
-        """The stand-in of an argument and its description."""
+        """The tracer of an argument and its spec."""
         kind = type(thing)
         if kind is Index:
-            slot = self.result.slots
-            self.result.slots += 1
+            slot = self.result.index_count
+            self.result.index_count += 1
             return self._recorder.index(slot, int(thing)), ("index", slot)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
@@ -79,29 +109,28 @@ class _Describing:
             )
         if differentiate and (isinstance(thing, float) or kind is int):
             leaf = Value(thing)
-            place = self.result.add_input(leaf, True)
-            self.result.order.append(("active", place))
-            return leaf, ("active", place, np.float64)
+            offset = self.result.add_input(leaf, True)
+            self.result.gradients.append(Gradient(offset=offset))
+            return leaf, ("active", offset, np.float64)
         if isinstance(thing, float):
             leaf = Value(thing)
             return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False), np.float64)
-        if kind in _KEYS:
+        if kind in _STATIC:
             return thing, ("equal", thing)
         if isinstance(thing, (list, tuple)):
             return self._sequence(thing, differentiate)
         if isinstance(thing, dict):
             self._refuse_subclass(thing, kind is dict, "dict")
             pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
-            stand_in = {key: pair[0] for key, pair in pairs.items()}
-            return stand_in, ("dict", kind, [(key, pair[1]) for key, pair in pairs.items()])
+            tracers = {key: pair[0] for key, pair in pairs.items()}
+            return tracers, ("dict", kind, [(key, pair[1]) for key, pair in pairs.items()])
         if isinstance(thing, np.ndarray):
             return self._array(thing, differentiate)
         if isinstance(thing, np.generic):
             raise Unsuitable(f"an argument is a NumPy scalar of type {kind.__name__}: pass a float, an int or an Index")
         if differentiate:
             for parameter in flatten(thing, "the first argument")[0]:
-                self.result.order.append(("wanted", len(self.result.wanted)))
-                self.result.wanted.append(parameter)  # type: ignore[arg-type]  # a module's are Values
+                self.result.gradients.append(Gradient(parameter=parameter))  # type: ignore[arg-type]  # a module's
         self.result.objects.append(thing)
         return thing, ("is", thing)
 
@@ -110,21 +139,20 @@ class _Describing:
             raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
         if engine.is_parameter(value) or type(value) is not Value:
             if differentiate:
-                self.result.order.append(("wanted", len(self.result.wanted)))
-                self.result.wanted.append(value)
+                self.result.gradients.append(Gradient(parameter=value))
             return value, ("is", value)
         if id(value) in self._seen:
-            place, leaf = self._seen[id(value)]
-            spec: tuple[Any, ...] = ("same", place)
+            offset, leaf = self._seen[id(value)]
+            spec: tuple[Any, ...] = ("same", offset)
         else:
             # A leaf of its own: the function may use the same Value as a parameter besides.
             leaf = Value(value.data, label=value.label)
-            place = self.result.add_input(leaf, True)
-            self.result.originals[place] = value
-            self._seen[id(value)] = place, leaf
-            spec = ("value", place)
+            offset = self.result.add_input(leaf, True)
+            self.result.originals[offset] = value
+            self._seen[id(value)] = offset, leaf
+            spec = ("value", offset)
         if differentiate:
-            self.result.order.append(("active", place))
+            self.result.gradients.append(Gradient(offset=offset))
         return leaf, spec
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -133,14 +161,14 @@ class _Describing:
         kind = type(thing)
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
-        stand_in: Any = items
+        tracers: Any = items
         if kind is not list:
-            stand_in = kind._make(items) if named else tuple(items)
-        return stand_in, ("sequence", kind, [pair[1] for pair in pairs])
+            tracers = kind._make(items) if named else tuple(items)
+        return tracers, ("sequence", kind, [pair[1] for pair in pairs])
 
     @staticmethod
     def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:
-        """A subclass may have state and ways of its own, which a stand-in has not."""
+        """Raise Unsuitable for a subclass: it may have state and methods that the container of tracers lacks."""
         if not plain:
             raise Unsuitable(f"an argument is a container of type {type(thing).__name__}: pass a plain {wanted}")
 
@@ -148,28 +176,27 @@ class _Describing:
         self._refuse_subclass(array, type(array) is np.ndarray, "array")
         if array.dtype != np.float64:
             raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64, or lists of Values or Indexes")
-        stand_in = np.empty(array.size, dtype=object)
-        first = self.result.active if differentiate else self.result.passive
+        tracers = np.empty(array.size, dtype=object)
+        first = self.result.next_offset(differentiate)
         for position, number in enumerate(array.ravel().tolist()):
             leaf = Value(number)
-            place = self.result.add_input(leaf, differentiate)
-            stand_in[position] = leaf if differentiate else self._recorder.number(leaf)
+            offset = self.result.add_input(leaf, differentiate)
+            tracers[position] = leaf if differentiate else self._recorder.number(leaf)
             if differentiate:
-                self.result.order.append(("active", place))
-        return stand_in.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
+                self.result.gradients.append(Gradient(offset=offset))
+        return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
 
 
-def describe(arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool) -> Description:
-    """What stands in for ``arguments`` in a trace, and how later calls are read.
+def signature_of(arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool) -> Signature:
+    """Describe the arguments of a call and make their tracers.
 
-    With ``differentiate_first`` gradients of the numbers in the first argument are wanted. Raises Unsuitable.
+    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. Raises Unsuitable.
     """
-    describing = _Describing(recorder)
+    reader = _Reader(recorder)
     specs = []
     for position, argument in enumerate(arguments):
-        stand_in, spec = describing.describe(argument, differentiate_first and position == 0)
-        describing.result.stand_ins.append(stand_in)
+        tracer, spec = reader.describe(argument, differentiate_first and position == 0)
+        reader.result.tracers.append(tracer)
         specs.append(spec)
-    # The trace's own order of inputs: those that are told apart by nothing but their place.
-    describing.result.spec = ("sequence", tuple, specs)
-    return describing.result
+    reader.result.spec = ("sequence", tuple, specs)
+    return reader.result

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .reasons import Cause
+
 __all__ = ["ProgramStatistics", "Statistics", "gathered"]
 
 
@@ -36,7 +38,12 @@ class Statistics:
     """A compiled function's programs, the one used last first, and why calls were traced or run eagerly."""
 
     programs: tuple[ProgramStatistics, ...] = ()
-    reasons: Mapping[str, int] = field(default_factory=dict)
+    causes: Mapping[Cause, int] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How often the function was traced or a call ran eagerly, by the sentence that says why."""
+        return {str(cause): count for cause, count in self.causes.items()}
 
     @property
     def hits(self) -> int:
@@ -46,12 +53,12 @@ class Statistics:
     @property
     def traces(self) -> int:
         """How often the function was traced."""
-        return sum(count for reason, count in self.reasons.items() if reason.startswith("traced"))
+        return sum(count for cause, count in self.causes.items() if cause.reason.traces)
 
     @property
     def eager(self) -> int:
         """Calls that ran eagerly because no program could stand for them."""
-        return sum(count for reason, count in self.reasons.items() if not reason.startswith("traced"))
+        return sum(count for cause, count in self.causes.items() if not cause.reason.traces)
 
     def __str__(self) -> str:
         lines = [
@@ -71,11 +78,11 @@ class Statistics:
         return "\n".join(lines)
 
 
-def gathered(facts: list[dict[str, Any]], reasons: Mapping[str, int]) -> Statistics:
-    """The statistics from what the native programs tell."""
+def gathered(facts: list[dict[str, Any]], causes: Mapping[Cause, int]) -> Statistics:
+    """The statistics, from the native facts about each specialization and the counted causes."""
     programs = []
     for fact in facts:
         kept = {name: fact[name] for name in ProgramStatistics.__dataclass_fields__}
         kept["batches"] = tuple(kept["batches"])
         programs.append(ProgramStatistics(**kept))
-    return Statistics(tuple(programs), dict(reasons))
+    return Statistics(tuple(programs), dict(causes))

@@ -13,24 +13,22 @@ import threading
 import weakref
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Literal
 
 from ..engine import Programs
+from .request import Tier
 
-__all__ = ["Tier", "Tiers"]
-
-Tier = Literal["auto", "vm", "llvm", "tape"]
+__all__ = ["TierUp"]
 
 #: How often a program runs before it is worth a compilation of some hundred milliseconds.
 THRESHOLD = 200
 
-#: (weak reference to Tiers, number of the program, members of its batch); None ends the thread.
-_hot: SimpleQueue[tuple[weakref.ref[Tiers], int, int] | None] = SimpleQueue()
+#: (weak reference to TierUp, number of the program, members of its batch); None ends the thread.
+_hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
 _worker: threading.Thread | None = None
 
 
-class Tiers:
-    """The tiers of one compiled function's programs."""
+class TierUp:
+    """Decides which specializations of one function get machine code, and when."""
 
     def __init__(self, programs: Programs, tier: Tier, float32: bool) -> None:
         """Raises MissingExtraError when the LLVM tier is insisted on and llvmlite is not there."""
@@ -42,7 +40,7 @@ class Tiers:
 
             require()
 
-    def added(self, number: int) -> None:
+    def added(self) -> None:
         """A program has been made."""
         if self._tier == "llvm":
             self.catch_up()
@@ -81,15 +79,15 @@ def _start() -> None:
 def _work() -> None:
     while (event := _hot.get()) is not None:
         reference, number, batch = event
-        tiers = reference()
-        if tiers is None:
+        tier_up = reference()
+        if tier_up is None:
             continue
         try:
             with suppress(IndexError):  # the program was dropped meanwhile
-                tiers.compile(number, batch)
+                tier_up.compile(number, batch)
         except Exception:  # told as of any thread; the program stays on the virtual machine, and others have their turn
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
-        del tiers, event
+        del tier_up, event
 
 
 @atexit.register

@@ -65,7 +65,7 @@ class Reach:
         self.paths: list[str] = []
         self.names: set[str] = set()  #: in the code of the functions that are reached
         self.leaves: list[Value] = []
-        self.asks = ""  #: a function that is reached asks for this, and what stands for a number would lie
+        self.graph_break = ""  #: a function that is reached asks for this, and what stands for a number would lie
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
@@ -167,7 +167,9 @@ class Reach:
                 self._ahead(content, name)
         for code in _codes(function.__code__):
             if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
-                self.asks = f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
+                self.graph_break = (
+                    f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
+                )
         names = {name for code in _codes(function.__code__) for name in code.co_names}
         if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
             names.add("getattr")

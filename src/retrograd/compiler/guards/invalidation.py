@@ -32,9 +32,9 @@ class Captured:
         self._changed = ""  # what was found last, as users write it
 
     @property
-    def asks(self) -> str:
+    def graph_break(self) -> str:
         """Something that no stand-in can answer, which the function asks in a way that no trace notices; or ""."""
-        return "" if self._reach is None else self._reach.asks
+        return "" if self._reach is None else self._reach.graph_break
 
     def look(self) -> str:
         """Put every program in doubt if something has changed since the last trace: how users write that, or ""."""
@@ -77,13 +77,13 @@ class Captured:
         self._programs.capture(reach.places)
         self._reach = reach
 
-    def settle(self, mode: int, arguments: tuple[Any, ...], number: int) -> int:
+    def settle(self, differentiate_first: bool, arguments: tuple[Any, ...], number: int) -> int:
         """Compare a new program with those that stood for its call and are in doubt. The one to use from now on.
 
         Raises StaleProgramError when one may have answered with numbers of the past.
         """
         kept = number
-        verdicts = self._verdicts(mode, arguments, number)
+        verdicts = self._verdicts(differentiate_first, arguments, number)
         if "alike" in verdicts.values():
             kept = next(doubted for doubted, verdict in verdicts.items() if verdict == "alike")
             self._programs.drop(number)
@@ -92,15 +92,15 @@ class Captured:
         self._refuse(verdicts)
         return kept
 
-    def give_up(self, mode: int, arguments: tuple[Any, ...]) -> None:
+    def give_up(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> None:
         """There can be no new program for a call: those in doubt that stood for it are dropped.
 
         Raises StaleProgramError when one may have answered with numbers of the past.
         """
-        self._refuse(self._verdicts(mode, arguments, None))
+        self._refuse(self._verdicts(differentiate_first, arguments, None))
 
-    def _verdicts(self, mode: int, arguments: tuple[Any, ...], number: int | None) -> dict[int, str]:
-        doubted = self._programs.doubted(mode, arguments)
+    def _verdicts(self, differentiate_first: bool, arguments: tuple[Any, ...], number: int | None) -> dict[int, str]:
+        doubted = self._programs.doubted(differentiate_first, arguments)
         return {one: self._programs.settle(one, number) for one in doubted}
 
     def _refuse(self, verdicts: dict[int, str]) -> None:

@@ -14,8 +14,9 @@ from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
 from ...recorder import Recorder
-from ...recording import Trace
-from ...signature import Description, Unsuitable, describe
+from ...recording import Recording
+from ...request import CompileRequest, Options
+from ...signature import Signature, Unsuitable, signature_of
 from .layout import Layout
 from .lowering import Memory, lowered
 from .views import gather
@@ -37,22 +38,22 @@ class JaxFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], values: Sequence[Value], trace: Trace, spec: Any, program: Any
+        self, function: Callable[..., Any], values: Sequence[Value], recording: Recording, spec: Any, program: Any
     ) -> None:
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
         #: The Values whose numbers are the parameters.
         self.values = tuple(values)
         #: The comparisons that decided something, a sentence each.
         self.guards = tuple(
-            [_sentence(g.kind, g.outcome, g.where) for g in trace.guards]
-            + [_sentence(g.kind, g.outcome, g.where) for g in trace.index_guards]
+            [_sentence(g.kind, g.outcome, g.where) for g in recording.guards]
+            + [_sentence(g.kind, g.outcome, g.where) for g in recording.index_guards]
         )
         self._layout = Layout(spec)
         self._run = lowered(program)
         self._places = _places(program, self.values)
         self._limits = _limits(program)
-        self._checks = [(g.kind, g.right, g.outcome) for g in trace.guards]
-        self._index_checks = [(g.slot, g.kind, g.other_slot, g.other, g.outcome) for g in trace.index_guards]
+        self._checks = program["guards"]
+        self._index_checks = [(g.slot, g.kind, g.other_slot, g.other, g.outcome) for g in recording.index_guards]
 
     # --- the function -----------------------------------------------------------------------------------------
 
@@ -71,18 +72,16 @@ class JaxFunction:
         numbers = self._layout.vectors(inputs, convert)
         stores = {store: gather(parameters.astype(dtype), where) for store, where in self._places.items()}
         memory = Memory(stores, numbers["passive"], numbers["active"], numbers["index"], dtype)
-        value, *compared = self._run(memory)
-        holds = self._hold(compared, numbers["index"])
+        roots = self._run(memory)
+        value, holds = roots[0], self._hold(roots, numbers["index"])
         return value if holds is None else value * jnp.where(holds, 1.0, jnp.nan)
 
-    def _hold(self, compared: list[Any], indices: Any) -> Any:
+    def _hold(self, roots: Sequence[Any], indices: Any) -> Any:
         """Whether every comparison comes out as in the example; None when there is none."""
         holds = None
-        rest = iter(compared)
         decisions = []
-        for kind, right, outcome in self._checks:
-            left = next(rest)
-            decisions.append((kind, left, next(rest) if isinstance(right, Value) else right or 0.0, outcome))
+        for kind, left, right, number, outcome in self._checks:
+            decisions.append((kind, roots[left], number if right is None else roots[right], outcome))
         for slot, kind, other_slot, other, outcome in self._index_checks:
             decisions.append((kind, indices[slot], other if other_slot is None else indices[other_slot], outcome))
         for kind, left, right, outcome in decisions:
@@ -153,7 +152,6 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
-    "bool": lambda a, _: a != 0,
 }
 
 
@@ -170,58 +168,38 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
     import_jax("to_jax")
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
-    trace, description, since = _traced(function, arguments)
-    program = _program(function, trace, description, since)
-    return JaxFunction(function, _values(function, program, parameters), trace, description.spec, program)
+    recording, signature = _traced(function, arguments)
+    program = _program(function, recording, signature)
+    return JaxFunction(function, _values(function, program, parameters), recording, signature.spec, program)
 
 
-def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Trace, Description, int]:
+def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
     recorder = Recorder(pure=True)
     try:
-        description = describe(arguments, recorder, False)
+        signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:
         raise errors.not_traceable(function, str(problem)) from None
-    since = engine.tape_position()
-    trace = recorder.run(function, description.stand_ins, want_sources=True)
-    if trace.reasons:
-        raise errors.not_traceable(function, trace.reasons[0])
-    return trace, description, since
+    recording = recorder.run(function, signature.tracers, want_sources=True)
+    if recording.graph_breaks:
+        raise errors.not_traceable(function, recording.graph_breaks[0])
+    return recording, signature
 
 
-def _program(function: Callable[..., Any], trace: Trace, description: Description, since: int) -> Any:
-    """The vector program of a trace. Its roots are the result and then what the guards compare."""
-    if not isinstance(trace.result, Value):
+def _program(function: Callable[..., Any], recording: Recording, signature: Signature) -> Any:
+    """The vector program of a recording. Its roots are the result and then what the guards compare."""
+    if not isinstance(recording.result, Value):
         raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
-    roots = [trace.result]
-    for guard in trace.guards:
-        roots.append(guard.left)
-        if isinstance(guard.right, Value):
-            roots.append(guard.right)
     programs = engine.Programs(lambda *_: None, Index)
-    selections = [(selection.node, selection.slot, selection.candidates) for selection in trace.selections]
-    spec, inputs, actives, offsets = description.spec, description.inputs, description.actives, description.offsets
     try:
-        number = programs.add(
-            0,
-            spec,
-            roots,
-            inputs,
-            actives,
-            offsets,
-            selections,
-            [],
-            [],
-            [],
-            [],
-            since,
-            False,
-            False,
-            trace.floats,
-            "vm",
-        )
+        guards = list(recording.guards)
+        positional = CompileRequest(recording, signature, False, Options(tier="vm")).positional()
+        number = programs.add(*positional)
     except NotImplementedError as problem:
         raise errors.not_traceable(function, str(problem)) from None
-    return programs.listing(number)
+    recording.guards[:] = guards
+    listed = programs.listing(number)
+    listed["guards"] = [(k, left, right or None, x, outcome) for k, left, right, x, outcome in positional[7]]
+    return listed
 
 
 def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list[Value]:

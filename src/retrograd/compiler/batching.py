@@ -1,0 +1,61 @@
+"""Batches: the mean of a compiled function over many tuples of arguments, all of them in one pass, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import engine
+from ..engine import Value
+from .eager import EagerRunner, number_of, sum_of
+from .reasons import Cause, Reason
+from .specializer import Specializer
+
+__all__ = ["backward_batch", "backward_batch_eagerly"]
+
+Batch = list[tuple[Any, ...]]
+
+
+def backward_batch(cache: engine.Programs, specializer: Specializer, eager: EagerRunner, batch: Batch) -> float:
+    """The mean over ``batch``, whose gradient is added to ``.grad``. If anything raises, no gradient has changed."""
+    seed = 1.0 / len(batch)
+    done = cache.batch(batch, seed)
+    if done is None:
+        return backward_batch_eagerly(eager, batch, Cause(Reason.GRADIENTS_OFF))
+    total, unmatched = done
+    if unmatched:
+        total = _with_new_specializations(cache, specializer, eager, batch, unmatched)
+    specializer.tier_up.catch_up()
+    return total * seed
+
+
+def backward_batch_eagerly(eager: EagerRunner, batch: Batch, cause: Cause) -> float:
+    """The same, where the function runs for every member."""
+    seed = 1.0 / len(batch)
+    total = sum_of([eager.run(tuple(member), False, cause).root for member in batch])
+    mean = number_of(total) * seed
+    if isinstance(total, Value):
+        total.backward(seed)
+    return mean
+
+
+def _with_new_specializations(
+    cache: engine.Programs, specializer: Specializer, eager: EagerRunner, batch: Batch, unmatched: list[int]
+) -> float:
+    """The sum over a batch of which the members ``unmatched`` fit no specialization; no gradient has changed yet.
+
+    Traces the new structures. Members that still match nothing run eagerly.
+    """
+    seed = 1.0 / len(batch)
+    for i in unmatched:
+        if cache.unfit([batch[i]]):
+            specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
+    alone = set(cache.unfit(batch))
+    # The eager members run first: whatever they raise, they raise before a gradient has changed.
+    eagerly = sum_of([eager.run(tuple(batch[i]), False, Cause(Reason.UNMATCHED_MEMBER)).root for i in sorted(alone)])
+    together = [member for i, member in enumerate(batch) if i not in alone]
+    total, unmatched = cache.batch(together, seed) or (0.0, [0])
+    if unmatched:
+        raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
+    if isinstance(eagerly, Value):
+        eagerly.backward(seed)
+    return total + number_of(eagerly)

@@ -1,0 +1,387 @@
+"""``retrograd.compile``: a scalar Python function, traced once and run as a short list of vector instructions."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
+
+from .. import engine
+from ..engine.pytree import flatten
+from .batching import backward_batch, backward_batch_eagerly
+from .dispatch import Dispatcher
+from .eager import EagerRunner, Method
+from .inspection import Inspection, inspected
+from .reasons import Cause, Reason
+from .recorder import active_recorder
+from .request import TIERS, Options, Tier
+from .statistics import Statistics, gathered
+
+if TYPE_CHECKING:
+    from .backends.jax import JaxFunction
+
+__all__ = ["Compiled", "Tier", "compile"]
+
+P = ParamSpec("P")
+
+
+class Compiled(Generic[P]):
+    """A function that :func:`compile` made fast. It takes the arguments of the function, by position.
+
+    Calling it, or one of ``backward``, ``backward_batch`` and ``value_and_grad``, runs a program that was compiled for
+    arguments of this structure (a *specialization*), after checking that it is valid for the call. Without a valid one
+    the function is traced and compiled first. What cannot be compiled runs eagerly, with the same result;
+    ``stats()`` says how often, and why. At most 256 specializations are kept, the most recently used ones.
+
+    ``tier``, ``stats``, ``program`` and ``inspect`` look inside, ``to_jax`` makes a JAX function, ``clear`` forgets
+    every specialization. Pickles and copies start without specializations.
+    """
+
+    def __init__(self, function: Callable[P, Any], pure: bool, options: Options) -> None:
+        functools.update_wrapper(self, function)
+        self._function: Callable[..., Any] = function
+        self._pure, self._options = pure, options
+        self._causes: Counter[Cause] = Counter()
+        self._eager = EagerRunner(function, self._causes)
+        self._uncompiled: Cause | None = None  # why nothing is ever compiled
+        if engine.ENGINE != "native":
+            self._uncompiled = Cause(Reason.REFERENCE_ENGINE)
+        elif not pure:
+            self._uncompiled = Cause(Reason.SAFE_MODE)
+        if engine.ENGINE == "native":
+            self._dispatcher = Dispatcher(function, options, self._eager, self._causes)
+            self._cache = self._dispatcher.cache
+            if pure:
+                # The native method itself, so that a call costs no Python frame.
+                self.backward = self._cache.backward  # type: ignore[method-assign, assignment]
+
+    # --- calls ----------------------------------------------------------------------------------------
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """The function's value.
+
+        Args:
+            *args: The arguments of the function.
+            **kwargs: None: arguments are taken by position.
+
+        Returns:
+            The value, a float. Inside another function that is being traced: the Value that the function returns.
+
+        Raises:
+            TypeError: For a keyword argument, or if the function returns something else than a Value or a number.
+            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> square(3.0)
+            9.0
+        """
+        arguments = self._positional(args, kwargs)
+        if active_recorder() is not None:
+            return self._function(*arguments)
+        if self._uncompiled:
+            return self._eager.answer(Method.CALL, arguments, self._uncompiled)
+        return self._cache.call(*arguments)
+
+    def backward(self, *args: P.args, **kwargs: P.kwargs) -> float:
+        """Run the function forward and backward, as ``function(*args).backward()`` does.
+
+        Adds the derivative with respect to each leaf to its ``.grad``: of the Values among the arguments, and of the
+        parameters that the function reads. Gradients accumulate until they are set to zero.
+
+        Args:
+            *args: The arguments of the function.
+            **kwargs: None: arguments are taken by position.
+
+        Returns:
+            The function's value, a float.
+
+        Raises:
+            TypeError: For a keyword argument, or if the function returns something else than a Value or a number.
+            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> w = rg.Value(2.0)
+            >>> loss = rg.compile(lambda x: (w * x - 1.0) ** 2, pure=True)
+            >>> loss.backward(3.0), w.grad
+            (25.0, 30.0)
+        """
+        arguments = self._positional(args, kwargs)
+        if self._uncompiled:
+            return self._eager.answer(Method.BACKWARD, arguments, self._uncompiled)  # type: ignore[no-any-return]
+        return self._cache.backward(*arguments)
+
+    def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
+        """The function's value, and its derivatives with respect to the first argument. No ``.grad`` changes.
+
+        Args:
+            *args: The arguments of the function. The first one is a number, a Value, a nested list, tuple or dict of
+                them, a float64 array, or a module with parameters.
+            **kwargs: None: arguments are taken by position.
+
+        Returns:
+            The value, a float, and the gradient: floats in the structure of the first argument. A Value in it that the
+            function also uses as a parameter counts in both roles. The gradient of a module is a list in the order of
+            its ``parameters()``.
+
+        Raises:
+            TypeError: Without an argument, for a keyword argument, or for a first argument of another kind.
+            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> product = rg.compile(lambda p: p["a"] * p["b"], pure=True)
+            >>> product.value_and_grad({"a": 3.0, "b": 4.0})
+            (12.0, {'a': 4.0, 'b': 3.0})
+        """
+        arguments = self._positional(args, kwargs)
+        if not arguments:
+            raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
+        structure = flatten(arguments[0], "the first argument")[1]
+        if self._uncompiled:
+            value, gradients = self._eager.answer(Method.GRADIENTS, arguments, self._uncompiled)
+        else:
+            value, gradients = self._cache.gradients(*arguments)
+        return value, structure.collect(gradients)
+
+    def backward_batch(self, members: Sequence[tuple[Any, ...]]) -> float:
+        """The mean of the function over many calls, whose gradient is added to ``.grad``.
+
+        Members of the same structure run together, whatever their order. If one of them raises, no gradient has
+        changed.
+
+        Args:
+            members: A tuple of arguments for each call: ``[(x0,), (x1,), …]``.
+
+        Returns:
+            The mean of the values, a float.
+
+        Raises:
+            ValueError: If there are no members.
+            TypeError: If a member is not a tuple.
+            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> w = rg.Value(2.0)
+            >>> loss = rg.compile(lambda x: w * x, pure=True)
+            >>> loss.backward_batch([(1.0,), (3.0,)]), w.grad
+            (4.0, 2.0)
+        """
+        batch = list(members)
+        if not batch:
+            raise ValueError("backward_batch takes at least one member, a tuple of arguments.")
+        recorder = active_recorder()
+        if recorder is not None:
+            recorder.untraceable(f"calls {self._function.__name__}.backward_batch()")
+            return backward_batch_eagerly(self._eager, batch, Cause(Reason.INSIDE_TRACE))
+        if self._uncompiled:
+            return backward_batch_eagerly(self._eager, batch, self._uncompiled)
+        return backward_batch(self._cache, self._dispatcher.specializer, self._eager, batch)
+
+    def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
+        """The function as a JAX function ``g(parameters, *inputs)``, to jit, differentiate, map and shard.
+
+        The function is traced once, with ``args``. As with ``pure=True``, this is your promise that it depends on its
+        arguments and parameters alone; here, nothing checks later whether captured state has changed.
+
+        Args:
+            *args: An example of the arguments. Later calls may differ from it in floats, Values and Indexes only.
+            parameters: A Module, or nested lists of Values, that fixes the order of the parameter vector. By default
+                the vector holds every leaf that the function depends on, in the order of the compiled program.
+
+        Returns:
+            The JAX function; :class:`retrograd.compiler.backends.jax.JaxFunction` says how to call it.
+
+        Raises:
+            MissingExtraError: If JAX is not installed.
+            NotTraceableError: If the recorded call would not be valid for others, or ``parameters`` lacks a leaf that
+                the function depends on.
+
+        Example:
+            Not run here, since it needs JAX::
+
+                g = rg.compile(loss, pure=True).to_jax(x, parameters=model)
+                slopes = jax.jit(jax.grad(g))(g.parameters, *g.inputs(x))
+        """
+        from .backends.jax import to_jax
+
+        return to_jax(self._function, args, parameters)
+
+    # --- looking inside ---------------------------------------------------------------------------------
+
+    @property
+    def scalar_function(self) -> Callable[..., Any]:
+        """The function that was compiled, on Values: what ``explain`` and ``explore`` show."""
+        return self._function
+
+    @property
+    def tier(self) -> str:
+        """What ran the last call that a program answered.
+
+        ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node.
+        ``"eager"`` if there is no program.
+        """
+        return "eager" if self._uncompiled else self._cache.tier()
+
+    def stats(self) -> Statistics:
+        """What was compiled, how long each pass took, and how calls were answered.
+
+        Returns:
+            The statistics at this moment; ``print(f.stats())`` shows them as text.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> square(3.0), square(4.0)
+            (9.0, 16.0)
+            >>> square.stats().traces, square.stats().hits
+            (1, 2)
+        """
+        return gathered([] if self._uncompiled else self._cache.facts(), self._causes)
+
+    def program(self) -> str:
+        """The vector program that was used last, as text.
+
+        Returns:
+            One instruction a line, with the user's line beside it; or a sentence that says why there is none.
+        """
+        if self._uncompiled:
+            return f"There is no program: {self._uncompiled}."
+        facts = self._cache.facts()
+        if not facts:
+            return "There is no program yet: the first call makes one."
+        example = self._dispatcher.specializer.example(facts[0]["number"])
+        found = inspected(self._function, example.arguments, example.differentiate_first, self._options)
+        return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.program
+
+    def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Inspection:
+        """The scalar graph of one call beside its vector program: which instruction computes which node.
+
+        The function is traced again, with source lines. Nothing is kept or counted.
+
+        Args:
+            *args: The arguments of the function.
+            **kwargs: None: arguments are taken by position.
+
+        Returns:
+            The program, and the function's result as a Value, for ``rg.explain`` and ``rg.explore``.
+
+        Raises:
+            ValueError: If the call cannot be compiled; the message says why.
+            TypeError: For a keyword argument.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> print(square.inspect(3.0).program.splitlines()[1].split("#")[0].strip())
+            0  v2 = in0 * in0
+        """
+        arguments = self._positional(args, kwargs)
+        found = self._uncompiled or inspected(self._function, arguments, False, self._options)
+        if isinstance(found, Cause):
+            raise ValueError(f"inspect: there is no program for this call, {found}.")
+        return found
+
+    def clear(self) -> None:
+        """Forget every specialization: the next call traces the function again.
+
+        Call it after changing something that the function reads and that is not checked; see :func:`compile`.
+        """
+        if not self._uncompiled:
+            self._dispatcher.specializer.forget()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A copy or a pickle starts without specializations; a function of a module is pickled by its name."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(getattr(self, "__module__", "")), name, None) is self:
+            return name
+        return Compiled, (self._function, self._pure, self._options)
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
+
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        if kwargs:
+            name = next(iter(kwargs))
+            raise TypeError(f"a compiled function takes its arguments by position; {name!r} was given by keyword.")
+        return args
+
+
+@overload
+def compile(  # noqa: A001  (named like the field names it)
+    function: Callable[P, Any], *, pure: bool = ..., exact: bool = ..., dtype: str = ..., tier: Tier = ...
+) -> Compiled[P]: ...
+@overload
+def compile(  # noqa: A001
+    function: None = None, *, pure: bool = ..., exact: bool = ..., dtype: str = ..., tier: Tier = ...
+) -> Callable[[Callable[P, Any]], Compiled[P]]: ...
+def compile(  # noqa: A001
+    function: Callable[P, Any] | None = None,
+    *,
+    pure: bool = False,
+    exact: bool = False,
+    dtype: str = "float64",
+    tier: Tier = "auto",
+) -> Any:
+    """Compile ``function``, a scalar program on Values, to vector instructions.
+
+    Call the result as the function: ``f(*args)`` gives the value, ``f.backward(*args)`` also adds to ``.grad``,
+    ``f.backward_batch([(arg, …), …])`` gives the mean over many calls, ``f.value_and_grad(*args)`` the gradient of the
+    first argument. See :class:`Compiled`.
+
+    **With** ``pure=True`` the function is traced once for each structure of arguments, and later calls run the compiled
+    program instead. Checked in every call are: the structure and types of the arguments; whole numbers, strings and
+    objects among them, which must be the same; and every comparison of a Value, float or Index that decided something.
+    Where one fails, the function is traced again. Integers that select among Values must be :class:`retrograd.Index`.
+
+    Captured state is checked, too: the variables that the function reads, and the lists, dictionaries, objects and
+    classes behind them (:mod:`retrograd.compiler.guards.dependencies` says which). Where there are many of them, a call
+    checks the outermost ones and a sample of the others. A call that finds a change which earlier calls may have missed
+    raises StaleProgramError. **Not checked** are arrays, sets, long lists of numbers, files, clocks and random numbers:
+    pass what changes as an argument, or call ``clear()``.
+
+    A new program is compared with the engine for the call that it was traced from, before its first answer. If its
+    value differs by more than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call
+    runs eagerly. For float32 the tolerance is 5e-3, for ``exact`` it is 0. One function keeps the
+    256 specializations used last.
+
+    Args:
+        function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts and float64 arrays of them,
+            which returns one Value or number. Without it, ``compile`` returns a decorator.
+        pure: Your promise that the function depends on its arguments, its parameters and captured state alone, and has
+            no other effect than its result. Without it (the default), every call runs the function.
+        exact: Keep the order of every sum, so that each result has the same bits as the engine's. Slower.
+        dtype: ``"float64"`` (the default) or ``"float32"``, the type that the program computes with.
+        tier: What runs the program. ``"auto"`` (the default) starts on the virtual machine, or on the interpreter if
+            the graph is too irregular for vectors, and changes to LLVM after 200 runs if llvmlite is installed.
+            ``"vm"``, ``"llvm"`` and ``"interpreter"`` insist on one.
+
+    Returns:
+        The compiled function; without ``function``, a decorator that compiles.
+
+    Raises:
+        ValueError: For another ``dtype`` or ``tier``.
+        MissingExtraError: For ``tier="llvm"`` without llvmlite.
+
+    Example:
+        >>> import retrograd as rg
+        >>> square = rg.compile(lambda x: x * x, pure=True)
+        >>> square.value_and_grad(3.0)
+        (9.0, 6.0)
+    """
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f"compile: dtype is 'float64' or 'float32', not {dtype!r}.")
+    if tier not in TIERS:
+        raise ValueError(f"compile: tier is one of {', '.join(map(repr, TIERS))}, not {tier!r}.")
+    if function is None:
+        return functools.partial(compile, pure=pure, exact=exact, dtype=dtype, tier=tier)
+    return Compiled(function, pure, Options(exact, dtype == "float32", tier))

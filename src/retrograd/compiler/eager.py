@@ -1,0 +1,122 @@
+"""Eager calls: run the function itself on the engine, and answer as a program would have."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .. import engine
+from ..engine import Value
+from ..engine.pytree import flatten, single_output
+from .guards.builtin_overrides import sums
+from .reasons import Cause
+from .signature import Gradient, Signature
+
+__all__ = ["EagerRunner", "Method", "Result", "answer", "number_of", "sum_of"]
+
+_sums = sums()
+
+
+class Method(enum.Enum):
+    """How a compiled function was called. The values are the names of the native cache's methods."""
+
+    CALL = "call"
+    BACKWARD = "backward"
+    GRADIENTS = "gradients"
+
+    @property
+    def differentiates_first(self) -> bool:
+        """Whether gradients are taken of the first argument instead of the parameters."""
+        return self is Method.GRADIENTS
+
+
+class Result(NamedTuple):
+    """What the function returned, and the signature of the call, which knows the leaves behind the arguments."""
+
+    root: Value | float
+    signature: Signature
+
+
+class EagerRunner:
+    """Runs one function on the engine, and counts why."""
+
+    def __init__(self, function: Callable[..., Any], causes: Counter[Cause]) -> None:
+        self._function, self._causes = function, causes
+
+    def answer(self, method: Method, arguments: tuple[Any, ...], cause: Cause) -> Any:
+        """Run the function for one call, and answer it."""
+        if not method.differentiates_first:
+            return answer(method, self.run(arguments, False, cause))
+        before = engine.set_recording(True)  # gradients are wanted even inside no_grad, as grad() gives them
+        try:
+            return answer(method, self.run(arguments, True, cause))
+        finally:
+            engine.set_recording(before)
+
+    def run(self, arguments: tuple[Any, ...], differentiate_first: bool, cause: Cause) -> Result:
+        """Run the function once. With ``differentiate_first``, the numbers of the first argument become Values."""
+        self._causes[cause] += 1
+        signature = Signature()
+        given = list(arguments)
+        if differentiate_first:
+            leaves, structure = flatten(arguments[0], "the first argument")
+            values = [leaf if isinstance(leaf, Value) else Value(leaf) for leaf in leaves]
+            if structure.kind != "module":
+                given[0] = structure.fill(values)
+            for value in values:
+                signature.gradients.append(Gradient(offset=signature.add_input(value, True)))
+        with _sums:
+            result = self._function(*given)
+        return Result(single_output(result, "the function's result"), signature)
+
+
+def answer(method: Method, result: Result) -> Any:
+    """What a call of ``method`` returns, from what the function returned. Adds to ``.grad`` where ``method`` does."""
+    root, signature = result
+    value = number_of(root)
+    if method is Method.CALL:
+        return value
+    if method is Method.BACKWARD:
+        if isinstance(root, Value):
+            root.backward()
+            if signature.originals:  # otherwise nothing may fail after the sweep
+                _forward_gradients(signature)
+        return value
+    if not isinstance(root, Value):
+        return value, [0.0] * len(signature.gradients)
+    return value, _gradients(root, signature)
+
+
+def _forward_gradients(signature: Signature) -> None:
+    """Add the gradients of the leaves that took the place of Values among the arguments to those Values."""
+    for offset, original in signature.originals.items():
+        original.grad += signature.active_leaf(offset).grad
+
+
+def _gradients(root: Value, signature: Signature) -> list[float]:
+    leaves: list[Value] = []
+    for gradient in signature.gradients:
+        leaf = gradient.parameter if gradient.offset is None else signature.active_leaf(gradient.offset)
+        assert leaf is not None
+        leaves.append(leaf)
+    gradients = engine.gradients(root, 1.0, leaves)
+    for i, gradient in enumerate(signature.gradients):
+        if gradient.offset in signature.originals:
+            # The function may use the argument as a parameter, too.
+            gradients[i] += engine.gradients(root, 1.0, [signature.originals[gradient.offset]])[0]
+    return gradients
+
+
+def number_of(root: Value | float) -> float:
+    """The number that the function returned."""
+    return root.data if isinstance(root, Value) else float(root)
+
+
+def sum_of(roots: Sequence[Value | float]) -> Value | float:
+    """The sum of several results: a node if one is, so that a single sweep differentiates all of them, or none."""
+    if any(isinstance(root, Value) for root in roots):
+        total: Value = engine.reduce("sum", roots)
+        return total
+    return float(sum(map(float, roots)))

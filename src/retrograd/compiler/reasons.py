@@ -1,0 +1,68 @@
+"""Why no specialization answered a call: the function was traced, or it ran eagerly.
+
+The native cache reports the first nine reasons. It looks their names up in :class:`Reason` when it is made, so a name
+that only one side knows raises AttributeError at once.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+__all__ = ["Cause", "Reason"]
+
+
+@enum.unique
+class Reason(enum.Enum):
+    """One reason. Its value is the sentence that users read; ``{}`` is where the detail of a :class:`Cause` goes."""
+
+    # Reported by the native cache: no specialization matches, so the function is traced …
+    NEW_ARGUMENTS = "traced: arguments of a new structure"
+    GUARD_FAILED = "traced: a comparison had another outcome"
+    PARAMETER_DELETED = "traced: a parameter no longer exists"
+    STATE_CHANGED = "traced: {} has changed"
+    SUSPECT = "traced: captured state has changed"
+    # … or the call must run eagerly, even if one does match.
+    INSIDE_TRACE = "run eagerly: called while another function is traced"
+    GRADIENTS_OFF = "run eagerly: gradients are switched off by no_grad"
+    OBSERVED = "run eagerly: every operation is observed, as detect_anomaly does"
+    NOT_FINITE = "run eagerly: an operation left its domain, or a number was not finite"
+
+    # Found while tracing and compiling.
+    UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
+    TYPE_TEST = "run eagerly, type test: {}"
+    TRACING_RAISED = "run eagerly, tracing raised {}"
+    GRAPH_BREAK = "run eagerly, graph break: {}"
+    CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
+    UNSUPPORTED = "run eagerly, not compilable: {}"
+    DISAGREES = "run eagerly: the program did not give the engine's numbers"
+    INVALIDATED = "run eagerly: the program was invalidated during the call"
+    UNMATCHED_MEMBER = "run eagerly: no program matches this member of a batch"
+
+    # Chosen by the caller.
+    SAFE_MODE = "run eagerly: the function was compiled without pure=True"
+    REFERENCE_ENGINE = "run eagerly: the reference engine has no compiler"
+
+    @property
+    def traces(self) -> bool:
+        """Whether the function was traced for this reason; otherwise the call ran eagerly."""
+        return self in _TRACES
+
+
+_TRACES = {
+    Reason.NEW_ARGUMENTS,
+    Reason.GUARD_FAILED,
+    Reason.PARAMETER_DELETED,
+    Reason.STATE_CHANGED,
+    Reason.SUSPECT,
+}
+
+
+class Cause(NamedTuple):
+    """A reason, and the detail that its sentence names."""
+
+    reason: Reason
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return self.reason.value.format(self.detail)
