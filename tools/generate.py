@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import dataclasses
 import json
 import sys
 import types
@@ -16,14 +17,16 @@ MARK = "Generated from src/retrograd/ops/table.py by tools/generate.py (make gen
 
 def load_table() -> None:
     """Import the table and the formulas from the checkout without the engine, which may not be built."""
-    package = types.ModuleType("retrograd")
-    package.__path__ = [str(PACKAGE)]
-    sys.modules["retrograd"] = package
+    for name in ("retrograd", "retrograd.trace"):
+        package = types.ModuleType(name)
+        package.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))]
+        sys.modules[name] = package
 
 
 load_table()
 from retrograd import ops  # noqa: E402  (the package has to be laid out first)
 from retrograd.ops import formula  # noqa: E402
+from retrograd.trace import notation, sentences  # noqa: E402
 
 
 def cpp(node: ast.expr | None) -> str:
@@ -184,7 +187,7 @@ def ops_typescript() -> str:
     lines = [
         f"// {MARK}",
         f'import {{ {", ".join(f"f_{name}" for name in primitives)} }} from "./src/model/special";',
-        'import type { Op, NaryOp } from "./src/model/table";',
+        'import type { NaryOp, Op, Style } from "./src/model/table";',
         "",
     ]
     for op in ops.OPS:
@@ -231,7 +234,33 @@ def ops_typescript() -> str:
             "p": f"[{', '.join(typescript_partial(text, names) for text in row.partials)}]",
         }
         lines.append("  { " + ", ".join(f"{key}: {value}" for key, value in fields.items()) + " },")
-    return "\n".join([*lines, "];"]) + "\n"
+    lines += ["];", ""]
+    for name, value in words().items():
+        lines.append(f"export const {name} = {value};")
+    return "\n".join(lines) + "\n"
+
+
+def words() -> dict[str, str]:
+    """How formulas and steps are written: the templates that the page fills in."""
+    constants = ", ".join(f"{name}: {formula.to_typescript(ast.Name(name))}" for name in ops.CONSTANTS)
+    styles = {name: dataclasses.asdict(getattr(notation, name)) for name in ("TEXT", "LATEX")}
+    return {
+        "CONSTANTS: Readonly<Record<string, number>>": f"{{ {constants} }}",
+        **{f"{name}: Style": entries(style) for name, style in styles.items()},
+        "INFIX: Readonly<Record<string, string>>": json.dumps(notation.INFIX),
+        "SEQUENCES: Readonly<Record<string, readonly [string, string, string]>>": json.dumps(notation.SEQUENCES),
+        **{name: str(getattr(notation, name)) for name in ("MINUS", "PRODUCT", "ATOM", "MANY")},
+        "SENTENCES": entries(sentences.SENTENCES),
+        **{name: str(getattr(sentences, name)) for name in ("INPUTS", "LISTED")},
+    }
+
+
+def entries(given: object, indent: str = "") -> str:
+    """JSON with an entry a line."""
+    if not isinstance(given, dict):
+        return json.dumps(given)
+    lines = (f"{indent}  {json.dumps(key)}: {entries(value, indent + '  ')},\n" for key, value in given.items())
+    return "{\n" + "".join(lines) + indent + "}"
 
 
 # --- documentation --------------------------------------------------------------------------------

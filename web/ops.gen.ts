@@ -1,6 +1,6 @@
 // Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 import { f_pow, f_mod, f_floordiv, f_fmod, f_exp, f_exp2, f_expm1, f_log, f_log2, f_log10, f_log1p, f_sqrt, f_cbrt, f_hypot, f_sin, f_cos, f_tan, f_asin, f_acos, f_atan, f_atan2, f_sinh, f_cosh, f_tanh, f_asinh, f_acosh, f_atanh, f_erf, f_erfc, f_lgamma, f_digamma, f_polygamma, f_abs, f_floor, f_ceil, f_trunc, f_rint } from "./src/model/special";
-import type { Op, NaryOp } from "./src/model/table";
+import type { NaryOp, Op, Style } from "./src/model/table";
 
 function f_add(a: number, b: number): number { return (a + b); }
 function f_sub(a: number, b: number): number { return (a - b); }
@@ -97,3 +97,115 @@ export const NARY: readonly NaryOp[] = [
   { name: "logsumexp", doc: "log of the sum of the exponentials, without overflow.", paired: false, outputs: false, empty: false, partials: ["select(abs(y) == inf, select(a == y, 1 / ties, 0), rest)"], init: 0.0, step: (s, a, b, m) => (s + f_exp((a - m))), finish: (s, a, m, n) => ((f_abs(m) === Infinity) ? m : (m + f_log(s))), p: [(a, b, y, n, ties, rest) => ((f_abs(y) === Infinity) ? ((a === y) ? (1.0 / ties) : 0.0) : rest)] },
   { name: "softmax", doc: "Probabilities proportional to exp(a), one for each operand.", paired: false, outputs: true, empty: false, partials: ["y * rest"], init: 0.0, step: (s, a, b, m) => (s + f_exp((a - m))), finish: (s, a, m, n) => (f_exp((a - m)) / s), p: [(a, b, y, n, ties, rest) => (y * rest)] },
 ];
+
+export const CONSTANTS: Readonly<Record<string, number>> = { inf: Infinity, nan: NaN, LN2: 0.6931471805599453, INV_LN2: 1.4426950408889634, INV_LN10: 0.4342944819032518, SQRT_HALF: 0.7071067811865476, INV_SQRT_2PI: 0.3989422804014327, TWO_OVER_SQRT_PI: 1.1283791670955126, DEGREE: 0.017453292519943295, RADIAN: 57.29577951308232 };
+export const TEXT: Style = {
+  "exact": true,
+  "wrap": "($0)",
+  "call": "$f($*)",
+  "forms": {
+    "+": ["$0 + $1", 4, [4, 5]],
+    "-": ["$0 - $1", 4, [4, 5]],
+    "*": ["$0 * $1", 6, [5, 7]],
+    "/": ["$0 / $1", 6, [5, 7]],
+    "%": ["$0 % $1", 5, [5, 7]],
+    "//": ["$0 // $1", 5, [5, 7]],
+    "**": ["$0 ** $1", 8, [9, 7]],
+    "minus": ["-$0", 7, [6]],
+    "mod": ["$0 % $1", 5, [5, 7]],
+    "floordiv": ["$0 // $1", 5, [5, 7]],
+    "pow": ["$0 ** $1", 8, [9, 7]],
+    "zero_product": ["$0 * $1", 6, [5, 7]],
+  },
+  "constants": {
+    "inf": ["inf", 9],
+    "nan": ["nan", 9],
+    "LN2": ["log(2.0)", 9],
+    "INV_LN2": ["1.0 / log(2.0)", 6],
+    "INV_LN10": ["1.0 / log(10.0)", 6],
+    "SQRT_HALF": ["sqrt(0.5)", 9],
+    "INV_SQRT_2PI": ["1.0 / sqrt(2.0 * pi)", 6],
+    "TWO_OVER_SQRT_PI": ["2.0 / sqrt(pi)", 6],
+    "DEGREE": ["pi / 180.0", 6],
+    "RADIAN": ["180.0 / pi", 6],
+  },
+};
+export const LATEX: Style = {
+  "exact": false,
+  "wrap": "\\left($0\\right)",
+  "call": "\\mathrm{$f}\\left($*\\right)",
+  "forms": {
+    "+": ["$0 + $1", 4, [4, 4]],
+    "-": ["$0 - $1", 4, [4, 6]],
+    "*": ["$0 \\cdot $1", 6, [6, 6]],
+    "/": ["\\frac{$0}{$1}", 9, []],
+    "minus": ["-$0", 4, [6]],
+    "not": ["\\lnot $0", 6, [9]],
+    "and": ["$0 \\land $1", 2, [2, 2]],
+    "or": ["$0 \\lor $1", 1, [1, 1]],
+    "<": ["$0 < $1", 3, []],
+    "<=": ["$0 \\le $1", 3, []],
+    ">": ["$0 > $1", 3, []],
+    ">=": ["$0 \\ge $1", 3, []],
+    "==": ["$0 = $1", 3, []],
+    "!=": ["$0 \\ne $1", 3, []],
+    "select": ["\\begin{cases} $1 & \\text{if } $0 \\\\ $2 & \\text{otherwise} \\end{cases}", 9, []],
+    "abs": ["\\left|$0\\right|", 9, []],
+    "sqrt": ["\\sqrt{$0}", 9, []],
+    "cbrt": ["\\sqrt[3]{$0}", 9, []],
+    "exp": ["e^{$0}", 9, []],
+    "exp2": ["2^{$0}", 9, []],
+    "floor": ["\\lfloor $0 \\rfloor", 9, []],
+    "ceil": ["\\lceil $0 \\rceil", 9, []],
+    "square": ["\\left($0\\right)^2", 9, []],
+    "reciprocal": ["\\frac{1}{$0}", 9, []],
+    "pow": ["{$0}^{$1}", 9, [9]],
+    "zero_product": ["$0 \\cdot $1", 6, [6, 6]],
+    "digamma": ["\\psi\\left($0\\right)", 9, []],
+    "polygamma": ["\\psi^{($0)}\\left($1\\right)", 9, []],
+    "floordiv": ["\\left\\lfloor \\frac{$0}{$1} \\right\\rfloor", 9, []],
+    "sigmoid": ["\\sigma\\left($0\\right)", 9, []],
+    "log": ["\\ln\\left($0\\right)", 9, []],
+    "sin": ["\\sin\\left($0\\right)", 9, []],
+    "cos": ["\\cos\\left($0\\right)", 9, []],
+    "tan": ["\\tan\\left($0\\right)", 9, []],
+    "sinh": ["\\sinh\\left($0\\right)", 9, []],
+    "cosh": ["\\cosh\\left($0\\right)", 9, []],
+    "tanh": ["\\tanh\\left($0\\right)", 9, []],
+  },
+  "constants": {
+    "inf": ["\\infty", 9],
+    "nan": ["\\mathrm{NaN}", 9],
+    "LN2": ["\\ln 2", 9],
+    "INV_LN2": ["\\frac{1}{\\ln 2}", 9],
+    "INV_LN10": ["\\frac{1}{\\ln 10}", 9],
+    "SQRT_HALF": ["\\frac{1}{\\sqrt{2}}", 9],
+    "INV_SQRT_2PI": ["\\frac{1}{\\sqrt{2\\pi}}", 9],
+    "TWO_OVER_SQRT_PI": ["\\frac{2}{\\sqrt{\\pi}}", 9],
+    "DEGREE": ["\\frac{\\pi}{180}", 9],
+    "RADIAN": ["\\frac{180}{\\pi}", 9],
+  },
+};
+export const INFIX: Readonly<Record<string, string>> = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "floordiv": "//", "pow": "**", "neg": "minus"};
+export const SEQUENCES: Readonly<Record<string, readonly [string, string, string]>> = {"dot": ["$0 \\cdot $1", " + ", "0"], "sum": ["$0", " + ", "0"], "prod": ["$0", " \\cdot ", "1"]};
+export const MINUS = 7;
+export const PRODUCT = 6;
+export const ATOM = 9;
+export const MANY = 6;
+export const SENTENCES = {
+  "input": "$name = $data",
+  "moreInputs": "and $count more inputs",
+  "seed": "$name.grad = 1.0",
+  "visit": "$name = $formula",
+  "stopped": "$visit: $name.grad is $grad, so nothing flows on.",
+  "flows": "$visit: $name.grad = $grad flows on to $targets.",
+  "flowsNowhere": "$visit: nothing flows on.",
+  "closed": " Nothing flows to $targets: the local derivative there is zero.",
+  "addition": "$target.grad $sign $formula * $name.grad = $local * $upstream = $contribution",
+  "ownAddition": "$target.grad $sign $formula = $contribution",
+  "ownDerivative": "$name._backward()",
+  "moreNames": "$count more",
+  "lastName": "$names and $last",
+};
+export const INPUTS = 16;
+export const LISTED = 6;

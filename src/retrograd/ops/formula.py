@@ -1,4 +1,4 @@
-"""The formula language of the op table: checked once, printed as Python, C++, TypeScript, JAX and LaTeX.
+"""The formula language of the op table: checked once, printed as Python, C++, TypeScript and JAX.
 
 A formula is an expression of numbers, named constants, operands, ``+ - * /``, unary minus, comparisons,
 ``and``/``or``/``not``, calls of other rows of the table, and ``select(condition, x, y)``, which is
@@ -23,7 +23,6 @@ __all__ = [
     "parse",
     "to_cpp",
     "to_jax",
-    "to_latex",
     "to_python",
     "to_typescript",
 ]
@@ -212,87 +211,6 @@ def to_typescript(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return f"f_{name}({', '.join(map(to_typescript, arguments))})"
     raise FormulaError(f"no TypeScript for {ast.dump(node)}")
-
-
-_LATEX_COMPARE = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}
-_LATEX_CONSTANT = {
-    "inf": r"\infty",
-    "nan": r"\mathrm{NaN}",
-    "LN2": r"\ln 2",
-    "INV_LN2": r"\frac{1}{\ln 2}",
-    "INV_LN10": r"\frac{1}{\ln 10}",
-    "SQRT_HALF": r"\frac{1}{\sqrt{2}}",
-    "INV_SQRT_2PI": r"\frac{1}{\sqrt{2\pi}}",
-    "TWO_OVER_SQRT_PI": r"\frac{2}{\sqrt{\pi}}",
-    "DEGREE": r"\frac{\pi}{180}",
-    "RADIAN": r"\frac{180}{\pi}",
-}
-_LATEX_FUNCTION = {
-    "abs": r"\left|{}\right|",
-    "sqrt": r"\sqrt{{{}}}",
-    "cbrt": r"\sqrt[3]{{{}}}",
-    "exp": r"e^{{{}}}",
-    "exp2": r"2^{{{}}}",
-    "floor": r"\lfloor {} \rfloor",
-    "ceil": r"\lceil {} \rceil",
-    "square": r"\left({}\right)^2",
-    "reciprocal": r"\frac{{1}}{{{}}}",
-    "pow": r"{{{}}}^{{{}}}",
-    "zero_product": r"{} \cdot {}",
-    "digamma": r"\psi\left({}\right)",
-    "polygamma": r"\psi^{{({})}}\left({}\right)",
-    "floordiv": r"\left\lfloor \frac{{{}}}{{{}}} \right\rfloor",
-    "sigmoid": r"\sigma\left({}\right)",
-    "log": r"\ln\left({}\right)",
-    **{name: rf"\{name}\left({{}}\right)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-}
-_SUM, _PRODUCT, _ATOM = 1, 2, 3
-
-
-def to_latex(node: ast.expr, names: Mapping[str, str] | None = None) -> str:
-    """LaTeX source, with operands renamed by ``names`` (their own LaTeX)."""
-    return _latex(node, names or {})[0]
-
-
-def _latex(node: ast.expr, names: Mapping[str, str]) -> tuple[str, int]:
-    def side(child: ast.expr, level: int) -> str:
-        text, own = _latex(child, names)
-        return text if own >= level else rf"\left({text}\right)"
-
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return f"{value:g}", _ATOM
-        case ast.Name(id=name):
-            return names.get(name) or _LATEX_CONSTANT.get(name, name), _ATOM
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return rf"\frac{{{_latex(left, names)[0]}}}{{{_latex(right, names)[0]}}}", _ATOM
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return rf"{side(left, _PRODUCT)} \cdot {side(right, _PRODUCT)}", _PRODUCT
-        case ast.BinOp(left=left, op=operator, right=right):
-            sign = _BINARY[type(operator)]
-            return f"{side(left, _SUM)} {sign} {side(right, _PRODUCT if sign == '-' else _SUM)}", _SUM
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return rf"\lnot {side(operand, _ATOM)}", _PRODUCT
-        case ast.UnaryOp(operand=operand):
-            return f"-{side(operand, _PRODUCT)}", _SUM
-        case ast.BoolOp(op=operator, values=values):
-            word = r" \land " if isinstance(operator, ast.And) else r" \lor "
-            return word.join(side(value, _SUM) for value in values), _SUM
-        case ast.Compare(left=left, ops=[operator], comparators=[right]):
-            sign = _LATEX_COMPARE[_COMPARE[type(operator)]]
-            return f"{_latex(left, names)[0]} {sign} {_latex(right, names)[0]}", _SUM
-        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
-            rows = (
-                rf"{_latex(yes, names)[0]} & \text{{if }} {_latex(condition, names)[0]} \\ "
-                rf"{_latex(no, names)[0]} & \text{{otherwise}}"
-            )
-            return rf"\begin{{cases}} {rows} \end{{cases}}", _ATOM
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            default = rf"\mathrm{{{{{name}}}}}\left(" + ", ".join(["{}"] * len(arguments)) + r"\right)"
-            template = _LATEX_FUNCTION.get(name.removeprefix("f_"), default)
-            base = [side(a, _ATOM if name == "pow" and not i else _SUM) for i, a in enumerate(arguments)]
-            return template.format(*base), _PRODUCT if name == "zero_product" else _ATOM
-    raise FormulaError(f"no LaTeX for {ast.dump(node)}")
 
 
 # --- evaluation -----------------------------------------------------------------------------------

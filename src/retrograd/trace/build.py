@@ -8,22 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from .. import engine
 from ..engine import Value
 from ..engine.source_lines import location_of
+from .derivative_text import Derivatives, Operand, formula_latex, formula_text
 from .graph import Graph
-from .symbols import Derivatives, Operand, formula_latex, formula_text
-from .trace import (
-    Addition,
-    Edge,
-    Node,
-    Step,
-    Trace,
-    TraceError,
-    Written,
-)
+from .notation import fill
+from .sentences import INPUTS, SENTENCES, listed
+from .trace import Addition, Edge, Node, Step, Trace, TraceError, Written
 
 __all__ = ["Walk", "build"]
-
-#: From this many inputs on, the first step names only some of them.
-_INPUTS = 16
 
 
 def build(root: Value, names: Mapping[str, Value], title: str, written: Written | None) -> Trace:
@@ -99,9 +90,10 @@ class Walk(Graph):
 
     def forward_steps(self) -> Iterable[Step]:
         given = tuple(number for number, value in enumerate(self.values) if value is None or value not in self.inputs)
-        texts = [f"{self.about[self.ids[leaf]].name} = {leaf.data!r}" for leaf in self.leaves]
-        if len(texts) > _INPUTS:
-            texts = [*texts[: _INPUTS // 2], f"and {len(texts) - _INPUTS // 2} more inputs"]
+        shown = self.leaves if len(self.leaves) <= INPUTS else self.leaves[: INPUTS // 2]
+        texts = [fill(SENTENCES["input"], name=self.names[leaf], data=repr(leaf.data)) for leaf in shown]
+        if more := len(self.leaves) - len(shown):
+            texts.append(fill(SENTENCES["moreInputs"], count=more))
         yield Step("inputs", given, ", ".join(texts))
         for node in self.interior:
             numbers = self.formula(node, [repr(operand.data) for operand in self.operands_of(node)])
@@ -116,12 +108,13 @@ class Walk(Graph):
         operands, result = self.operands_of(node), self.about[self.ids[node]]
         locals_ = self.locals_of(node, operands)
         measured = node in self.measured
+        own_derivative = fill(SENTENCES["ownDerivative"], name=result.name)
         rules = Derivatives("user" if measured else engine.row_name(node), operands, result)
         own = []
         for slot, (local, zero) in enumerate(locals_):
             number, text, latex = self.inputs[node][slot], "", ""
             if local is not None:
-                text = f"{result.name}._backward()" if measured else "0.0" if zero else rules.text(slot, local)
+                text = own_derivative if measured else "0.0" if zero else rules.text(slot, local)
                 latex = rules.latex(slot, local)
             own.append(Edge(len(self.edges) + slot, number, self.ids[node], slot, local, text, latex, zero))
         self.edges.extend(own)
@@ -133,44 +126,48 @@ class Walk(Graph):
         """Simulate the pass: seed the root, then visit the operations from the newest to the oldest."""
         number = self.ids[self.root]
         self.grads[number] = 1.0
-        self.backward.append(Step("seed", (number,), f"{self.about[number].name}.grad = 1.0"))
+        self.backward.append(Step("seed", (number,), fill(SENTENCES["seed"], name=self.names[self.root])))
         for node in reversed(self.interior):
             self.backward.append(self.visit(node))
 
     def visit(self, node: Value) -> Step:
         number = self.ids[node]
         name, grad = self.about[number].name, self.grads[number]
-        head = f"{name} = {self.symbols(node)}"
+        said = {
+            "visit": fill(SENTENCES["visit"], name=name, formula=self.symbols(node)),
+            "name": name,
+            "grad": repr(grad),
+        }
         if grad == 0.0:
-            return Step("visit", (number,), f"{head}: {name}.grad is {grad!r}, so nothing flows on.")
+            return Step("visit", (number,), fill(SENTENCES["stopped"], **said))
         edges = [edge for edge in self.edges_of[node] if edge.local is not None]
         contributions = [0.0 if edge.local is None else edge.local * grad for edge in edges]
         if node in self.measured:
             contributions = self.measure(node, grad)
         additions = [
-            self.add(edge, contribution, name, grad)
+            self.add(node, edge, contribution, grad)
             for edge, contribution in zip(edges, contributions, strict=True)
             if not edge.zero and not (node in self.measured and contribution == 0.0)
         ]
-        text = f"{head}: {name}.grad = {grad!r} flows on to {_listed(self.target_names(additions))}."
-        if not additions:
-            text = f"{head}: nothing flows on."
-        closed = list(dict.fromkeys(self.about[edge.operand].name for edge in edges if edge.zero))
-        if closed:
-            text += f" Nothing flows to {_listed(closed)}: the local derivative there is zero."
+        targets = listed([self.about[item.target].name for item in additions])
+        text = fill(SENTENCES["flows" if additions else "flowsNowhere"], targets=targets, **said)
+        if closed := [self.about[edge.operand].name for edge in edges if edge.zero]:
+            text += fill(SENTENCES["closed"], targets=listed(closed))
         return Step("visit", (number,), text, tuple(additions))
 
-    def target_names(self, additions: Sequence[Addition]) -> list[str]:
-        return list(dict.fromkeys(self.about[item.target].name for item in additions))
-
-    def add(self, edge: Edge, contribution: float, name: str, grad: float) -> Addition:
+    def add(self, node: Value, edge: Edge, contribution: float, grad: float) -> Addition:
         before = self.grads[edge.operand]
         after = self.grads[edge.operand] = before + contribution
-        left = f"{self.about[edge.operand].name}.grad += {edge.formula}"
-        if edge.formula.endswith("._backward()"):
-            text = f"{left} = {contribution!r}"
-        else:
-            text = f"{left} * {name}.grad = {edge.local!r} * {grad!r} = {contribution!r}"
+        text = fill(
+            SENTENCES["ownAddition" if node in self.measured else "addition"],
+            target=self.about[edge.operand].name,
+            sign="+=",
+            formula=edge.formula,
+            name=self.names[node],
+            local=repr(edge.local),
+            upstream=repr(grad),
+            contribution=repr(contribution),
+        )
         return Addition(edge.id, edge.operand, before, contribution, after, text)
 
     def verify(self) -> None:
@@ -185,10 +182,3 @@ class Walk(Graph):
                     f"the steps give {self.names[value]}.grad = {ours!r} and the engine {theirs!r}; "
                     "please report this with the expression or the program that led to it"
                 )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``, or ``a, b, c and 13 more``."""
-    if len(names) > 6:
-        names = [*names[:5], f"{len(names) - 5} more"]
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1] if names else "") if part)

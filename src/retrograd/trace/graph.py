@@ -11,8 +11,8 @@ from .. import engine
 from ..engine import Value
 from ..engine.reference.rules import NARY_RULES, RULES
 from ..errors import MissingDerivativeError
+from .derivative_text import Operand
 from .expression import unused_names
-from .symbols import Operand
 from .trace import Written
 
 __all__ = ["Graph"]

@@ -1,10 +1,10 @@
 /** Computes a graph in the page: forward with the op table's functions, its local derivatives, and the backward pass. */
 
+import { truth } from "./conditions";
 import { parseOnce } from "./formula";
 import { CONSTANT, type Graph, OPERATION } from "./graph";
 import { type Additions, Run } from "./run";
-import { NARY_ROWS, type Operand, ROWS, truth } from "./symbols";
-import type { NaryOp } from "./table";
+import { NARY_ROWS, type NaryOp, ROWS } from "./table";
 
 /** Why a graph has no value: an operand outside the domain, as Python would raise. */
 export class DomainProblem extends Error {
@@ -50,10 +50,10 @@ function decideAgain(graph: Graph, node: number, data: Float64Array): void {
   const condition = graph.from[graph.first[node]];
   const text = graph.written.expression?.[condition] ?? "";
   if (graph.kinds[condition] !== CONSTANT || !/[<>]|[!=]=/.test(text)) return;
-  const around = new Map<string, Operand>();
+  const around = new Map<string, { data: number }>();
   for (const [name] of text.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
     const id = graph.find(name);
-    if (id !== undefined) around.set(name, { name, data: data[id], constant: false });
+    if (id !== undefined) around.set(name, { data: data[id] });
     else if (!ROWS.has(name)) return;
   }
   data[condition] = truth(parseOnce(text), around) ? 1 : 0;

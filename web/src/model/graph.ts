@@ -1,6 +1,6 @@
 /** The graph: what was computed from what. It has no numbers but those of its constants; those of a pass are in run.ts. */
 
-import { formulaText } from "./symbols";
+import { formulaText } from "./derivatives";
 
 export const LEAF = 0;
 export const CONSTANT = 1;

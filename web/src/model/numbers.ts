@@ -50,6 +50,17 @@ function trimmed(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/** A number as C's `%g` writes it. */
+export function general(x: number): string {
+  if (x !== x) return "nan";
+  if (Math.abs(x) === Infinity) return x > 0 ? "inf" : "-inf";
+  if (x === 0) return Object.is(x, -0) ? "-0" : "0";
+  const [mantissa, power] = x.toExponential(5).split("e");
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < 6) return trimmed(x.toFixed(5 - exponent));
+  return `${trimmed(mantissa)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
 /** A short number that always carries its sign, so that colour is never the only word. */
 export function signed(x: number, significant = 4): string {
   return x > 0 ? `+${short(x, significant)}` : short(x, significant);

@@ -4,12 +4,13 @@
  * The result is the graph that `retrograd explain` makes of the same expression, name for name.
  */
 
+import { compare, OPERATORS } from "./conditions";
 import { evaluate } from "./evaluate";
 import { type Expr, FormulaError, parse, type Span } from "./formula";
 import { CONSTANT, Graph, LEAF, OPERATION } from "./graph";
 import { readNumber, repr } from "./numbers";
 import type { Run } from "./run";
-import { compare, NARY_ROWS, ROWS } from "./symbols";
+import { NARY_ROWS, ROWS } from "./table";
 
 /** A program and the numbers of its inputs. */
 export interface Program {
@@ -22,7 +23,6 @@ const CALLS: ReadonlyMap<string, string> = new Map([
   ...[...NARY_ROWS.keys()].map((name) => [name, name] as const),
   ...[...ROWS.values()].filter((row) => row.public).flatMap((row) => [row.name, ...row.aliases].map((name) => [name, row.name] as const)),
 ]);
-const OPERATORS: Readonly<Record<string, string>> = { "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "//": "floordiv", "**": "pow" };
 
 interface Statement {
   readonly name: string | null;

@@ -1,4 +1,6 @@
-/** What a row of the op table is; the rows themselves are in ops.gen.ts. */
+/** The rows of the op table, by name; they are generated into ops.gen.ts. */
+
+import { NARY, OPS } from "../../ops.gen";
 
 /** A function of operands; the partials take the result as their last argument. */
 export type Formula = (...x: number[]) => number;
@@ -35,3 +37,17 @@ export interface NaryOp {
   readonly finish: (s: number, a: number, m: number, n: number) => number;
   readonly p: readonly Partial[];
 }
+
+/** One way of writing formulas (see `notation.ts`). */
+export interface Style {
+  /** Numbers as `repr` writes them, not as `%g` does. */
+  readonly exact: boolean;
+  readonly wrap: string;
+  readonly call: string;
+  /** A template, how tightly its result binds, and how tightly each operand must. */
+  readonly forms: Readonly<Record<string, readonly [string, number, readonly number[]]>>;
+  readonly constants: Readonly<Record<string, readonly [string, number]>>;
+}
+
+export const ROWS: ReadonlyMap<string, Op> = new Map(OPS.map((row) => [row.name, row]));
+export const NARY_ROWS: ReadonlyMap<string, NaryOp> = new Map(NARY.map((row) => [row.name, row]));

@@ -1,11 +1,13 @@
 /** The formula: the whole expression with every part to be clicked, the derivatives beside it, and all of it as LaTeX. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { INFIX } from "../../ops.gen";
+import { partialOf } from "../model/derivatives";
 import { parseOnce } from "../model/formula";
 import { OPERATION } from "../model/graph";
 import { signed, short } from "../model/numbers";
-import { partialOf, ROWS } from "../model/symbols";
-import { displayTree, nodeLatex, runLatex } from "../words/latex";
+import { ROWS } from "../model/table";
+import { nodeLatex, runLatex } from "../words/latex";
 import { about } from "../words/sentences";
 import type { State, Store } from "../state/store";
 import { Derivative, formulaMaths, Maths, type Names } from "../views/math";
@@ -92,7 +94,13 @@ function forwardMaths(state: State, node: number, names: NodeNames): JSX.Element
   const operands = graph.operandsOf(node);
   if (row === undefined) return <mtext>{graph.formula(node)}</mtext>;
   const letters = [..."abc"].slice(0, operands.length);
-  return formulaMaths(displayTree(graph.rows[node], letters), (name) => (letters.includes(name) ? names(operands[letters.indexOf(name)]) : null));
+  return formulaMaths(parseOnce(displayed(graph.rows[node], letters)), (name) => (letters.includes(name) ? names(operands[letters.indexOf(name)]) : null));
+}
+
+/** A row of the op table as a formula of its operands. */
+function displayed(row: string, letters: readonly string[]): string {
+  if (row === "neg") return "-a";
+  return /^[-+*\/]$/.test(INFIX[row] ?? "") ? `a ${INFIX[row]} b` : `${row}(${letters.join(", ")})`;
 }
 
 function partialMaths(state: State, edge: number, names: NodeNames): JSX.Element {
@@ -140,10 +148,10 @@ function expanded(store: Store, state: State, node: number, budget: { left: numb
   );
 }
 
-const INFIX: Readonly<Record<string, string>> = { add: " + ", sub: " − ", mul: " · ", div: " / ", mod: " mod ", floordiv: " // ", pow: "**" };
+const BETWEEN: Readonly<Record<string, string>> = { add: " + ", sub: " − ", mul: " · ", div: " / ", mod: " mod ", floordiv: " // ", pow: "**" };
 
 function joined(row: string, label: string, parts: readonly ComponentChildren[]): ComponentChildren {
-  const sign = INFIX[row];
+  const sign = BETWEEN[row];
   if (sign !== undefined) return [parts[0], sign, parts[1]];
   if (row === "neg") return ["−", parts[0]];
   return [row === "user" ? label || "user" : row, "(", parts.map((part, k) => (k === 0 ? part : [", ", part])), ")"];

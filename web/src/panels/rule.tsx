@@ -1,7 +1,7 @@
 /** The card of a rule, written from the op table: the distributor, the swapper, the gate, … */
 
 import type { JSX } from "preact";
-import { NARY_ROWS, ROWS } from "../model/symbols";
+import { NARY_ROWS, ROWS } from "../model/table";
 import type { State } from "../state/store";
 import { prettyFormula } from "../views/graphview";
 

@@ -1,12 +1,16 @@
-/** What each step says, word for word as `retrograd explain` says it. */
+/** What each step says: fills in the sentences that `retrograd explain` says too (see trace/sentences.py). */
 
+import { INPUTS, LISTED, SENTENCES } from "../../ops.gen";
+import { derivativeText, formulaText, type Operand } from "../model/derivatives";
 import { CONSTANT } from "../model/graph";
+import { fill } from "../model/notation";
 import { repr } from "../model/numbers";
 import type { Run } from "../model/run";
-import { derivativeText, formulaText, type Operand } from "../model/symbols";
 
-/** From this many inputs on, the first step names only some of them. */
-const INPUTS = 16;
+/** A sentence with its parts. */
+function say(sentence: keyof typeof SENTENCES, parts: Readonly<Record<string, string | number>>): string {
+  return fill(SENTENCES[sentence], [], parts);
+}
 
 /** What a formula needs to know of a node. */
 export function about(run: Run, node: number): Operand {
@@ -20,16 +24,15 @@ export function stepText(run: Run, step: number): string {
   const node = run.nodeOf(step);
   if (node === null) return inputsText(run);
   if (step < run.forwardCount) return operationText(run, node);
-  const name = graph.names[node];
-  if (step === run.forwardCount) return `${name}.grad = 1.0`;
+  if (step === run.forwardCount) return say("seed", { name: graph.names[node] });
   return visitText(run, node, step);
 }
 
 function inputsText(run: Run): string {
   const { leaves, names } = run.graph;
   const shown = leaves.length > INPUTS ? leaves.slice(0, INPUTS / 2) : leaves;
-  const texts = shown.map((leaf) => `${names[leaf]} = ${repr(run.data[leaf])}`);
-  if (shown.length < leaves.length) texts.push(`and ${leaves.length - shown.length} more inputs`);
+  const texts = shown.map((leaf) => say("input", { name: names[leaf], data: repr(run.data[leaf]) }));
+  if (shown.length < leaves.length) texts.push(say("moreInputs", { count: leaves.length - shown.length }));
   return texts.join(", ");
 }
 
@@ -46,27 +49,21 @@ export function operationText(run: Run, node: number): string {
 function visitText(run: Run, node: number, step: number): string {
   const { graph } = run;
   const name = graph.names[node];
-  const head = graph.formula(node) ? `${name} = ${graph.formula(node)}` : name;
   const grad = run.gradient(node, step - 1) ?? 0;
-  if (grad === 0) return `${head}: ${name}.grad is ${repr(grad)}, so nothing flows on.`;
-  const additions = run.additionsOf(step);
-  const targets = additions.map((item) => graph.names[graph.from[run.additions.edge[item]]]);
-  let text = `${head}: nothing flows on.`;
-  if (targets.length) text = `${head}: ${name}.grad = ${repr(grad)} flows on to ${listed(targets)}.`;
-  const closed = graph.operandEdges(node).filter((edge) => run.zero[edge]);
-  if (closed.length) {
-    const names = closed.map((edge) => graph.names[graph.from[edge]]);
-    text += ` Nothing flows to ${listed(names)}: the local derivative there is zero.`;
-  }
-  return text;
+  const said = { name, grad: repr(grad), visit: graph.formula(node) ? say("visit", { name, formula: graph.formula(node) }) : name };
+  if (grad === 0) return say("stopped", said);
+  const targets = run.additionsOf(step).map((item) => graph.names[graph.from[run.additions.edge[item]]]);
+  const closed = graph.operandEdges(node).filter((edge) => run.zero[edge]).map((edge) => graph.names[graph.from[edge]]);
+  const text = say(targets.length ? "flows" : "flowsNowhere", { ...said, targets: listed(targets) });
+  return closed.length ? text + say("closed", { targets: listed(closed) }) : text;
 }
 
 /** `a`, `a and b`, `a, b and c`, or `a, b, c and 13 more`; each name once. */
 export function listed(given: readonly string[]): string {
   let names = [...new Set(given)];
-  if (names.length > 6) names = [...names.slice(0, 5), `${names.length - 5} more`];
+  if (names.length > LISTED) names = [...names.slice(0, LISTED - 1), say("moreNames", { count: names.length - LISTED + 1 })];
   const last = names.pop() ?? "";
-  return names.length ? `${names.join(", ")} and ${last}` : last;
+  return names.length ? say("lastName", { names: names.join(", "), last }) : last;
 }
 
 /** The local derivative of an edge in symbols. */
@@ -86,9 +83,18 @@ export function additionText(run: Run, item: number, sign = "+="): string {
   const edge = additions.edge[item];
   const node = graph.to[edge];
   const formula = edgeFormula(run, edge);
-  const contribution = repr(additions.contribution[item]);
-  const left = `${graph.names[graph.from[edge]]}.grad ${sign} ${formula}`;
-  if (formula.endsWith("._backward()")) return `${left} = ${contribution}`;
-  const upstream = run.gradient(node, run.additionStep(item) - 1) ?? 0;
-  return `${left} * ${graph.names[node]}.grad = ${repr(run.local[edge])} * ${repr(upstream)} = ${contribution}`;
+  return say(formula === ownDerivative(run, node) ? "ownAddition" : "addition", {
+    target: graph.names[graph.from[edge]],
+    sign,
+    formula,
+    name: graph.names[node],
+    local: repr(run.local[edge]),
+    upstream: repr(run.gradient(node, run.additionStep(item) - 1) ?? 0),
+    contribution: repr(additions.contribution[item]),
+  });
+}
+
+/** What stands for the local derivatives of a node with a `_backward` that the user wrote. */
+function ownDerivative(run: Run, node: number): string {
+  return say("ownDerivative", { name: run.graph.names[node] });
 }
