@@ -69,7 +69,8 @@ def checkpoint(data: bytes) -> None:
 def trace(data: bytes) -> None:
     """As a trace; one that is read is written and read again to the same."""
     from retrograd.errors import DataError
-    from retrograd.trace.codec import decode, encode
+    from retrograd.trace.codec import encode
+    from retrograd.trace.reader import decode
 
     try:
         read = decode(data)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from support.parts import require
 
 from retrograd.errors import CheckpointError, DataError, ExpressionError
-from retrograd.trace.codec import decode
 from retrograd.trace.expression import parse
 from retrograd.trace.grammar import MAX_LENGTH
+from retrograd.trace.reader import decode
 from retrograd.training.checkpoints import load_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]

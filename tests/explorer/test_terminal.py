@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import signal
@@ -37,40 +36,39 @@ ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    """The JSON that all readers of a trace share."""
-    found: dict[str, Any] = json.loads(explain(TEXT, **VALUES).to_json())
-    return found
+def trace() -> Trace:
+    """The trace as every reader of its JSON knows it."""
+    return Trace.from_json(explain(TEXT, **VALUES).to_json())
 
 
-def numbers_at(document: dict[str, Any], step: int) -> dict[str, tuple[str, str]]:
-    """Data and gradient of every named node after a step, short, worked out from the JSON alone."""
-    names = {node["id"]: node["name"] for node in document["nodes"] if node["kind"] != "constant"}
+def numbers_at(trace: Trace, step: int) -> dict[str, tuple[str, str]]:
+    """Data and gradient of every named node after a step, short, worked out from the steps alone."""
+    names = {node.id: node.name for node in trace.nodes if node.kind != "constant"}
     data = dict.fromkeys(names, "")
     grad = dict.fromkeys(names, "")
-    for index, item in enumerate([*document["forward"], *document["backward"]][: step + 1]):
-        if index >= len(document["forward"]):
+    for index, item in enumerate([*trace.forward, *trace.backward][: step + 1]):
+        if index >= len(trace.forward):
             grad = {number: text or "grad 0" for number, text in grad.items()}
-        if item["kind"] == "seed":
-            grad[item["nodes"][0]] = "grad +1"
-        for number in item["nodes"]:
-            if number in names and item["kind"] in ("inputs", "operation"):
-                data[number] = short(document["nodes"][number]["data"])
-        for addition in item.get("additions", ()):
-            grad[addition["target"]] = f"grad {short(addition['after'], True)}"
+        if item.kind == "seed":
+            grad[item.nodes[0]] = "grad +1"
+        for number in item.nodes:
+            if number in names and item.kind in ("inputs", "operation"):
+                data[number] = short(trace.nodes[number].data)
+        for addition in item.additions:
+            grad[addition.target] = f"grad {short(addition.after, True)}"
     return {name: (data[number], grad[number]) for number, name in names.items()}
 
 
 @pytest.mark.parametrize(("width", "height"), [(100, 40), (36, 40)])
-def test_step_k_is_step_k_of_the_json(document: dict[str, Any], width: int, height: int) -> None:
-    steps = [*document["forward"], *document["backward"]]
+def test_step_k_is_step_k_of_the_json(trace: Trace, width: int, height: int) -> None:
+    steps = [*trace.forward, *trace.backward]
     with Terminal(ARGUMENTS, width, height) as terminal:
         for number, step in enumerate(steps):
-            phase = "forward" if number < len(document["forward"]) else "backward"
+            phase = "forward" if number < len(trace.forward) else "backward"
             terminal.wait_for(f"{phase}, step {number + 1} of {len(steps)}")
-            for text in (step["text"], *(item["text"] for item in step.get("additions", ()))):
+            for text in (step.text, *(item.text for item in step.additions)):
                 terminal.wait_for(" ".join(text.split()))
-            for name, (data, grad) in numbers_at(document, number).items():
+            for name, (data, grad) in numbers_at(trace, number).items():
                 line = next(line for line in terminal.lines if re.match(rf"[ ><+] {name}\s", line))
                 pattern = rf"\s{re.escape(data)}\s*{re.escape(grad)}$" if data else rf"{re.escape(name)}(\s+=.*)?$"
                 assert re.search(pattern, line), (number, line, data, grad)

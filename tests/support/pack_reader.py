@@ -1,9 +1,8 @@
-"""A reader of the packed trace, written from the description of its format alone."""
+"""A reader of the JSON of a trace, written from its schema alone."""
 
 from __future__ import annotations
 
 import base64
-import json
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,9 @@ from retrograd.engine.reference.rules import NARY_RULES, RULES
 LETTERS = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
 
 
-def numbers(column: dict[str, Any]) -> list[Any]:
+def numbers(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return [float(number) if isinstance(number, str) else number for number in column]
     data = base64.b64decode(column["data"])
     found = list(struct.unpack(f"<{column['count']}{LETTERS[column['type']]}", data))
     assert len(found) == column["count"]
@@ -59,14 +60,13 @@ class Unpacked:
         return found
 
 
-def unpack(text: str) -> Unpacked:
-    document = json.loads(text)
-    assert (document["format"], document["version"]) == ("retrograd-pack", 1)
+def unpack(document: dict[str, Any]) -> Unpacked:
+    assert (document["format"], document["version"]) == ("retrograd-trace", 2)
     read = Unpacked(document)
     nodes, kinds = document["nodes"], document["kinds"]
     kind, arity = numbers(nodes["kind"]), numbers(nodes["arity"])
     read.data, read.group = numbers(nodes["data"]), numbers(nodes["group"])
-    names, grads = iter(document["names"].split("\n")), iter(numbers(document["grads"]))
+    names, grads = iter(document["names"]), iter(numbers(document["grads"]))
     operands, stored = iter(numbers(document["operands"])), iter(numbers(document["locals"]))
     for node, number in enumerate(kind):
         what = kinds[number]
@@ -103,7 +103,8 @@ def add_edges(read: Unpacked, node: int, what: dict[str, Any], stored: Any) -> N
         rule = RULES.get(what["row"]) or NARY_RULES[what["row"]]
         data = [read.data[operand] for operand in inputs]
         partials = rule.derivatives(data, read.data[node], range(len(inputs)), what["output"])
-        found, zeros = [partial or 0.0 for partial in partials], [partial is None for partial in partials]
+        found = [0.0 if partial is None else partial for partial in partials]
+        zeros = [partial is None for partial in partials]
     for slot, operand in enumerate(inputs):
         constant = read.kind[operand] == "constant"
         local = None if constant else found[slot]

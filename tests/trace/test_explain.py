@@ -17,9 +17,9 @@ from retrograd import errors, nn
 from retrograd.autodiff.check import GradientCheck
 from retrograd.engine import Value
 from retrograd.ops import OPS
-from retrograd.trace.codec import schema
 from retrograd.trace.explain import Explanation, ascii_text, explain
 from retrograd.trace.render import CARDS, card_of, influence_words, ranked_leaves
+from retrograd.trace.schema import schema
 
 COMPLEX = {"a": 2.0, "b": -3.0, "c": 10.0}
 
@@ -224,7 +224,7 @@ def test_a_function_that_returns_no_value() -> None:
 
 
 def test_other_things_are_refused() -> None:
-    with pytest.raises(TypeError, match="explain takes an expression, a Value or a function"):
+    with pytest.raises(TypeError, match=r"explain\(\) takes an expression, a Value or a function, not"):
         explain(3.0)  # type: ignore[arg-type]
     with pytest.raises(errors.ExpressionError):
         explain("a +", a=1)

@@ -21,8 +21,8 @@ from retrograd.engine import Value
 from retrograd.engine.source_lines import location_of, record_sources
 from retrograd.ops import OPS
 from retrograd.trace import Trace, TraceError
-from retrograd.trace.codec import schema
 from retrograd.trace.expression import parse
+from retrograd.trace.schema import schema, validate
 
 
 def trace_of(text: str, **values: float) -> Trace:
@@ -317,6 +317,7 @@ def test_json_follows_the_published_schema(trace: Trace) -> None:
     jsonschema = require("jsonschema")
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.validate(json.loads(trace.to_json()), schema())
+    validate(json.loads(trace.to_json()))
 
 
 def _document() -> dict[str, Any]:
@@ -349,30 +350,83 @@ def _set(path: str, value: object) -> str:
         ('{"format": NaN}', "NaN stands bare"),
         ('{"format": 1, "format": 2}', "'format' stands twice"),
         (_set("format", "other"), "its format"),
-        (_set("version", 2), "reads version 1"),
-        (_set("version", True), "'version' must be a whole number"),
-        (_set("root", 99), "there are 5 nodes"),
-        (_set("root", -1), "'root' must be a whole number"),
-        (_set("nodes", {}), "'nodes' must be a list"),
-        (_set("nodes.0.kind", "leaves"), "one of leaf, constant, operation"),
-        (_set("nodes.0.id", 3), "ids are positions"),
-        (_set("nodes.0.data", "2"), r"nodes\[0\]: 'data' must be a number"),
-        (_set("nodes.0.data", None), "'data' must be a number"),
-        (_set("nodes.0.grad", 5.0), "its grad is 5.0"),
-        (_set("nodes.0.extra", 1), "'extra' is not part of the format"),
-        (_set("nodes.0.name", ...), "'name' is missing"),
-        (_set("nodes.0.source", {"file": "x"}), r"nodes\[0\].source: 'line' is missing"),
-        (_set("edges.0.to", 0), "an operand comes before its result"),
-        (_set("edges.0.zero", 0), "true or false"),
-        (_set("forward.0.nodes", [77]), "does not exist"),
-        (_set("backward.1.nodes", [0, 1]), "must have one"),
-        (_set("backward.1.additions.0.after", 9.0), "does not follow"),
-        (_set("backward.1.additions.0.edge", 77), "does not start from its target"),
+        (_set("version", 1), "it has version 1, and this retrograd reads version 2"),
+        (_set("version", True), "version: 2 is expected, and true or false came"),
+        (_set("root", 99), "its root is 99, and there are 5 nodes"),
+        (_set("root", 3), "its root is 3"),
+        (_set("root", -1), "root: a whole number, 0 or more is expected, and -1 came"),
+        (_set("nodes", []), "nodes: an object is expected, and a list of 0 items came"),
+        (_set("nodes.kind.0", "leaf"), r"nodes.kind\[0\]: a number or one of NaN, .* is expected, and 'leaf' came"),
+        (_set("nodes.kind.0", 77), r"nodes.kind\[0\]: a whole number below 4 is expected, and 77 came"),
+        (_set("nodes.kind.0", 1.5), r"nodes.kind\[0\]: a whole number below 4"),
+        (_set("nodes.kind.0", 1), "names: 3 are needed, and 4 came|grads: 3 numbers"),
+        (_set("nodes.kind", {"type": "u8", "count": 5, "data": "*"}), "nodes.kind: "),
+        (_set("nodes.kind", {"type": "u8", "count": 5, "data": "AAAA"}), "it has 3 numbers, and says 5"),
+        (_set("nodes.data.0", "2"), r"nodes.data\[0\]: a number or one of NaN"),
+        (_set("nodes.data.0", None), "and null came"),
+        (_set("nodes.data", [1.0]), "nodes.data: 5 numbers are needed, and 1 came"),
+        (_set("nodes.arity.0", 1), "operands: 5 numbers are needed, and 4 came"),
+        (_set("nodes.place.2", 1), r"nodes.place\[2\]: a whole number below 1"),
+        (_set("grads.0", 5.0), "grads: that of node 0, 'a', is 5.0; the steps give -3.0"),
+        (_set("extra", 1), "'extra' is not part of the format"),
+        (_set("kinds.2.stored", ...), r"kinds\[2\]: 'stored' is missing"),
+        (_set("kinds.2.row", "exp"), "node 2: exp does not take 2 operands"),
+        (_set("kinds.2.output", 5), "node 2: mul has no output 5 of 2 operands"),
+        (_set("kinds.2", {"op": "?", "row": "?", "output": 0, "stored": False}), "locals: 2 numbers are needed"),
+        (_set("names.0", ...), "names: 4 are needed, and 3 came"),
+        (_set("operands.0", 2), "node 2: an operand comes before its result"),
+        (_set("operands.0", 5), r"operands\[0\]: a whole number below 5"),
+        (_set("zeros", [0.0]), r"zeros\[0\]: a whole number, 0 or more is expected, and 0.0 came"),
+        (_set("zeros", [4]), r"zeros\[0\]: a whole number below 4"),
+        (_set("measured", [{"node": 0, "contributions": []}]), r"measured\[0\]: 0 is not an operation"),
+        (_set("measured", [{"node": 2, "contributions": [1.0]}]), r"measured\[0\]: 2 numbers are needed, and 1 came"),
+        (_set("written", [[77, "a"]]), r"written\[0\]: a whole number below 5"),
+        (_set("written", [["a"]]), r"written\[0\]: a list of 2 items is expected, and a list of 1 items came"),
+        (_set("groups", []), "a list of at least 1 items"),
     ],
 )
 def test_what_is_not_a_trace_is_refused_with_a_sentence(text: str | bytes, says: str) -> None:
     with pytest.raises(errors.DataError, match=says):
         Trace.from_json(text)
+
+
+THINGS = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 300) | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(["type", "count", "data"]), inside),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_the_validator_decides_as_the_library_does(data: st.DataObject) -> None:
+    """Of a document with one part replaced, wherever that is."""
+    jsonschema = require("jsonschema")
+    document: Any = _document()
+    part = document
+    while True:
+        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(part[key], (dict, list)) or not part[key] or data.draw(st.integers(0, 3)) == 0:
+            break
+        part = part[key]
+    part[key] = data.draw(THINGS)
+    theirs = jsonschema.Draft202012Validator(schema()).is_valid(_with_strict_integers(document))
+    try:
+        validate(document)
+    except errors.DataError:
+        assert not theirs
+    else:
+        assert theirs
+
+
+def _with_strict_integers(thing: Any) -> Any:
+    """The library takes 1.0 for a whole number, and we do not: as 1.5, it is none for both."""
+    if isinstance(thing, float) and thing.is_integer():
+        return thing + 0.5 if abs(thing) < 2**50 else 0.5
+    if isinstance(thing, list):
+        return [_with_strict_integers(item) for item in thing]
+    return {key: _with_strict_integers(item) for key, item in thing.items()} if isinstance(thing, dict) else thing
 
 
 @settings(max_examples=200, deadline=None)

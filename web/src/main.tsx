@@ -13,7 +13,7 @@ const FIRST: Program = splitInputs("a = 2; b = -3; c = 10; (a + b) * c");
 /** Show a payload inside an element; as the whole page, it has the address too. Returns its store and what removes it. */
 export function mount(element: HTMLElement, payload: Payload, page = false): { store: Store; remove: () => void } {
   const program = payload.program ? splitInputs(payload.program) : FIRST;
-  const { run, folding } = payload.trace ? decode(payload.trace, payload.lines) : { run: runProgram(program), folding: null };
+  const { run, folding } = payload.trace ? decode(payload.trace) : { run: runProgram(program), folding: null };
   const store = new Store(run, payload.trace ? null : program, folding, element.clientWidth < NARROW && element.clientWidth > 0);
   if (page) fromHash(store, location.hash);
   renderTree(<App store={store} />, element);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -13,20 +12,18 @@ from typing import Any
 
 from .. import engine
 from ..engine import Value
-from ..engine.source_lines import location_of
-from ..trace import Trace
-from ..trace.calls import Calls, record_calls
+from ..trace.callgraph import Calls, record_calls
+from ..trace.codec import pack
 from ..trace.explain import call_function
 from ..trace.expression import parse
-from ..trace.pack import pack
 from ..trace.trace import Written
 from .page import document
 
 __all__ = ["Explorer", "explore", "explore_function"]
 
 #: The version of the payload that the page is given.
-VERSION = 1
-#: From this many operations on, the page is given the packed form, which folds the graph.
+VERSION = 2
+#: From this many operations on, the graph is folded.
 LARGE = 60
 
 
@@ -83,8 +80,8 @@ class Explorer:
 def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explorer:
     """Explore an expression (``explore("a*b + c", a=2, b=-3, c=10)``), a function called with ``values``, or a Value.
 
-    Takes what :func:`retrograd.explain` takes, and raises what it raises; nobody's ``.grad`` is touched. A function's
-    calls and source lines are recorded, so that a large graph opens folded by them. A notebook shows the result;
+    Takes what :func:`retrograd.explain` takes, raises what it raises, and leaves every ``.grad`` as it is. Calls and
+    source lines of a function are recorded, and a large graph opens folded by them. A notebook shows the result;
     elsewhere ``.open()`` shows it in the browser and ``.save("page.html")`` writes one file that works offline.
     """
     if isinstance(thing, str):
@@ -98,8 +95,8 @@ def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explor
     if callable(thing):
         return explore_function(thing, values)
     raise TypeError(
-        f"explore takes an expression, a Value or a function, and got {type(thing).__name__}: "
-        "give it backward's Value itself, for example explore(loss)."
+        f"explore() takes an expression, a Value or a function, not {type(thing).__name__}. "
+        "Pass the Value that you would call .backward() on, for example explore(loss)."
     )
 
 
@@ -113,13 +110,6 @@ def explore_function(function: Callable[..., Any], values: Mapping[str, Any], ti
 def _explorer(
     root: Value, names: Mapping[str, Value], title: str, written: Written | None = None, calls: Calls | None = None
 ) -> Explorer:
-    operations = engine.interior(root)
-    lines: dict[str, dict[str, str]] = {}
-    if len(operations) >= LARGE:
-        trace = pack(root, names, title=title, written=written, calls=calls)
-    else:
-        trace = Trace.of(root, names, title=title, written=written).to_json()
-        for place in filter(None, map(location_of, operations)):
-            lines.setdefault(place.file, {})[str(place.line)] = place.text
-    payload = {"format": "retrograd-explorer", "version": VERSION, "trace": json.loads(trace), "lines": lines}
-    return Explorer(title, len(operations), payload)
+    operations = len(engine.interior(root))
+    trace = pack(root, names, title=title, written=written, calls=calls, fold=operations >= LARGE)
+    return Explorer(title, operations, {"format": "retrograd-explorer", "version": VERSION, "trace": trace})

@@ -24,7 +24,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import html
-import json
 import queue
 import threading
 import time
@@ -250,7 +249,7 @@ class Live:
                 "text/html",
                 HTTPStatus.BAD_REQUEST,
             )
-        payload = {"format": "retrograd-explorer", "version": VERSION, "trace": json.loads(trace)}
+        payload = {"format": "retrograd-explorer", "version": VERSION, "trace": trace}
         return Answer(Explorer(title, operations, payload).to_html(), "text/html")
 
 

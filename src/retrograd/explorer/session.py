@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from .. import engine
 from ..engine import Value
 from ..nn import GPT, MLP
-from ..trace.calls import record_calls
-from ..trace.pack import pack
+from ..trace.callgraph import record_calls
+from ..trace.codec import pack
+from ..trace.columns import Json
 from ..training import (
     LOG,
     GPTSettings,
@@ -127,7 +128,7 @@ class Session:
             self.step()
         self.entries = entries[:step]
 
-    def graph(self, step: int, example: int | None = None) -> tuple[str, int, str]:
+    def graph(self, step: int, example: int | None = None) -> tuple[str, int, Json]:
         """Title, number of operations, and packed trace of the loss that step ``step`` (from 1) went down.
 
         With ``example``, of the loss of that example alone. Raises ValueError for a step that was not made or an

@@ -18,9 +18,10 @@ from ..engine import Value
 from ..engine.pytree import flatten, paths, single_output
 from ..engine.source_lines import record_sources
 from ..errors import RetrogradError
-from .build import Walk
+from .build import trace_of
 from .codec import check_to_json, encode
 from .expression import parse
+from .graph import Graph
 from .markdown import to_markdown
 from .render import LIMIT, Section, check_section, sections
 from .trace import Trace
@@ -139,7 +140,7 @@ def explain(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explan
 
     For a Value that you built, ``values`` may give names to the Values it was built from: ``explain(L, a=a, b=b)``;
     otherwise their labels are shown, and letters where there are none. A function's result must be one Value; its
-    source lines are recorded. Nobody's ``.grad`` is touched.
+    source lines are recorded. It leaves every ``.grad`` as it is.
 
     Raises ExpressionError for an expression that cannot be read or computed, TypeError for wrong arguments, and
     what ``backward()`` would raise.
@@ -155,8 +156,8 @@ def explain(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explan
     if callable(thing):
         return explain_function(thing, values)
     raise TypeError(
-        f"explain takes an expression, a Value or a function, and got {type(thing).__name__}: "
-        "call backward results' Value itself, for example explain(loss)."
+        f"explain() takes an expression, a Value or a function, not {type(thing).__name__}. "
+        "Pass the Value that you would call .backward() on, for example explain(loss)."
     )
 
 
@@ -174,9 +175,9 @@ def _explain_value(root: Value, names: Mapping[str, Any]) -> Explanation:
     for name, value in names.items():
         if not isinstance(value, Value):
             raise TypeError(f"explain(value, {name}=...) names a Value, and got {value!r}: leave it out.")
-    graph = Walk(root, names)
+    graph = Graph(root, names)
     leaves = {graph.names[leaf]: leaf for leaf in graph.leaves}
-    return Explanation(graph.trace(), _rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
+    return Explanation(trace_of(graph), _rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
 
 
 @dataclass(frozen=True, slots=True)

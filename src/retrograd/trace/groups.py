@@ -1,10 +1,10 @@
 """The folding of a large graph: a tree of groups, so that no view has to show more than a few dozen things at once.
 
-Operations are grouped by the calls that recorded them (see :mod:`.calls`); inside a call by unit, a set of operations
-connected with each other, such as one row of a matrix product or one head of an attention; where no calls were
-recorded, by what is computed for one use alone, such as a neuron; leaves by their names,
-``layers[0].attn_wq.weight[3][5]``; and what is still too many, by order of creation. Every group of operations is one
-stretch of the program, so that folded groups never depend on each other in a circle.
+Operations are grouped by the calls that recorded them (see :mod:`.callgraph`); inside a call by unit, a set of
+operations connected with each other, such as one row of a matrix product or one head of an attention; where no
+calls were recorded, by what is computed for one use alone, such as a neuron; leaves by their names,
+``layers[0].attn_wq.weight[3][5]``; and groups that are still too large, by order of creation. Every group of
+operations is a contiguous range of them, so that folded groups never depend on each other in a circle.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .calls import Calls
+from .callgraph import Calls
 from .graph import Graph
-from .units import Stretch, connected, trees
+from .units import NodeRange, connected, trees
 
 __all__ = ["MOST", "Group", "Grouping", "grouped"]
 
@@ -72,7 +72,7 @@ def grouped(graph: Graph, calls: Calls | None, title: str = "") -> Grouping:
     _add_operations(root, graph, calls or Calls())
     _add_leaves(root, graph)
     _add_constants(root, graph)
-    _Settling(graph).settle(root)
+    _TreeBalancer(graph).balance(root)
     return _flat(root, len(graph.values))
 
 
@@ -80,10 +80,10 @@ def grouped(graph: Graph, calls: Calls | None, title: str = "") -> Grouping:
 
 
 def _add_operations(root: _Branch, graph: Graph, calls: Calls) -> None:
-    """A branch for each stretch of operations that one call recorded, those of its own calls included.
+    """A branch for each contiguous range of operations that one call recorded, its own calls included.
 
-    A call that was resumed, as generators are, has several stretches: a group that is one stretch of the
-    program never makes a cycle with the others when it is folded.
+    A call that was resumed, as generators are, has several ranges: a group that is one contiguous range never makes
+    a cycle with the others when it is folded.
     """
     paths = _Paths(calls)
     opened: list[tuple[int, _Branch]] = [(0, root)]
@@ -119,7 +119,7 @@ class _Paths:
 
 
 class _Units:
-    """Divides what one call did itself; the calls made in the middle of a unit go with it."""
+    """Divides the operations of one call; calls made in the middle of a unit become part of that unit."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -130,13 +130,13 @@ class _Units:
                 self.uses.setdefault(operand, []).append(node)
 
     def add(self, branch: _Branch) -> None:
-        """By connection; what is all connected, and crowded, by what is computed for one use alone."""
-        stretches = connected(branch.nodes, self.inputs)
-        if len(stretches) > 1 and branch.kind != "program":
+        """Divide a branch into its connected components; a large one that is all connected, into trees."""
+        components = connected(branch.nodes, self.inputs)
+        if len(components) > 1 and branch.kind != "program":
             units = []
-            for index, stretch in enumerate(stretches):
+            for index, component in enumerate(components):
                 path = f"{branch.path}[{index}]" if branch.path else ""
-                units.append([self.unit(branch, stretch, f"[{index}]", path)])
+                units.append([self.unit(branch, component, f"[{index}]", path)])
             self.replace(branch, units)
         elif len(branch.nodes) > MOST:
             rows = trees(branch.nodes, self.inputs, self.uses)
@@ -147,7 +147,7 @@ class _Units:
                     self.divide(unit)
 
     def divide(self, unit: _Branch) -> None:
-        """Divide a crowded tree into the trees below its last nodes, where these are not almost all of it."""
+        """Divide a large tree into the trees below its last nodes, unless one of those is almost all of it."""
         for peeled in range(1, _PEELED + 1):
             inner, tops = unit.nodes[:-peeled], unit.nodes[-peeled:]
             rows = trees(inner, self.inputs, self.uses)
@@ -157,11 +157,11 @@ class _Units:
                 unit.nodes += tops
                 return
 
-    def unit(self, branch: _Branch, stretch: Stretch, label: str = "", path: str = "") -> _Branch:
-        """One stretch of a branch as a branch of its own, called by its last node unless it has a label."""
-        own = branch.nodes[bisect_left(branch.nodes, stretch.first) : bisect(branch.nodes, stretch.last)]
-        inside = [call for call in branch.branches if stretch.first < call.first < stretch.last]
-        return _Branch("unit", label or self.described(own[-1]), path, inside, own, stretch.first)
+    def unit(self, branch: _Branch, nodes: NodeRange, label: str = "", path: str = "") -> _Branch:
+        """A range of a branch's nodes as a branch of its own, named after its last node unless it has a label."""
+        own = branch.nodes[bisect_left(branch.nodes, nodes.first) : bisect(branch.nodes, nodes.last)]
+        inside = [call for call in branch.branches if nodes.first < call.first < nodes.last]
+        return _Branch("unit", label or self.described(own[-1]), path, inside, own, nodes.first)
 
     def described(self, node: int) -> str:
         """``v17: ReLU``."""
@@ -169,7 +169,7 @@ class _Units:
         return f"{self.graph.about[node].name}: {'' if value is None else value._op}"
 
     def replace(self, branch: _Branch, rows: list[list[_Branch]]) -> None:
-        """Put units in the place of a branch's nodes: a single node stands for itself, a row of several is a part."""
+        """Replace a branch's nodes by units: a single node stands for itself, a row of several units is a part."""
         placed = {id(call) for row in rows for unit in row for call in unit.branches}
         branch.branches = [call for call in branch.branches if id(call) not in placed]
         branch.nodes = []
@@ -238,16 +238,16 @@ def _add_constants(root: _Branch, graph: Graph) -> None:
             waiting = []
 
 
-# --- settling -------------------------------------------------------------------------------------
+# --- balancing ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Settling:
-    """From the bottom up: drop what is empty, put all in order of creation, split what is too many."""
+class _TreeBalancer:
+    """From the bottom up: drop empty groups, put children in order of creation, split groups that are too large."""
 
     graph: Graph
 
-    def settle(self, root: _Branch) -> None:
+    def balance(self, root: _Branch) -> None:
         order, pending = [], [root]
         while pending:
             branch = pending.pop()
@@ -264,7 +264,7 @@ class _Settling:
             _number_labels(branch.branches)
 
     def gather(self, branch: _Branch) -> None:
-        """Put the nodes that stand between two groups into a group of their own."""
+        """Put the nodes between two groups into a group of their own."""
         runs: dict[int, list[int]] = {}
         starts = [inner.first for inner in branch.branches]
         for node in branch.nodes:

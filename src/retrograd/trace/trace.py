@@ -1,6 +1,6 @@
-"""The trace: everything that a forward and a backward pass did, as plain data that anyone can show.
+"""The trace: everything that a forward and a backward pass did, as plain data.
 
-It is built once from a Value, and the terminal, the notebook and the browser read the same JSON. The backward
+It is built once from a Value, and the terminal, the notebook and the browser show the same one. The backward
 steps spell out every ``+=`` of one fresh pass seeded with 1, without touching the user's ``.grad``; when they do not
 reproduce the engine's gradients bit for bit, no trace is made.
 """
@@ -15,10 +15,7 @@ from ..engine import Value
 from ..engine.source_lines import Location
 from ..errors import RetrogradError
 
-__all__ = ["VERSION", "Addition", "Edge", "Node", "Step", "Trace", "TraceError"]
-
-#: The version of the JSON format; it changes when a reader of the old one could be misled.
-VERSION = 1
+__all__ = ["Addition", "Edge", "Node", "Step", "Trace", "TraceError"]
 
 Kind = Literal["leaf", "constant", "operation"]
 Written = Callable[[Value, int | None], str]
@@ -43,6 +40,8 @@ class Node:
     formula: str  #: how it was computed, in the operands' names
     latex: str
     source: Location | None  #: the user's line that recorded it
+    output: int = 0  #: which result of a softmax it is
+    own: bool = False  #: whether the user wrote its ``_backward``
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ class Edge:
     """One occurrence of an operand: ``a * a`` has two edges from a."""
 
     id: int
-    operand: int  #: id of the node it starts from (``from`` in the JSON)
-    result: int  #: id of the node that uses it (``to`` in the JSON)
+    operand: int  #: id of the node it starts from
+    result: int  #: id of the node that uses it
     slot: int
     local: float | None  #: the local derivative; None for a constant, which takes no gradient
     formula: str  #: the local derivative in symbols, as this pass computed it; empty for a constant
@@ -92,7 +91,6 @@ class Trace:
     edges: tuple[Edge, ...]
     forward: tuple[Step, ...]
     backward: tuple[Step, ...]
-    version: int = VERSION
 
     @staticmethod
     def of(
@@ -146,7 +144,7 @@ class Trace:
     @staticmethod
     def from_json(text: str | bytes) -> Trace:
         """Read what ``to_json`` wrote. Raises DataError, saying what is wrong and where."""
-        from .codec import decode
+        from .reader import decode
 
         return decode(text)
 

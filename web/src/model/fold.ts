@@ -1,7 +1,7 @@
 /**
  * Folding: a tree of groups over the nodes of a graph, and which of them are open.
  *
- * Python makes the groups (a call, a layer, a neuron; see PACK.md). Every group of operations is one stretch of the program, so
+ * Python makes the groups (a call, a layer, a neuron; see trace/groups.py). Every group of operations is one stretch of the program, so
  * that folded groups never depend on each other in a circle.
  */
 

@@ -10,17 +10,15 @@ export interface Source {
   readonly file: string;
   readonly line: number;
   readonly function: string;
-  /** The line itself, where the page was given it. */
-  readonly text?: string;
+  readonly text: string;
 }
 
-/** What Python wrote about a node or an edge, where it did. */
+/** What only those who made the graph know. */
 export interface Written {
+  /** The source text of nodes, by number. */
   readonly expression?: readonly string[];
-  readonly formula?: readonly string[];
-  readonly latex?: readonly string[];
-  readonly edgeFormula?: readonly string[];
-  readonly edgeLatex?: readonly string[];
+  /** The operations with a `_backward` that the user wrote. */
+  readonly own?: ReadonlySet<number>;
 }
 
 export interface GraphParts {
@@ -114,8 +112,6 @@ export class Graph implements GraphParts {
   /** How a node was computed, in its operands' names; a constant condition of `where` as it was written. */
   formula(node: number): string {
     if (this.kinds[node] !== OPERATION) return "";
-    const given = this.written.formula?.[node];
-    if (given) return given;
     const operands = this.operandsOf(node);
     const names = operands.map((operand) => this.names[operand]);
     if (this.rows[node] === "where" && this.kinds[operands[0]] === CONSTANT) {

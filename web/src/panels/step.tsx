@@ -60,7 +60,7 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
       {graph.kinds[node] === LEAF && graph.computable && <NodeNudge state={state} node={node} />}
       {source && (
         <p class="source">
-          <code>{source.text ?? ""}</code>
+          <code>{source.text}</code>
           <small>
             {source.file.split(/[\\/]/).pop()}:{source.line}, in {source.function}
           </small>

@@ -1,83 +1,95 @@
-/** A run as trace JSON, the same that `retrograd explain --format json` writes: Python reads it back and checks every sum. */
+/** A run as the JSON of a trace, the same that `retrograd explain --format json` writes: Python reads it and checks every sum. */
 
-import { CONSTANT, LEAF, OPERATION } from "../model/graph";
-import { repr } from "../model/numbers";
+import { CONSTANT, LEAF, type Source } from "../model/graph";
 import type { Run } from "../model/run";
 import { edgeLatex, nodeLatex } from "../words/latex";
 import { additionText, edgeFormula, stepText } from "../words/sentences";
+import type { TraceJson } from "./decode";
 
 function json(x: number): number | string {
   return Number.isFinite(x) ? x : x !== x ? "NaN" : x > 0 ? "Infinity" : "-Infinity";
 }
 
-export function encode(run: Run): object {
+/** The position of each item in a list that grows by those which are new. */
+class Positions<Item> {
+  readonly items: Item[] = [];
+  private readonly known = new Map<string, number>();
+
+  of(item: Item): number {
+    const key = JSON.stringify(item);
+    if (!this.known.has(key)) this.known.set(key, this.items.push(item) - 1);
+    return this.known.get(key) ?? 0;
+  }
+}
+
+export function encode(run: Run): TraceJson & { readonly words: object } {
   const { graph } = run;
-  const steps = Array.from({ length: run.stepCount }, (_, step) => step);
+  const all = graph.names.map((_, node) => node);
+  const variables = all.filter((node) => graph.isVariable(node));
+  const edges = Array.from(graph.from, (_, edge) => edge);
+  const kinds = new Positions<TraceJson["kinds"][number]>();
+  // A leaf and a constant are written alike, and are told apart by their positions.
+  kinds.items.push({ op: "", row: "", output: 0, stored: false }, { op: "", row: "", output: 0, stored: false });
+  const sources = sourcesOf(graph.sources);
+  const expression = graph.written.expression ?? [];
   return {
     format: "retrograd-trace",
-    version: 1,
+    version: 2,
     engine: graph.engine,
     title: graph.title,
     root: graph.root,
-    nodes: graph.names.map((_, node) => encodeNode(run, node)),
-    edges: Array.from(graph.from, (_, edge) => encodeEdge(run, edge)),
-    forward: steps.filter((step) => !run.isBackward(step)).map((step) => ({ kind: step === 0 ? "inputs" : "operation", nodes: nodesOf(run, step), text: stepText(run, step) })),
-    backward: steps.filter((step) => run.isBackward(step)).map((step) => ({
-      kind: step === run.forwardCount ? "seed" : "visit",
-      nodes: nodesOf(run, step),
-      text: stepText(run, step),
-      additions: run.additionsOf(step).map((item) => encodeAddition(run, item)),
-    })),
+    kinds: kinds.items,
+    nodes: {
+      kind: all.map((node) => {
+        if (graph.kinds[node] === LEAF || graph.kinds[node] === CONSTANT) return graph.kinds[node] === LEAF ? 0 : 1;
+        return kinds.of({ op: graph.ops[node], row: graph.rows[node], output: graph.outputIndex(node), stored: true });
+      }),
+      data: Array.from(run.data, json),
+      arity: all.map((node) => graph.first[node + 1] - graph.first[node]),
+      place: sources.place,
+      group: all.map(() => 0),
+    },
+    names: variables.map((node) => graph.names[node]),
+    grads: variables.map((node) => json(run.final(node))),
+    operands: Array.from(graph.from),
+    locals: edges.map((edge) => (graph.isVariable(graph.from[edge]) ? json(run.local[edge]) : 0)),
+    zeros: edges.filter((edge) => run.zero[edge]),
+    measured: [...(run.python ? (graph.written.own ?? []) : [])].map((node) => ({ node, contributions: contributions(run, node) })),
+    written: all.flatMap((node) => (graph.kinds[node] !== LEAF && expression[node] ? [[node, expression[node]] as const] : [])),
+    files: sources.files,
+    functions: sources.functions,
+    places: sources.places,
+    groups: [{ parent: -1, kind: "program", label: graph.title, path: "" }],
+    words: wordsOf(run),
   };
 }
 
-function nodesOf(run: Run, step: number): number[] {
-  const node = run.nodeOf(step);
-  return node === null ? run.graph.names.map((_, k) => k).filter((k) => run.graph.kinds[k] !== OPERATION) : [node];
+/** What a node with a `_backward` of the user's added to each of its operands. */
+function contributions(run: Run, node: number): (number | string)[] {
+  const { edge, contribution } = run.additions;
+  const made = new Map(run.additionsOf(run.visitStep(node)).map((item) => [edge[item], contribution[item]]));
+  return run.graph.operandEdges(node).map((own) => json(made.get(own) ?? 0));
 }
 
-function encodeNode(run: Run, node: number): object {
+function sourcesOf(sources: readonly (Source | null)[]): Pick<TraceJson, "files" | "functions" | "places"> & { place: number[] } {
+  const [files, functions] = [new Positions<string>(), new Positions<string>()];
+  const places = new Positions<TraceJson["places"][number]>();
+  const place = sources.map((source) => source && 1 + places.of([files.of(source.file), source.line, functions.of(source.function), source.text]));
+  return { files: files.items, functions: functions.items, places: places.items, place: place.map((at) => at ?? 0) };
+}
+
+/** The run in sentences. */
+function wordsOf(run: Run): object {
   const { graph } = run;
-  const kind = graph.kinds[node];
-  const source = graph.sources[node];
+  const edges = Array.from(graph.from, (_, edge) => edge);
+  const steps = Array.from({ length: run.stepCount }, (_, step) => stepText(run, step));
   return {
-    id: node,
-    name: kind === CONSTANT ? repr(run.data[node]) : graph.names[node],
-    kind: kind === LEAF ? "leaf" : kind === CONSTANT ? "constant" : "operation",
-    op: graph.ops[node],
-    row: graph.rows[node],
-    data: json(run.data[node]),
-    grad: kind === CONSTANT ? null : json(run.final(node)),
-    expression: graph.written.expression?.[node] ?? (kind === LEAF ? graph.names[node] : ""),
-    formula: graph.formula(node),
-    latex: nodeLatex(run, node),
-    source: source && { file: source.file, line: source.line, function: source.function },
-  };
-}
-
-function encodeEdge(run: Run, edge: number): object {
-  const { graph } = run;
-  const constant = !graph.isVariable(graph.from[edge]);
-  return {
-    id: edge,
-    from: graph.from[edge],
-    to: graph.to[edge],
-    slot: graph.slots[edge],
-    local: constant ? null : json(run.local[edge]),
-    formula: constant ? "" : edgeFormula(run, edge),
-    latex: edgeLatex(run, edge),
-    zero: run.zero[edge] === 1,
-  };
-}
-
-function encodeAddition(run: Run, item: number): object {
-  const { additions } = run;
-  return {
-    edge: additions.edge[item],
-    target: run.graph.from[additions.edge[item]],
-    before: json(additions.before[item]),
-    contribution: json(additions.contribution[item]),
-    after: json(additions.after[item]),
-    text: additionText(run, item),
+    nodes: graph.names.map((_, node) => nodeLatex(run, node)),
+    formulas: graph.names.map((_, node) => graph.formula(node)),
+    derivatives: edges.map((edge) => (graph.isVariable(graph.from[edge]) ? edgeFormula(run, edge) : "")),
+    rules: edges.map((edge) => edgeLatex(run, edge)),
+    forward: steps.slice(0, run.forwardCount),
+    backward: steps.slice(run.forwardCount),
+    additions: Array.from(run.additions.edge, (_, item) => additionText(run, item)),
   };
 }

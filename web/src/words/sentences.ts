@@ -70,9 +70,8 @@ export function listed(given: readonly string[]): string {
 export function edgeFormula(run: Run, edge: number): string {
   const { graph } = run;
   if (run.zero[edge]) return "0.0";
-  const given = run.python ? graph.written.edgeFormula?.[edge] : undefined;
-  if (given) return given;
   const node = graph.to[edge];
+  if (isOwn(run, node)) return say("ownDerivative", { name: graph.names[node] });
   const operands = graph.operandsOf(node).map((operand) => about(run, operand));
   return derivativeText(graph.rows[node], operands, about(run, node), graph.slots[edge], run.local[edge]);
 }
@@ -83,7 +82,7 @@ export function additionText(run: Run, item: number, sign = "+="): string {
   const edge = additions.edge[item];
   const node = graph.to[edge];
   const formula = edgeFormula(run, edge);
-  return say(formula === ownDerivative(run, node) ? "ownAddition" : "addition", {
+  return say(isOwn(run, node) ? "ownAddition" : "addition", {
     target: graph.names[graph.from[edge]],
     sign,
     formula,
@@ -94,7 +93,7 @@ export function additionText(run: Run, item: number, sign = "+="): string {
   });
 }
 
-/** What stands for the local derivatives of a node with a `_backward` that the user wrote. */
-function ownDerivative(run: Run, node: number): string {
-  return say("ownDerivative", { name: run.graph.names[node] });
+/** Whether a node's contributions come from a `_backward` that the user wrote. */
+function isOwn(run: Run, node: number): boolean {
+  return run.python && (run.graph.written.own?.has(node) ?? false);
 }
