@@ -1,7 +1,6 @@
-"""Units in a stretch of a program: sets of operations that belong together, each one stretch itself.
+"""Units of a graph: sets of operations that belong together, each a contiguous range of node numbers.
 
-Node numbers are in order of creation, so a stretch is a range of them; groups that are stretches never depend on each
-other in a circle.
+Node numbers are in order of creation; groups that are contiguous ranges never depend on each other in a circle.
 """
 
 from __future__ import annotations
@@ -9,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Stretch", "connected", "trees"]
+__all__ = ["NodeRange", "connected", "trees"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A range of the program, from one node to another, both inside."""
+class NodeRange:
+    """The nodes from ``first`` to ``last``, both included."""
 
     first: int
     last: int
 
 
-def connected(nodes: Sequence[int], inputs: Mapping[int, Sequence[int]]) -> list[Stretch]:
-    """The sets of nodes connected by edges among themselves; sets that overlap in the program count as one."""
+def connected(nodes: Sequence[int], inputs: Mapping[int, Sequence[int]]) -> list[NodeRange]:
+    """The connected components of these nodes as ranges; components whose ranges overlap are joined."""
     above: dict[int, int] = {node: node for node in nodes}
 
     def top(node: int) -> int:
@@ -35,30 +34,30 @@ def connected(nodes: Sequence[int], inputs: Mapping[int, Sequence[int]]) -> list
                 one, other = top(node), top(operand)
                 above[max(one, other)] = min(one, other)
     last = {top(node): node for node in nodes}
-    joined: list[Stretch] = []
+    joined: list[NodeRange] = []
     for first in sorted(last):
         if joined and first < joined[-1].last:
-            joined[-1] = Stretch(joined[-1].first, max(joined[-1].last, last[first]))
+            joined[-1] = NodeRange(joined[-1].first, max(joined[-1].last, last[first]))
         else:
-            joined.append(Stretch(first, last[first]))
+            joined.append(NodeRange(first, last[first]))
     return joined
 
 
 def trees(
     nodes: Sequence[int], inputs: Mapping[int, Sequence[int]], uses: Mapping[int, Sequence[int]]
-) -> list[list[Stretch]]:
-    """What is computed for one use alone goes with that use: the trees, such as neurons, in rows, such as layers.
+) -> list[list[NodeRange]]:
+    """Trees, such as neurons, in rows, such as layers: a node with a single use belongs to the tree of that use.
 
-    A row are trees that follow each other and use the same results from outside.
+    The trees of a row follow each other and use the same results from outside the row.
     """
     inside = set(nodes)
-    found: list[Stretch] = []
+    found: list[NodeRange] = []
     for node in nodes:
         first = node
         while found and list(uses.get(found[-1].last, ())) == [node]:
             first = found.pop().first
-        found.append(Stretch(first, node))
-    rows: list[list[Stretch]] = []
+        found.append(NodeRange(first, node))
+    rows: list[list[NodeRange]] = []
     keys: list[frozenset[int]] = []
     for tree in found:
         own = range(tree.first, tree.last + 1)

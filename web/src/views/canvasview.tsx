@@ -1,4 +1,4 @@
-/** The overview of a very large graph, on a canvas: a picture that is moved at once and drawn anew when the hand rests. */
+/** The overview of a very large graph, on a canvas: its picture moves at once, and is drawn again when the view rests. */
 
 import { Component, createRef, type JSX } from "preact";
 import { LEAF } from "../model/graph";
@@ -18,7 +18,7 @@ interface View {
   readonly scale: number;
 }
 
-/** The picture is drawn anew after the view has rested so long, in milliseconds. */
+/** How long the view must rest before the picture is drawn again, in milliseconds. */
 const REST = 90;
 /** More wires in view than this are thinned out: at that distance they are a haze anyway. */
 const WIRES = 12_000;

@@ -1,4 +1,4 @@
-/** The top of the page: what is shown, which can be typed anew, and the buttons for all that opens over it. */
+/** The top of the page: what is shown, a field to type another program, and the buttons that open dialogs. */
 
 import type { JSX } from "preact";
 import { readProgram, freeNames, splitInputs } from "../model/program";
