@@ -79,8 +79,7 @@ def formula_latex(row: str, label: str, operands: Sequence[Operand], index: int 
     """The right-hand side of a node in LaTeX."""
     names = [operand.latex for operand in operands]
     if isinstance(BY_NAME.get(row), Op):
-        key = INFIX.get(row, row)
-        return form(LATEX, key if key in LATEX.forms else row, [(name, ATOM) for name in names])[0]
+        return form(LATEX, row, [(name, ATOM) for name in names])[0]
     if row in SEQUENCES:
         term, between, none = SEQUENCES[row]
         half = len(names) // 2

@@ -53,9 +53,6 @@ TEXT = Style(
         "//": ("$0 // $1", REMAINDER, (REMAINDER, MINUS)),
         "**": ("$0 ** $1", POWER, (ATOM, MINUS)),
         "minus": ("-$0", MINUS, (PRODUCT,)),
-        "mod": ("$0 % $1", REMAINDER, (REMAINDER, MINUS)),
-        "floordiv": ("$0 // $1", REMAINDER, (REMAINDER, MINUS)),
-        "pow": ("$0 ** $1", POWER, (ATOM, MINUS)),
         "zero_product": ("$0 * $1", PRODUCT, (REMAINDER, MINUS)),
     },
     constants={
@@ -141,12 +138,13 @@ def fill(template: str, *operands: str, **parts: object) -> str:
 
 
 def form(style: Style, key: str, operands: Sequence[Written]) -> Written:
-    """An operator or a function of these operands."""
-    template, level, needs = style.forms.get(key) or (style.call, ATOM, ())
+    """An operator or a function of these operands; ``key`` is a sign or a row of the op table."""
+    own_key = key if key in style.forms else INFIX.get(key, key)
+    template, level, needs = style.forms.get(own_key) or (style.call, ATOM, ())
     texts = []
     for slot, (text, own) in enumerate(operands):
         loose = slot < len(needs) and own < needs[slot]
-        twice = key == "minus" and text.startswith("-")
+        twice = own_key == "minus" and text.startswith("-")
         texts.append(fill(style.wrap, text) if loose or twice else text)
     return fill(template, *texts, f=key), level
 
@@ -203,7 +201,7 @@ def _simplified(key: str, operands: Sequence[Written]) -> Written | None:
         x, y = float(first[0]), float(second[0])
         number = x + y if key == "+" else x - y if key == "-" else x * y
         return repr(number), MINUS if number < 0 else ATOM
-    return first if key in ("**", "pow", "/") and second[0] == "1.0" else None
+    return first if INFIX.get(key, key) in ("**", "/") and second[0] == "1.0" else None
 
 
 def _is_number(text: str) -> bool:

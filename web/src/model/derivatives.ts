@@ -32,10 +32,7 @@ export function formulaText(row: string, label: string, operands: readonly strin
 /** The right-hand side of a node in LaTeX. */
 export function formulaLatex(row: string, label: string, operands: readonly Operand[], index: number): string {
   const names = operands.map(operandLatex);
-  if (ROWS.has(row)) {
-    const key = INFIX[row] in LATEX.forms ? INFIX[row] : row;
-    return form(LATEX, key, names.map((name) => [name, ATOM]))[0];
-  }
+  if (ROWS.has(row)) return form(LATEX, row, names.map((name) => [name, ATOM]))[0];
   if (row in SEQUENCES) {
     const [term, between, none] = SEQUENCES[row];
     const half = names.length / 2;

@@ -1,6 +1,6 @@
 /** Writes formulas as `retrograd explain` does, in a style of `ops.gen.ts`: as text, or in LaTeX (see trace/notation.py). */
 
-import { ATOM, MINUS } from "../../ops.gen";
+import { ATOM, INFIX, MINUS } from "../../ops.gen";
 import type { Expr } from "./formula";
 import { general, repr } from "./numbers";
 import type { Style } from "./table";
@@ -18,11 +18,12 @@ export function signed(text: string): Written {
   return [text, text.startsWith("-") ? MINUS : ATOM];
 }
 
-/** An operator or a function of these operands. */
+/** An operator or a function of these operands; `key` is a sign or a row of the op table. */
 export function form(style: Style, key: string, operands: readonly Written[]): Written {
-  const [template, level, needs] = style.forms[key] ?? [style.call, ATOM, []];
+  const ownKey = key in style.forms ? key : (INFIX[key] ?? key);
+  const [template, level, needs] = style.forms[ownKey] ?? [style.call, ATOM, []];
   const texts = operands.map(([text, own], slot) => {
-    const twice = key === "minus" && text.startsWith("-");
+    const twice = ownKey === "minus" && text.startsWith("-");
     return twice || own < (needs[slot] ?? 0) ? fill(style.wrap, [text]) : text;
   });
   return [fill(template, texts, { f: key }), level];
@@ -57,7 +58,7 @@ function simplified(key: string, operands: readonly Written[]): Written | null {
     const [x, y] = [Number(first[0]), Number(second[0])];
     return signed(repr(key === "+" ? x + y : key === "-" ? x - y : x * y));
   }
-  return ["**", "pow", "/"].includes(key) && second[0] === "1.0" ? first : null;
+  return ["**", "/"].includes(INFIX[key] ?? key) && second[0] === "1.0" ? first : null;
 }
 
 function isNumber(text: string): boolean {
