@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import require
 from support.expressions import EXAMPLES
 from support.pack_reader import Unpacked, unpack
+from support.parts import require
 
 from retrograd import nn
 from retrograd.engine import Value
