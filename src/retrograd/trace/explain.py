@@ -252,7 +252,7 @@ def _check_parameters(function: Callable[..., Any], values: Mapping[str, Any], n
 
 
 class _Recorder:
-    """Runs a recorded graph again on Values of the engine in use (see ``replay.Backend``)."""
+    """Runs a recorded graph again on Values of the engine in use (see ``cross_framework.Backend``)."""
 
     def constant(self, number: float) -> float:
         return number
@@ -267,7 +267,7 @@ class _Recorder:
         result = engine.reduce(*(name, operands[:half], operands[half:]) if name == "dot" else (name, operands))
         return result if isinstance(result, list) else [result]
 
-    def linear(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
+    def linearized(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
         raise NotReplayableError("the graph has a node that you made yourself, and how it computes is not known")
 
 
