@@ -99,9 +99,9 @@ sanitize: $(VENV)/tested
 	tools/sanitize.sh $(BIN)/python
 
 # Tests that are slices elsewhere and whole here.
-SLICED := tests/test_accuracy_table.py tests/engine/test_random_programs.py tests/engine/test_faults.py tests/cli/test_security.py \
-  tests/compiler/test_random_compiled.py tests/compiler/test_jax_backend.py tests/compiler/test_strip_mining.py \
-  tests/compiler/test_edge_cases.py
+SLICED := tests/test_accuracy_table.py tests/test_benchmarks.py tests/cli/test_security.py tests/compiler/test_edge_cases.py \
+  tests/compiler/test_jax_backend.py tests/compiler/test_random_compiled.py tests/compiler/test_strip_mining.py \
+  tests/engine/test_faults.py tests/engine/test_random_programs.py
 
 # The libraries that are compared with are part of it: their absence is a failure here, and not a skip.
 accuracy: export RETROGRAD_REQUIRE = all

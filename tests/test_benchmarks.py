@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.parts import require
+from support.parts import ALL, require
 
 import retrograd as rg
 from benchmarks import EFFORTS, compile_cost, gc_training, main, measure
@@ -308,8 +308,10 @@ TINY = Effort(
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is measured beside PyTorch and JAX is measured beside neither: importing them takes far longer."""
-    monkeypatch.setattr(measure, "installed", lambda module: False)
+    """Without PyTorch and JAX beside us or as peers, which take far longer than ours: with them in make accuracy."""
+    if not ALL:
+        monkeypatch.setattr(measure, "installed", lambda module: False)
+        monkeypatch.setattr(works, "installed", lambda module: False)
 
 
 @pytest.mark.usefixtures("alone")
