@@ -16,7 +16,7 @@ from support.parts import require
 import retrograd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-from examples import NOTEBOOK, PAGES, blocks, run, runs_here, sessions
+from examples import NOTEBOOK, PAGES, ROOT, blocks, run, runs_here, sessions
 
 pytestmark = pytest.mark.native  # what pages show is the same on every engine
 
@@ -73,6 +73,25 @@ def test_links_between_pages() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+#: What the pages for builders name: `path: name`, `path` or `folder/`, from the root of the repository.
+POINTER = re.compile(r"`((?:src|native|web|tests|tools|docs|benchmarks)/[\w./-]*)(?::\s(\w+))?`")
+POINTERS = {
+    page.name: found
+    for page in PAGES
+    if page.name == "CONTRIBUTING.md" or page.parent.name == "internals"
+    if (found := POINTER.findall(" ".join(page.read_text().split())))
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "name"), [(page, *pointer) for page, pointers in POINTERS.items() for pointer in pointers]
+)
+def test_pages_for_builders_point_at_what_is_there(page: str, path: str, name: str) -> None:
+    found = ROOT / path
+    assert found.exists(), f"{page} names {path}"
+    assert not name or re.search(rf"\b{name}\b", found.read_text()), f"{page} names {path}: {name}"
 
 
 def test_the_notebook() -> None:
