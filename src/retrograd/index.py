@@ -1,9 +1,9 @@
 """Integers that select data: a token's id, a label, a row of a table.
 
-``Index(7)`` is an int that says so. ``take(sequence, i)`` and ``table(rows)[i]`` select with it. In plain Python the
-three do what ``sequence[i]`` does; in a function that ``retrograd.compile`` traces, an Index among the arguments
-becomes a :class:`IndexTracer`, and a selection with it stays a selection: the compiled program makes it anew in each
-call, with the index of that call.
+``Index(7)`` is an int that is marked as an index. ``take(sequence, i)`` and ``table(rows)[i]`` select with it. In plain
+Python they do the same as ``sequence[i]``. In a function that ``retrograd.compile`` traces, an Index argument becomes a
+:class:`IndexTracer`. The trace keeps a selection with it, and the compiled program selects in each call with the index
+of that call.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Index(int):
 
 
 class IndexRecorder(Protocol):
-    """What a traced index tells of its use; the compiler's recorder."""
+    """What a traced index calls when it is used: the compiler's recorder."""
 
     def select(self, sequence: Any, index: IndexTracer) -> Any:
         """The element that the index selects, as a node of the trace."""
@@ -61,10 +61,11 @@ class IndexRecorder(Protocol):
 
 
 class IndexTracer:
-    """An Index among the arguments of a function that is being traced.
+    """The tracer of an Index: what a function that is being traced gets for an Index argument.
 
-    ``take`` and ``table`` select with it; comparisons give a bool that is checked in every later call. What would make
-    it the plain number of this one call (indexing a list, arithmetic, a dict's key) raises TracedIndexError.
+    ``take`` and ``table`` select with it. A comparison gives a bool, which becomes a guard of the compiled program. Any
+    other use (indexing a list, arithmetic, a dict's key) needs the plain number of this one call and raises
+    TracedIndexError.
     """
 
     __slots__ = ("_recorder", "_slot", "_value")
@@ -82,7 +83,7 @@ class IndexTracer:
         raise self._refusal()
 
     def _refusal(self) -> Exception:
-        """What errors.not_a_number raises when a number is wanted."""
+        """The error that ``errors.not_a_number`` returns for an index."""
         self._recorder.check("an index")
         return errors.traced_index()
 

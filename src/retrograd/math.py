@@ -25,7 +25,7 @@ __all__: list[str] = []  # filled below, from the table
 
 
 def _named(function: Callable[..., Any], row: Op | NaryOp, name: str) -> Callable[..., Any]:
-    """Give a function its name, documentation and signature, as far as it takes them (a built-in has its own)."""
+    """Set the name, docstring and signature of a function of the engine; those of a built-in cannot be set."""
     arity = (2 if row.paired else 1) if isinstance(row, NaryOp) else row.arity
     kind = inspect.Parameter.POSITIONAL_ONLY
     try:

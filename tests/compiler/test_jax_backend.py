@@ -401,7 +401,7 @@ def test_a_run_goes_on_with_the_other_backend(settings, tmp_path):
 def test_devices_are_for_jax_alone(settings, tmp_path):
     with pytest.raises(ValueError, match="chosen for the JAX backend alone"):
         train_gpt(settings, tmp_path / "run", devices=2)
-    with pytest.raises(ValueError, match="999 devices were asked for and JAX sees"):
+    with pytest.raises(ValueError, match="999 devices were requested and JAX has"):
         train_gpt(settings, tmp_path / "run", backend="jax", devices=999)
 
 
@@ -435,7 +435,7 @@ model = rg.nn.GPT(5, 3, 1, 4, 2)
 trainer = DataParallel(model.loss, rg.optim.Adam(model, lr=0.01))
 batch = [([rg.Index(token) for token in tokens],) for tokens in ([4, 0, 4], [4, 2, 4], [4, 1, 1, 4])]
 losses = [trainer.step(batch) for _ in range(2)]
-trainer.settle()
+trainer.write_back()
 print(json.dumps([len(jax.devices()), *losses, sum(p.data for p in model.parameters())]))
 """
 

@@ -106,7 +106,7 @@ def test_truncated_files(tmp_path):
     path = parameter_file(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    with pytest.raises(CheckpointError, match="it is truncated or foreign"):
+    with pytest.raises(CheckpointError, match="it is truncated, or another file"):
         load_checkpoint(tmp_path)
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(CheckpointError, match="SHA-256 differs"):

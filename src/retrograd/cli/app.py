@@ -113,7 +113,7 @@ def explore(
         numbers = _numbers(values or [])
         if in_terminal:
             if out is not None or no_browser:
-                fail("--tty shows the steps in this terminal and writes no page: leave --out and --no-browser out.")
+                fail("--tty shows the steps in this terminal and writes no page: leave out --out and --no-browser.")
             explore_in_terminal(_explained(what, numbers).trace)
             return
         page = _looked_at(what, numbers, explore_function, explore_anything)
@@ -144,7 +144,7 @@ def check(
             raise typer.Exit(1)
 
 
-# --- what is asked for ----------------------------------------------------------------------------
+# --- the arguments --------------------------------------------------------------------------------
 
 _FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
@@ -161,7 +161,7 @@ def _looked_at(
     at_function: Callable[[Callable[..., Any], dict[str, Any], str], Looked],
     at_expression: Callable[..., Looked],
 ) -> Looked:
-    """What is asked for, explained or explored: a function in a file, or an expression."""
+    """Explain or explore the argument: a function in a file, or an expression."""
     match = _FILE.fullmatch(what)
     if re.fullmatch(r"--[a-z][a-z-]+", what) and what.strip("-") not in values:
         fail(_not_a_pair(what))
@@ -173,7 +173,7 @@ def _looked_at(
         fail(f"{what} names a file: add the function to call, as in {what.rstrip(':')}:loss.")
     for name, value in values.items():
         if isinstance(value, list):
-            fail(f"{name} is given a list, {value}, and a name in an expression stands for one number: give one.")
+            fail(f"{name} is a list, {value}, and a name in an expression needs one number: give one.")
     return at_expression(what, **values)
 
 
@@ -228,13 +228,13 @@ def _function(path: Path, name: str) -> Callable[..., Any]:
     if not callable(found):
         fail(f"{path} has no function {name}; it has {_own_functions(module)}.")
     if inspect.iscoroutinefunction(found):
-        fail(f"{name} of {path} is async, and its result is awaited by nobody: make it a plain function (def {name}).")
+        fail(f"{name} of {path} is async, and this command does not await it: make it a plain function (def {name}).")
     function: Callable[..., Any] = found
     return function
 
 
 def _own_functions(module: ModuleType, most: int = 12) -> str:
-    """The names of what a module defines and can be called, as a list in words."""
+    """The names of the functions and classes that a module defines, as a list in words."""
     own = [
         key
         for key, thing in vars(module).items()
@@ -249,7 +249,7 @@ def _own_functions(module: ModuleType, most: int = 12) -> str:
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """As ``one_sentence_errors``, and an ExpressionError keeps the lines that point at its place."""
+    """As ``one_sentence_errors``, but an ExpressionError keeps the lines that point at its position."""
     with one_sentence_errors():
         try:
             yield
@@ -260,7 +260,7 @@ def _sentences() -> Iterator[None]:
 
 @contextmanager
 def _user_code(what: str) -> Iterator[None]:
-    """Turn whatever a user's file raises into one sentence that names its line.
+    """Turn an exception in the user's file into one sentence that names the line.
 
     What it prints goes to stderr, so that standard output holds the explanation alone.
     """
@@ -272,8 +272,8 @@ def _user_code(what: str) -> Iterator[None]:
     except (RetrogradError, TypeError, ValueError) as error:
         _blame(what, error, str(error) or type(error).__name__)
     except SyntaxError as error:
-        place = what if error.filename is None else f"{error.filename}, line {error.lineno}"
-        fail(f"{place}: {error.msg}.")
+        location = what if error.filename is None else f"{error.filename}, line {error.lineno}"
+        fail(f"{location}: {error.msg}.")
     except (Exception, SystemExit) as error:
         _blame(what, error, f"{type(error).__name__}: {error}".rstrip(": "))
 
@@ -285,8 +285,8 @@ def _blame(what: str, error: BaseException, says: str) -> NoReturn:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith((package, "<frozen"))
     ]
-    place = _line(*lines[-1]) if lines else what
-    fail(f"{place}: {says}")
+    location = _line(*lines[-1]) if lines else what
+    fail(f"{location}: {says}")
 
 
 def _line(code: CodeType, line: int) -> str:
@@ -297,7 +297,7 @@ def _line(code: CodeType, line: int) -> str:
 
 
 def _console() -> Console:
-    """Standard output: coloured in a terminal only, wrapped to its width, 80 columns when it goes elsewhere."""
+    """Standard output: coloured and as wide as the terminal; without a terminal plain and 80 columns wide."""
     return Console(
         highlight=False, markup=False, emoji=False, soft_wrap=False, legacy_windows=False, force_jupyter=False
     )
@@ -305,7 +305,7 @@ def _console() -> Console:
 
 @contextmanager
 def _waiting() -> Iterator[None]:
-    """Say on a terminal, while it lasts, what takes a few seconds: importing PyTorch and JAX, above all."""
+    """Show on a terminal that the command is working: importing PyTorch and JAX takes a few seconds."""
     if not sys.stderr.isatty():
         yield
         return
@@ -315,7 +315,7 @@ def _waiting() -> Iterator[None]:
 
 
 def _show(explanation: Explanation, what: str, form: Format, limit: int | None, check: bool) -> None:
-    """Print an explanation, its check with every peer that is installed; the steps are there before the check is."""
+    """Print an explanation, then its check with every installed peer, which takes longer."""
     console = _console()
     if form is Format.text:
         for section in explanation.sections(limit, check=False):
@@ -343,7 +343,7 @@ def _print(console: Console, thing: Any) -> None:
 
 
 def _write(text: str) -> None:
-    """Write text to standard output, in ASCII where that takes nothing else."""
+    """Write text to standard output, in ASCII when its encoding has no other characters."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -372,7 +372,7 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    """Make writing safe: where the encoding lacks a character, and where the shell closed the output (``>&-``)."""
+    """Let writing never fail: not on a character that the encoding lacks, nor on a closed output (``>&-``)."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -382,7 +382,7 @@ def _prepare_streams() -> None:
 
 
 def _usage(error: Any) -> None:
-    """What is wrong with the command line itself, in one sentence; or the help, when nothing was asked for."""
+    """One sentence about a wrong command line; the help for an empty one."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return
@@ -396,7 +396,7 @@ def _usage(error: Any) -> None:
 
 
 def _received(options: Sequence[str]) -> str | None:
-    """What the command line gives for an option, under one of its names; None when it is not there."""
+    """The value that the command line has for an option, under any of its names; None without the option."""
     for word, after in zip(sys.argv[1:], [*sys.argv[2:], None], strict=True):
         name, equals, value = word.partition("=")
         if name in options:

@@ -36,16 +36,16 @@ def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
         fail("interrupted.", INTERRUPTED)
     except OSError as error:
         if error.filename is None:
-            _discard_output()  # most likely what cannot be written, and Python would try again at its end
+            _discard_output()  # most likely standard output failed, and Python would write to it again at exit
         fail(file_sentence(error))
     except MemoryError:
-        fail("there is not enough memory for this; make the problem smaller.")
+        fail("there is not enough memory: make the problem smaller.")
     except expected as error:
         fail(str(error))
 
 
 def _discard_output() -> None:
-    """Send what is still to be written on standard output nowhere."""
+    """Discard the output that Python has not written yet."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -57,7 +57,7 @@ def fail(sentence: str, status: int = 1) -> NoReturn:
 
 
 def file_sentence(error: OSError) -> str:
-    """What the system said about a file, as a sentence that names it."""
+    """The system's message about a file, as a sentence that names the file."""
     reason = (error.strerror or str(error) or type(error).__name__).rstrip(".")
     return f"{error.filename}: {reason}." if error.filename is not None else f"writing failed: {reason}."
 

@@ -56,7 +56,7 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="With --live: prin
 
 
 class BackendName(StrEnum):
-    """Who computes a training step."""
+    """The backend that computes a training step."""
 
     native = "native"
     jax = "jax"
@@ -104,7 +104,7 @@ def gpt(
         command = f"gpt --out {_quoted(out)}"
         if live:
             if backend is not BackendName.native:
-                fail("the live page shows steps of this library's own engine: leave --backend or --live out.")
+                fail("--live shows steps of retrograd's own engine: leave out --backend or --live.")
             _watch(settings, out, command, resume=resume, force=force, no_browser=no_browser)
         else:
             with _saying_what_to_do():
@@ -148,9 +148,9 @@ def moons(
 
 
 def _settings(kind: type[AnySettings], context: typer.Context, out: Path, resume: bool, force: bool) -> AnySettings:
-    """The command's options as settings; in a resumed run, those given replace the run's own."""
+    """The command's options as settings. In a resumed run, the options that are given replace the saved ones."""
     if resume and force:
-        fail("--resume goes on with the run and --force deletes it: give one of the two.")
+        fail("--resume continues the run and --force deletes it: give one of the two.")
     names = [field.name for field in dataclasses.fields(kind)]
     if resume:
         names = [name for name in names if _was_given(context, name)]
@@ -170,24 +170,24 @@ def _quoted(path: Path) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The text with control characters written out, for a terminal would obey them."""
+    """The text with control characters escaped, because a terminal would execute them."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @contextmanager
 def _saying_what_to_do() -> Iterator[None]:
-    """Turn the failure to write a run's first files into a sentence that says what to do."""
+    """Turn a failure to write the first files of a run into a sentence that says what to do."""
     try:
         yield
     except OSError as error:
-        fail(f"{file_sentence(error)} Nothing was trained: mend that, or give another folder with --out.")
+        fail(f"{file_sentence(error)} Nothing was trained: fix that, or choose another folder with --out.")
 
 
 # --- while it trains ------------------------------------------------------------------------------
 
 
 def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> None:
-    """Show a run's progress on stderr until it ends or Ctrl-C stops it, which saves and says how to go on."""
+    """Show a run's progress on stderr until it ends. Ctrl-C stops it, saves it and says how to resume it."""
     console = Console(stderr=True, highlight=False)
     last: Progress | None = None
     with StopRequest() as stop, closing(run), _Display(console, steps) as show, _saying_how_to_go_on(command):
@@ -205,12 +205,12 @@ def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> N
 def _watch(
     settings: GPTSettings | MoonsSettings, out: Path, command: str, *, resume: bool, force: bool, no_browser: bool
 ) -> None:
-    """Serve the page of a run until Ctrl-C, and say how to go on with it when it is not finished by then."""
+    """Serve the page of a run until Ctrl-C, and say how to resume the run when it is not finished by then."""
     from ..explorer.live import Live
     from ..explorer.page import bundle
     from ..explorer.session import session_for
 
-    bundle("live.js")  # what is not built is told before anything begins
+    bundle("live.js")  # raises BundleMissingError before the run begins
     with _saying_what_to_do():
         session = session_for(settings, out, resume, force)
     live = Live(session)
@@ -227,7 +227,7 @@ def _watch(
 
 @contextmanager
 def _saying_how_to_go_on(command: str) -> Iterator[None]:
-    """Turn what ends a run before its time into a sentence that says how to go on with it."""
+    """Turn an error that ends a run early into a sentence that says how to resume it."""
     try:
         yield
     except OSError as error:
@@ -278,7 +278,7 @@ class _Display:
             self._bar.stop()
 
     def _advance(self, progress: Progress) -> None:
-        """Tell the bar now and then: it draws itself five times a second, and telling it each step costs time."""
+        """Update the bar a few times a second: it redraws five times a second, and each update costs time."""
         assert self._bar is not None
         now = time.monotonic()
         if now - self._told < 0.05 and progress.step not in (1, self._steps):
@@ -318,7 +318,7 @@ def _show_losses(out: Path) -> None:
 
 
 def _show_boundary(out: Path) -> None:
-    """The moons and what the network makes of the plane around them, in the terminal and as a PNG."""
+    """The moons and the network's decision for the plane around them, in the terminal and as a PNG."""
     model, points, labels = load_moons(out)
     console = Console(highlight=False)
 

@@ -1,4 +1,4 @@
-"""What counts as a number or a sequence, and the bits of numbers: what the native engine does in C++."""
+"""Decides what is a number or a sequence, and compares the bits of numbers. The native engine does the same in C++."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _REAL = (numbers.Real, np.bool_)
 
 
 def is_number(thing: object) -> bool:
-    """Whether ``thing`` is a real number: int, float, bool, Fraction, a NumPy scalar, whatever is ``numbers.Real``.
+    """Whether ``thing`` is a real number: int, float, bool, Fraction, a NumPy scalar, any ``numbers.Real``.
 
-    Arrays, complex numbers, Decimals, text and None are not; neither is a Value.
+    Arrays, complex numbers, Decimals, text, None and Values are not.
     """
-    kind = type(thing)  # a traced number calls itself a float, so its __class__ is not asked
+    kind = type(thing)  # not __class__, which is float for the tracer of a float
     return issubclass(kind, _REAL) and not issubclass(kind, np.timedelta64)
 
 
 def to_float(thing: object, where: str) -> float:
     """``thing`` as a float.
 
-    Raises TypeError, naming ``where``, when it is no real number; NumberTooLargeError when no float can hold it.
+    Raises TypeError when it is not a real number, NumberTooLargeError when it is too large for a float; ``where`` says
+    in the message what got it.
     """
     if type(thing) is float:
         return thing
@@ -40,7 +41,7 @@ def to_float(thing: object, where: str) -> float:
 
 
 def to_tuple(sequence: Any, where: str) -> tuple[Any, ...]:
-    """The elements of ``sequence``. Raises TypeError, naming ``where``, when it has none to give."""
+    """The elements of ``sequence``. Raises TypeError when it is not iterable; ``where`` says what got it."""
     try:
         iterator = iter(sequence)
     except TypeError:
@@ -49,5 +50,5 @@ def to_tuple(sequence: Any, where: str) -> tuple[Any, ...]:
 
 
 def same_bits(x: float, y: float) -> bool:
-    """Whether two floats are the same number, NaN and the sign of zero included."""
+    """Whether two floats have the same bits: a NaN equals itself, and zero differs from minus zero."""
     return x is y or struct.pack("d", x) == struct.pack("d", y)

@@ -1,10 +1,10 @@
-"""Copying and pickling of Values and whole graphs, for both engines: no recursion, identities kept, nothing lost.
+"""Copies and pickles Values and whole graphs, for both engines, without recursion.
 
-A shared operand stays shared, gradients and labels come along, and a pickle written under one engine loads
-under the other. A node whose derivative is a function refuses, because the function refers to the original
-Values; so does a node whose operands were changed since it was recorded.
+A shared operand stays shared, gradients and labels are copied too, and a pickle written under one engine loads under
+the other. Two kinds of nodes cannot be copied: those whose derivative is a function, because it refers to the original
+Values, and those whose operands have changed since the operation was recorded.
 
-The first argument ``engine`` of the functions here is the engine that made the Value.
+The parameter ``engine`` of the functions here is the engine that made the Value.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from .. import errors
 
 __all__ = ["deep", "rebuild", "reduce", "shallow"]
 
-#: What a node is made of: its class (None for Value itself), row, operands, data, grad, output index,
+#: All that a copy of a node needs: its class (None for Value itself), row, operands, data, grad, output index,
 #: local derivatives, label and op.
 Description = tuple[type | None, str, tuple[Any, ...], float, float, int, tuple[float, ...] | None, str, str]
 
 
 def _describe(engine: Any, value: Any) -> Description:
-    """All there is to know of ``value``, except a subclass's own attributes. Raises TypeError or ChangedValueError."""
+    """``value`` without the attributes that a subclass added. Raises TypeError or ChangedValueError."""
     if _has_function(engine, value):
         raise errors.not_copyable(value)
     name = engine.row_name(value) or ("constant" if engine.is_constant(value) else "")
     cls = None if type(value) is engine.Value else type(value)
     try:
-        partials = value._local_grads  # raises ChangedValueError where the backward pass would
-    except errors.MissingDerivativeError:  # a subclass's method knows them
-        partials = None
-    local_grads = partials if name == "user" else None
+        known = value._local_grads  # raises ChangedValueError where the backward pass would
+    except errors.MissingDerivativeError:  # the derivative is a method of a subclass
+        known = None
+    local_grads = known if name == "user" else None
     op = value._op if name in ("", "user") else ""
     index = engine.output_index(value)
     return cls, name, engine.operands(value), value.data, value.grad, index, local_grads, value.label, op
 
 
 def _has_function(engine: Any, value: Any) -> bool:
-    """Whether a function was assigned to this very Value's ``_backward``."""
+    """Whether the user assigned a function to the ``_backward`` of this Value."""
     if type(value)._backward is not engine.Value._backward:  # a subclass's method, which every instance has
         return "_backward" in getattr(value, "__dict__", ())
     return bool(value._backward != value._apply_vjp)
@@ -70,7 +70,7 @@ def _build(engine: Any, description: Description) -> Any:
 
 
 def _state(engine: Any, value: Any) -> dict[str, Any]:
-    """The attributes that a subclass added, in its ``__dict__`` and its slots."""
+    """The attributes that a subclass added, from its ``__dict__`` and its slots."""
     state = dict(getattr(value, "__dict__", ()))
     for cls in type(value).__mro__:
         if cls is engine.Value:
@@ -116,7 +116,7 @@ def _copy_node(engine: Any, node: Any, memo: dict[int, Any]) -> None:
 
 
 class _Listing(threading.local):
-    """The nodes that a pickle in progress on this thread lists oldest first."""
+    """The nodes whose ancestors the pickle in progress on this thread writes already."""
 
     def __init__(self) -> None:
         self.nodes: set[int] = set()
@@ -126,10 +126,10 @@ _listing = _Listing()
 
 
 class _Ancestors:
-    """The nodes that a node was computed from, which a pickle writes before it, oldest first.
+    """The nodes from which a node was computed. A pickle writes them before the node, oldest first.
 
-    So that the operands of each are in the pickle already when it is written, and nothing recurses. Each of
-    them would list its own ancestors in turn; while the list is being written it does not.
+    So the operands of each node are in the pickle before the node itself, and pickle does not recurse. While the list
+    is being written, its nodes do not list their own ancestors again.
     """
 
     def __init__(self, nodes: list[Any]) -> None:

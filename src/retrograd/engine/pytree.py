@@ -1,8 +1,8 @@
-"""Nested structures of Values and numbers, taken apart into a flat list of leaves and put together again.
+"""Pytrees: nested structures of Values and numbers, flattened to a list of leaves and built again from one.
 
-A structure is a Value, a number, or a list, tuple, named tuple or dictionary of structures, a NumPy array
-of numbers or Values, or a module (anything with a ``parameters()`` method). The transforms and the
-gradient checker take their arguments in this form and answer in the same form.
+A pytree is a Value, a number, a list, tuple, named tuple or dictionary of pytrees, a NumPy array of numbers or Values,
+or a module (any object with a ``parameters()`` method). The transforms and the gradient check take arguments in this
+form and return results in the same form.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def _is_module(thing: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The shape of a nested structure with its leaves taken out; ``size`` is how many there were."""
+    """A pytree without its leaves; ``size`` is the number of leaves."""
 
     kind: str  #: 'leaf', 'list', 'tuple', 'dict', 'array' or 'module'
     size: int
-    original: Any = None  #: the object itself, whose type and keys a filled copy takes
+    original: Any = None  #: the object itself; a filled copy gets its type and keys
     parts: tuple[Structure, ...] = ()
 
     def fill(self, leaves: Sequence[Any]) -> Any:
@@ -126,7 +126,8 @@ _LEAF = Structure("leaf", 1)
 def flatten(tree: Any, what: str = "the argument") -> tuple[list[Leaf], Structure]:
     """The leaves of ``tree`` in order (dictionaries in their own order) and its structure.
 
-    Raises TypeError for a leaf that is neither a Value nor a real number; ``what`` names the whole in it.
+    Raises TypeError for a leaf that is neither a Value nor a real number; ``what`` is the name of ``tree`` in the
+    message.
     """
     leaves: list[Leaf] = []
     structure = _flatten(tree, what, leaves)
@@ -168,9 +169,9 @@ def _no_leaf(item: object, where: str) -> TypeError:
 
 
 def single_output(y: Any, what: str) -> Leaf:
-    """``y``, which a function returned, as a Value or a float; an array without axes counts as what it holds.
+    """The result ``y`` of a function as a Value or a float. A NumPy array without axes counts as its element.
 
-    Raises TypeError for anything else; ``what`` names it there.
+    Raises TypeError for anything else; ``what`` is the name of ``y`` in the message.
     """
     if not isinstance(y, Value) and _is_array(y) and y.shape == ():
         y = y.item()
@@ -185,9 +186,9 @@ def single_output(y: Any, what: str) -> Leaf:
 
 
 def paths(tree: Any, prefix: str = "") -> list[str]:
-    """A name for each leaf of ``tree``, as one would write it: ``x``, ``w[0]['bias']``.
+    """A name for each leaf of ``tree``, as in Python: ``x``, ``w[0]['bias']``.
 
-    A Value with a label is called by it. ``prefix`` names the whole.
+    A Value with a label has its label as its name. ``prefix`` is the name of ``tree``.
     """
     if isinstance(tree, Value):
         return [tree.label or prefix]

@@ -1,9 +1,8 @@
-"""Where in the user's program each node was recorded: file, line and function.
+"""The line of the user's program that recorded a node: file, line and function.
 
-Plain recording keeps no source lines: a line costs a walk up the stack for every node.
-Inside ``with record_sources():`` every new interior node remembers its line, as a small number that
-stands for a :class:`Location` in a table kept here. Frames inside this package are skipped, so that a
-layer of ``retrograd.nn`` is reported at the line of the user's code that called it.
+By default no source lines are kept, because each costs a walk up the stack. Inside ``with record_sources():`` every new
+interior node keeps the number of its line; the table here maps that number to a :class:`Location`. Frames of this
+package are skipped, so a layer of ``retrograd.nn`` is reported at the line of the user's code that called it.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _inside: dict[str, bool] = {}
 
 
 def _belongs_to_package(code: CodeType, frame: FrameType) -> bool:
-    """Whether a frame runs this package's code: one of its files, or a formula compiled from the op table."""
+    """Whether a frame runs code of this package: one of its files, or a formula compiled from the op table."""
     known = _inside.get(code.co_filename)
     if known is None:
         name = code.co_filename
@@ -60,7 +59,7 @@ def _belongs_to_package(code: CodeType, frame: FrameType) -> bool:
 
 
 def current_location() -> Location | None:
-    """The innermost line on this thread's stack that is not this package's, or None."""
+    """The innermost line on this thread's stack that is outside this package, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not _belongs_to_package(frame.f_code, frame):
@@ -81,9 +80,9 @@ def _number_of(location: Location) -> int:
 
 @contextmanager
 def record_sources() -> Iterator[None]:
-    """Remember the user's line of every node recorded by this thread inside the ``with`` block.
+    """Keep the user's line of every node that this thread records inside the ``with`` block.
 
-    Blocks nest, and an observer that was already set still sees every node.
+    Blocks nest. An observer that was set before still sees every node.
     """
     previous: Callable[[Value], object] | None = None
 
@@ -102,10 +101,10 @@ def record_sources() -> Iterator[None]:
 
 
 def location_of(value: Value) -> Location | None:
-    """The user's line that recorded ``value``, or None: a leaf, or recorded outside ``record_sources``."""
+    """The user's line that recorded ``value``; None for a leaf, and for a node recorded without sources."""
     return location_numbered(engine.get_source(value))
 
 
 def location_numbered(number: int) -> Location | None:
-    """The line that the engine keeps as ``number``, or None for 0 and numbers that nobody gave."""
+    """The line with this number in the table; None for 0 and for numbers that are not in it."""
     return _table[number] if 0 < number < len(_table) else None

@@ -123,14 +123,14 @@ def _flush_folder(folder: Path) -> None:
 
 @contextmanager
 def _blaming(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged index makes Python raise into one sentence that names the file."""
+    """Turn an exception that a damaged index causes into a CheckpointError that names the file."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, CheckpointError):
             raise
         raise CheckpointError(
-            f"{path} is damaged or was not written by retrograd ({_reason(error)}): start the run anew."
+            f"{path} is damaged or was not written by retrograd ({_reason(error)}): start a new run."
         ) from None
 
 
@@ -152,7 +152,7 @@ def _read_index(path: Path) -> dict[str, Any]:
         index = json.loads(text)
     except (ValueError, RecursionError):
         raise CheckpointError(
-            f"{path} is truncated or not a checkpoint: it holds {size} bytes that are not JSON; start the run anew."
+            f"{path} is truncated or not a checkpoint: it holds {size} bytes that are not JSON. Start a new run."
         ) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise CheckpointError(
@@ -175,21 +175,21 @@ def _read_tensors(folder: Path, entry: Mapping[str, Any]) -> Arrays:
         actual = path.stat().st_size
         if actual != size:
             raise CheckpointError(
-                f"{path} holds {actual} bytes and the checkpoint says {size}: it is truncated or foreign; "
-                "start the run anew."
+                f"{path} holds {actual} bytes and the checkpoint says {size}: it is truncated, or another file. "
+                "Start a new run."
             )
         content = path.read_bytes()
     except FileNotFoundError:
         raise CheckpointError(
             f"{path} is missing: a checkpoint is {INDEX} together with the file it names; "
-            "put it back, or start the run anew."
+            "put it back, or start a new run."
         ) from None
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from None
     if hashlib.sha256(content).hexdigest() != digest:
         raise CheckpointError(
-            f"{path} is not the file that {INDEX} describes (its SHA-256 differs): it is damaged or foreign; "
-            "start the run anew."
+            f"{path} is not the file that {INDEX} describes (its SHA-256 differs): it is damaged, or another file. "
+            "Start a new run."
         )
     try:
         tensors = safetensors.numpy.load(content)

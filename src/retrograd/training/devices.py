@@ -1,4 +1,4 @@
-"""Training on the devices of a JAX mesh: each step's members are divided among them, and all hold the parameters."""
+"""Data-parallel training on the devices of a JAX mesh: each has all parameters and a share of a step's members."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DataParallel:
     does not divide evenly is filled up with members of weight zero, so the mean is exact. Losses and parameters are
     those of ``loss(*member).backward()`` and ``optimizer.step()`` but for rounding, on any number of devices.
 
-    The numbers live on the devices, from the first step on; :meth:`settle` brings them back into the Values and the
+    From the first step on the numbers live on the devices; :meth:`write_back` copies them back into the Values and the
     optimizer. A step whose loss is not finite changes nothing. Where ``jax.distributed`` connects several processes,
     each makes the same calls, and ``devices`` counts all of theirs.
 
@@ -42,8 +42,8 @@ class DataParallel:
         count = len(found) if devices is None else devices
         if not 1 <= count <= len(found):
             raise ValueError(
-                f"{count} devices were asked for and JAX sees {len(found)} ({found[0].platform}): ask for 1 to "
-                f"{len(found)}, or have the CPU divided by XLA_FLAGS=--xla_force_host_platform_device_count={count}."
+                f"{count} devices were requested and JAX has {len(found)} ({found[0].platform}): request 1 to "
+                f"{len(found)}, or split the CPU with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
             )
         mesh = jax.sharding.Mesh(np.asarray(found[:count]), ("members",))
         self._whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
@@ -77,8 +77,8 @@ class DataParallel:
             self._state, loss = self._update(self._state, sums, rate)
             return float(loss)
 
-    def settle(self) -> None:
-        """Bring parameters and the optimizer's memory back from the devices; later steps go on with them."""
+    def write_back(self) -> None:
+        """Copy the parameters and the optimizer's state from the devices into the Values and the optimizer."""
         if self._state is None:
             return
         parameters, first, second, steps = (np.asarray(array) for array in self._state)
@@ -90,7 +90,7 @@ class DataParallel:
     # --- a step's members -----------------------------------------------------------------------------------------
 
     def _bucketed(self, members: Sequence[Member]) -> list[tuple[_Parts, Any, Any]]:
-        """The members by structure: what runs on the devices, and their inputs and weights divided among those."""
+        """The members grouped by structure: for each group its functions, and its inputs and weights on the devices."""
         chosen: dict[int, list[Member]] = {}
         for member in members:
             chosen.setdefault(self._number_of(member), []).append(member)
@@ -113,7 +113,7 @@ class DataParallel:
         return len(self._functions) - 1
 
     def _placed(self, arrays: Any, sharding: Any) -> Any:
-        """NumPy's arrays on the devices; each process gives those that are its own."""
+        """NumPy arrays put on the devices; each process puts its part on its own devices."""
         jax = self._jax
         if jax.process_count() == 1:
             return jax.device_put(arrays, sharding)
@@ -129,7 +129,7 @@ class DataParallel:
     # --- what runs on the devices ---------------------------------------------------------------------------------
 
     def _parts(self, function: JaxFunction) -> _Parts:
-        """Jitted: a whole step, for members that are all alike; and adding a bucket's share to ``sums``."""
+        """Two jitted functions: a whole step, for members of one structure, and one that adds a group to ``sums``."""
         jax, update = self._jax, _guarded(_adam(self._optimizer))
 
         def mean(parameters: Any, inputs: Any, weights: Any) -> Any:
@@ -150,7 +150,7 @@ class DataParallel:
 
 
 def _guarded(update: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, Any]]:
-    """An update that leaves everything as it was when the loss is not finite, and gives the loss too."""
+    """An update that changes nothing when the loss is not finite, and that also returns the loss."""
 
     def step(state: Any, sums: Any, rate: Any) -> tuple[Any, Any]:
         import jax.numpy as jnp

@@ -32,7 +32,7 @@ class Progress:
 
 
 def read_log(out: PathLike) -> list[dict[str, Any]]:
-    """The log of a run, one dict a step; a line that a crash cut short, or that is not ours, is left out."""
+    """The log of a run, one dict for each step. Lines that are cut short, or not of a log, are left out."""
     try:
         lines = (Path(out) / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:

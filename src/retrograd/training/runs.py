@@ -65,7 +65,7 @@ def train_gpt(
     AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
     """
     if eager and backend != "native":
-        raise ValueError("eager is a way of this library's own engine: leave it out, or the backend.")
+        raise ValueError("eager=True runs on retrograd's own engine: leave out eager or the backend.")
     return _start(gpt_task(settings, backend, devices), Path(out), resume, force, save_every, eager)
 
 
@@ -88,13 +88,13 @@ def train_moons(
 def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
     """Begin the run in ``out``, or restore it, and return how many steps are done. Raises as :func:`train_gpt` does."""
     if out.exists() and not out.is_dir():
-        raise CheckpointError(f"{out} is a file, and a run needs a folder: give another name.")
+        raise CheckpointError(f"{out} is a file, and a run needs a folder: choose another name.")
     if resume:
         return _restore(task, out)
     if run_exists(out) and not force:
         raise CheckpointError(
-            f"{out} already holds a run: resume it (--resume), force a new one in its place (--force), "
-            "or give another folder (--out)."
+            f"{out} already holds a run: resume it (--resume), replace it by a new one (--force), "
+            "or choose another folder (--out)."
         )
     clear_run(out)
     save_run(task, out, 0)
@@ -104,7 +104,7 @@ def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
 def _start(
     task: Task, out: Path, resume: bool, force: bool, save_every: float, eager: bool
 ) -> Generator[Progress, None, None]:
-    """Open the run, so that whatever is wrong is raised here and not at the first step."""
+    """Open the run here, so that an error is raised now and not at the first step."""
     done = open_run(task, out, resume, force)
     run_step: StepFunction = one_step if eager or ENGINE == "reference" else compiled_step
     if task.mesh is not None:
@@ -207,7 +207,7 @@ def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
 def save_run(task: Task, out: Path, done: int) -> None:
     """Write the checkpoint of a run of which ``done`` steps are finished."""
     if task.mesh is not None:
-        task.mesh.settle()
+        task.mesh.write_back()
     settings = dataclasses.asdict(task.settings)
     config = {"kind": KINDS[type(task.settings)], "settings": settings, **task.config}
     save_checkpoint(out, Checkpoint(done, config, task.model.state_dict(), task.optimizer.state_dict()))
@@ -226,10 +226,10 @@ def _restore(task: Task, out: Path) -> int:
     if task.settings.steps < checkpoint.step:
         raise CheckpointError(
             f"the run in {out} has finished {checkpoint.step} steps, more than {task.settings.steps}: "
-            f"ask for {checkpoint.step} or more."
+            f"set steps to {checkpoint.step} or more."
         )
     if any(checkpoint.config.get(key) != value for key, value in task.config.items()):
-        raise CheckpointError(f"the data is not what the run in {out} was started with: give the same file.")
+        raise CheckpointError(f"the run in {out} was started with other data: give it the same file.")
     task.model.load_state_dict(checkpoint.parameters)
     task.optimizer.load_state_dict(checkpoint.optimizer)
     random.setstate(checkpoint.random_state)
@@ -260,8 +260,8 @@ def _settings_of(checkpoint: Checkpoint, kind: type[AnySettings], out: PathLike)
     found = checkpoint.config.get("kind")
     if found != KINDS[kind]:
         raise CheckpointError(
-            f"{out} holds a run of the kind {found!r}, not {KINDS[kind]!r}: resume it as what it is, "
-            "or give another folder."
+            f"{out} holds a run of the kind {found!r}, not {KINDS[kind]!r}: resume it as a {found!r} run, "
+            "or choose another folder."
         )
     defaults, settings = dataclasses.asdict(kind()), checkpoint.config.get("settings")
     if not isinstance(settings, dict) or settings.keys() != defaults.keys():

@@ -14,7 +14,7 @@ __all__ = ["sample", "sampling_tokens"]
 
 
 def sampling_tokens(vocabulary: Vocabulary, block_size: int, temperature: float, prompt: str) -> list[int]:
-    """The tokens of a prompt, once the wishes of :func:`sample` are found possible.
+    """The tokens of a prompt, after a check of the arguments of :func:`sample`.
 
     Raises DataError for a prompt with a character outside the vocabulary or too long to go on from, and for a
     temperature that is negative or not a number.

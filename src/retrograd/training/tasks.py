@@ -36,7 +36,7 @@ __all__ = [
 MOST_PARAMETERS = 10_000_000
 MOST_POINTS = 100_000
 
-#: Runs that are resumed go on with the same bits, so their steps are not left to a tier that takes over at some time.
+#: A resumed run must go on with the same bits, so no other tier may take over in the middle of a run.
 _TIER: Tier = "vm"
 
 #: Who computes: this library, or JAX on its devices.
@@ -124,7 +124,7 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
         return losses[0] if len(losses) == 1 else sum(losses) / len(losses), None
 
     def members(step: int) -> list[tuple[list[Index]]]:
-        # What the model cannot see is left out, so that all long documents are alike.
+        # The model sees only block_size tokens: cut the rest, so that one program serves all long documents.
         return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
     loss = compiled_function(model.loss, pure=True, tier=_TIER)
@@ -167,7 +167,7 @@ def _mesh(loss: Callable[..., Value], optimizer: Adam, backend: Backend, devices
 
         return DataParallel(loss, optimizer, devices)
     if devices is not None:
-        raise ValueError("devices are chosen for the JAX backend alone: leave them out, or ask for backend 'jax'.")
+        raise ValueError("devices needs the JAX backend: leave devices out, or set backend='jax'.")
     return None
 
 
@@ -186,7 +186,7 @@ def build_gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
 def moons_task(settings: MoonsSettings) -> Task:
     """A fresh MLP and the two moons. Seeds Python's ``random``."""
     if settings.points > MOST_POINTS:
-        raise ValueError(f"the moons can have at most {MOST_POINTS:,} points; {settings.points:,} were asked for.")
+        raise ValueError(f"the moons can have at most {MOST_POINTS:,} points, not {settings.points:,}.")
     random.seed(settings.seed)
     points, labels = make_moons(settings.points, settings.noise, settings.seed)
     model = MLP(2, [16, 16, 1])
@@ -209,7 +209,7 @@ def moons_task(settings: MoonsSettings) -> Task:
 
     @compiled_function(pure=True, tier=_TIER)
     def accuracy() -> Value:
-        # A comparison would be a guard that other weights break: the choice is part of the program instead.
+        # where() is part of the compiled program; a comparison would be a guard that fails when the weights change.
         sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]
         share: Value = mean(sides)
         return share

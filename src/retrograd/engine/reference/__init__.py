@@ -1,6 +1,6 @@
-"""The reference engine: automatic differentiation in plain Python, to be read and to be compared with.
+"""The reference engine: automatic differentiation in plain Python, written to be read.
 
-Start with :mod:`retrograd.engine.reference.value`; :mod:`.rules` turns the op table into Python functions.
+The tests compare the native engine with it, bit for bit. Start with :mod:`retrograd.engine.reference.value`.
 """
 
 from . import calls, modes, nary, nodes, steps, value

@@ -1,4 +1,4 @@
-"""What the reference engine offers besides Values: every row as a function, sums of products, gradients by name."""
+"""The functions of the reference engine: every row of the op table as a function, weighted sums, and gradients."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The C library's mathematics, as the native engine calls it: IEEE results, never an exception.
+"""The functions of the C library's ``libm``, as the native engine calls them: IEEE results, never an exception.
 
-Python's ``math`` raises on overflow and has its own ``lgamma`` and ``hypot``; the reference
-engine must agree with the native one bit for bit, so it calls the very same library functions.
-The few primitives that the C library lacks (``mod``, ``floordiv``, ``polygamma``) are written
-here and, with the same operations in the same order, in ``native/ops/special.hpp``.
+Python's ``math`` raises on overflow and has its own ``lgamma`` and ``hypot``. The reference engine must agree with the
+native engine bit for bit, so it calls the same functions of the same library. The C library lacks a few primitives
+(``mod``, ``floordiv``, ``polygamma``); they are written here and again, with the same operations in the same order, in
+``native/ops/special.hpp``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each thread of the reference engine has of its own: its identity, its modes and its hooks."""
+"""The state that each thread of the reference engine has of its own: identity, modes, hooks. And the backward lock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Tape(threading.local):
-    """One thread's modes. ``thread`` is the identity that its interior nodes carry."""
+    """The modes of one thread. Its interior nodes keep ``thread``, the identity of the thread."""
 
     def __init__(self) -> None:
         self.thread = object()

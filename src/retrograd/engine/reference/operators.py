@@ -90,7 +90,7 @@ class Operators:
         """This Value itself: it is real. NumPy calls it."""
         return self
 
-    # --- comparisons look at the data; sets and dicts look at the identity
+    # --- comparisons compare the data; sets and dicts use the identity
 
     def __lt__(self, other: Any) -> bool:
         return _compare(operator.lt, self, other)
@@ -115,7 +115,7 @@ class Operators:
     def __bool__(self) -> bool:
         return self._data != 0.0
 
-    # --- a bare number would cut the gradient without a word
+    # --- conversions to a plain number would silently cut the gradient
 
     def __float__(self) -> NoReturn:
         raise errors.no_float("float()")
@@ -133,7 +133,7 @@ class Operators:
 def _binary(name: str, left: Any, right: Any) -> Any:
     """Record a row for an operator.
 
-    A foreign operand gets NotImplemented, so that Python raises its own TypeError, or NumPy takes over and
+    NotImplemented for an operand that is neither a Value nor a number: then Python raises its own TypeError, or NumPy
     applies the operator to each element of an array.
     """
     for operand in (left, right):

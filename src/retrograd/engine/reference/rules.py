@@ -1,9 +1,8 @@
 """The op table as Python functions of floats: forward, domain and local derivatives of every row.
 
-A :class:`Rule` is one row with its formulas compiled. The reference engine asks it three things: what is
-the result, does an operand lie outside the domain, and what are the local derivatives. Everything here is
-IEEE arithmetic on floats (division by zero is an infinity); whether a domain violation raises is the
-engine's business.
+A :class:`Rule` is one row with its formulas compiled. It gives the reference engine three things: the result, whether
+an operand lies outside the domain, and the local derivatives. Everything here is IEEE arithmetic on floats (division by
+zero is an infinity); the engine decides whether a domain violation raises.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Rule:
     partials: tuple[Partial, ...]
 
     def violation(self, numbers: Sequence[float], y: float, raising: Collection[str]) -> int | None:
-        """Index of the first domain entry that holds, if its kind is in ``raising``; else None: all is well."""
+        """Index of the first domain entry that the operands violate, if ``raising`` has its kind; else None."""
         for index, (domain, holds) in enumerate(self.domain):
             if holds(*numbers, y):
                 return index if domain.kind in raising else None
@@ -90,7 +89,7 @@ class NaryRule:
         ]
 
     def rest(self, xs: Sequence[float], output: int) -> Sequence[float]:
-        """What a formula calls ``rest``, for each operand."""
+        """The variable ``rest`` of the formulas, for each operand."""
         if self.row.name == "prod":
             return products_of_others(xs)
         if self.row.name == "logsumexp":
@@ -119,7 +118,7 @@ def products_of_others(xs: Sequence[float]) -> list[float]:
 
 
 def largest(xs: Sequence[float]) -> float:
-    """What a formula calls ``m``: the fold of the row ``max``, in which a NaN wins."""
+    """The variable ``m`` of the formulas: the largest operand, or NaN if there is one."""
     m = float("-inf")
     for a in xs:
         m = m if m != m or m >= a else a
@@ -127,7 +126,7 @@ def largest(xs: Sequence[float]) -> float:
 
 
 def label(row: Op | NaryOp, numbers: Sequence[float | None]) -> str:
-    """What ``_op`` shows: the row's label, with a power's constant exponent or base (``**2``, ``2**``).
+    """The text of ``_op``: the row's label; for a power, its constant exponent or base (``**2``, ``2**``).
 
     ``numbers`` are the operands that are plain numbers, None in place of the others.
     """
@@ -156,7 +155,7 @@ def _partial(text: str, names: Sequence[str]) -> Partial:
 
 
 def _forward(row: Op) -> Function:
-    """A row's function of its operands, known from here on to the formulas that call it."""
+    """A row's function of its operands. The formulas of later rows can call it."""
     if not row.primitive and row.name != "div":
         _FUNCTIONS[row.name] = _compile(row.forward, operand_names(row.name)[:-1])
     return _FUNCTIONS[row.name]

@@ -115,7 +115,7 @@ def make_moons(n: int = 100, noise: float = 0.1, seed: int = 1337) -> tuple[list
     Raises DataError for fewer than two points or a noise that is negative or not finite.
     """
     if n < 2:
-        raise DataError(f"the moons need at least two points, one each; {n} were asked for.")
+        raise DataError(f"the moons need at least two points, one each, not {n}.")
     if not 0 <= noise < math.inf:
         raise DataError(f"the noise must be a number from 0 up, and finite; it is {noise}.")
     draw = random.Random(seed)
@@ -125,5 +125,5 @@ def make_moons(n: int = 100, noise: float = 0.1, seed: int = 1337) -> tuple[list
     angles = [math.pi * i / max(n - upper - 1, 1) for i in range(n - upper)]
     points += [(1 - math.cos(t), 0.5 - math.sin(t), 1) for t in angles]
     draw.shuffle(points)
-    places = [(x + draw.gauss(0, noise), y + draw.gauss(0, noise)) for x, y, _ in points]
-    return places, [label for _, _, label in points]
+    moved = [(x + draw.gauss(0, noise), y + draw.gauss(0, noise)) for x, y, _ in points]
+    return moved, [label for _, _, label in points]
