@@ -478,7 +478,7 @@ def test_the_command_prints_its_address_and_ctrl_c_saves(tmp_path: Path, needs_b
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
         assert process.wait(20) == 130
-    assert "stopped after step 3 of 100, and saved; go on with: retrograd train moons --out" in said
+    assert "stopped after step 3 of 100, and saved; resume with: retrograd train moons --out" in said
     again = subprocess.run([*command, "--out", str(out)], cwd=ROOT, capture_output=True, text=True)
     assert again.returncode == 1
     assert "already holds a run" in again.stderr

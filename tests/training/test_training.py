@@ -334,7 +334,7 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "stopping after this step, and saving; Ctrl-C again interrupts at once\n" in stderr
-        assert f"stopped after step {done} of 1000000, and saved; go on with: retrograd train gpt --out {out}" in stderr
+        assert f"stopped after step {done} of 1000000, and saved; resume with: retrograd train gpt --out {out}" in stderr
         assert "--resume" in stderr
         assert "Traceback" not in stderr
         assert done >= 3

@@ -233,7 +233,7 @@ def _saying_how_to_go_on(command: str) -> Iterator[None]:
     except OSError as error:
         fail(
             f"{file_sentence(error)} The run's last checkpoint is kept; "
-            f"when that is mended, go on with: retrograd train {command} --resume"
+            f"fix that, then resume with: retrograd train {command} --resume"
         )
     except KeyboardInterrupt:
         fail(
@@ -244,7 +244,7 @@ def _saying_how_to_go_on(command: str) -> Iterator[None]:
 
 def _fail_stopped(step: int, steps: int, command: str) -> NoReturn:
     fail(
-        f"stopped after step {step} of {steps}, and saved; go on with: retrograd train {command} --resume",
+        f"stopped after step {step} of {steps}, and saved; resume with: retrograd train {command} --resume",
         INTERRUPTED,
     )
 
