@@ -218,7 +218,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["explain", "open('x')"], "text in quotes"),
         (["explain", "a*b", "a=2", "b=two"], "b='two' is not a number"),
         (["explain", "a*b", "a=2", "b"], "'b' is not of the form name=value"),
-        (["explain", "a", "a=1,2"], "a is given a list, [1.0, 2.0]"),
+        (["explain", "a", "a=1,2"], "a is a list, [1.0, 2.0]"),
         (["explain", "a", "a=1,,2"], "a='' is not a number"),
         (["explain", "--formt", "a", "a=1"], "'a' is not of the form name=value"),
         (["explain", "--formt", "a=1"], "there is no option --formt"),

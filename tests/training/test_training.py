@@ -147,7 +147,7 @@ def test_what_resuming_refuses(small, tmp_path):
         (replace(small, n_embd=8), "was started with n_embd 4, not 8"),
         (replace(small, seed=1), "was started with seed 42, not 1"),
         (replace(small, steps=7), "has finished 8 steps, more than 7"),
-        (replace(small, data=str(other)), "the data is not what the run"),
+        (replace(small, data=str(other)), "was started with other data"),
     ):
         with pytest.raises(CheckpointError, match=message):
             train_gpt(settings, run, resume=True)
@@ -334,7 +334,8 @@ def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_pa
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "stopping after this step, and saving; Ctrl-C again interrupts at once\n" in stderr
-        assert f"stopped after step {done} of 1000000, and saved; resume with: retrograd train gpt --out {out}" in stderr
+        assert f"stopped after step {done} of 1000000, and saved; resume with: retrograd train gpt" in stderr
+        assert f"--out {out}" in stderr
         assert "--resume" in stderr
         assert "Traceback" not in stderr
         assert done >= 3
