@@ -195,6 +195,9 @@ def test_every_operator_is_within_four_ulp(show: Show, row: Any) -> None:
         for edge, local in zip(trace.edges, got["local"], strict=True):
             if edge.local is not None:
                 assert allowed(row, math.nan if local is None else local, edge.local), (point, edge, local)
+    said, expected = (json.loads(text)["words"] for text in (page.trace(), trace.to_json()))
+    for name in ("nodes", "formulas", "derivatives", "rules"):
+        assert said[name] == expected[name], "the page writes the row as Python does"
 
 
 @pytest.mark.parametrize("row", NARY, ids=lambda row: row.name)

@@ -55,7 +55,7 @@ class Explorer:
         return file
 
     def widget(self) -> Any:
-        """The live widget, for those who have anywidget: its cursor (``step``) and edited ``values`` are Python's too.
+        """The live widget (needs anywidget); Python reads and sets its ``step`` and its edited ``values``.
 
         What a notebook shows without it, a frame, survives saving and export; a widget needs its kernel.
         Raises MissingExtraError without anywidget.

@@ -1,4 +1,4 @@
-"""``retrograd train --live``: a run that is watched and steered from a page in the browser.
+"""``retrograd train --live``: a page in the browser shows a training run and steers it.
 
 The training stays in the thread that called :meth:`Live.run`; the server's threads hand it what the page asks for and
 wait for the answer. The page is at ``/TOKEN/``, and below it are
@@ -33,7 +33,7 @@ from http import HTTPStatus
 from typing import Any
 
 from ..errors import AnomalyError
-from ..trace.codec import number_to_json
+from ..trace.columns import number_to_json
 from ..training import SAVE_EVERY
 from .explorer import VERSION, Explorer
 from .page import document
@@ -42,11 +42,11 @@ from .session import Entry, Session
 
 __all__ = ["Live"]
 
-#: Seconds between two messages while it runs as fast as it goes, and how long a request waits for its answer.
+#: Seconds between two messages of a run without a pace, and how long a request waits for its answer.
 _EVERY, _PATIENCE = 0.05, 120.0
-#: A run is paced to last about so many seconds, until the page says otherwise.
+#: A run starts with a pace at which it lasts about this many seconds.
 _LASTING = 10.0
-#: The fastest pace that may be asked for, in steps a second; 0 stands for no limit.
+#: The fastest pace that the page may set, in steps a second; 0 means no limit.
 _FASTEST = 1000.0
 
 
@@ -95,7 +95,7 @@ class Live:
             self.session.save()
 
     def _answer(self) -> None:
-        """Do what is asked for, waiting for it as long as there is nothing else to do."""
+        """Run the tasks that were asked for; wait for one while there is nothing else to do."""
         wait = min(0.1, max(0.0, self._due - time.monotonic())) if self.running else 0.1
         try:
             while True:
@@ -114,7 +114,7 @@ class Live:
                 self._asked.get_nowait()[1].set_exception(ValueError("the training has ended."))
 
     def _advance(self) -> None:
-        """One step, and a message about it unless the last one has only just been sent."""
+        """Make one step, and publish it unless the last message was sent a moment ago."""
         now = time.monotonic()
         self._due = max(self._due + 1 / self.pace, now) if self.pace else now
         last = self.session.done + 1 >= self.session.steps
@@ -142,7 +142,7 @@ class Live:
         self.server.publish({"event": "progress", "entries": entries, "look": self._look, "state": self.state()})
 
     def opening(self) -> dict[str, Any]:
-        """The first message of a page. The first page of all sets a new run going."""
+        """The first message of a page. The first page that opens starts a new run."""
         if not self._begun:
             self._begun = self.running = True
             self._due = time.monotonic() + 0.5
@@ -218,7 +218,7 @@ class Live:
     # --- the server's threads -----------------------------------------------------------------------
 
     def _ask(self, task: Callable[[], Any]) -> Any:
-        """Have the training's thread do something, and wait for it."""
+        """Run a task in the training's thread and return its result."""
         if self._ended.is_set():
             raise ValueError("the training has ended.")
         future: Future[Any] = Future()
@@ -238,7 +238,7 @@ class Live:
             return Answer.json({"problem": "the training is busy."}, HTTPStatus.SERVICE_UNAVAILABLE)
 
     def _graph(self, query: Mapping[str, Any]) -> Answer:
-        """The explorer's page, or one that says in a sentence why there is none."""
+        """The explorer's page of a step, or a page with the reason why there is none."""
         try:
             step = _whole(query, "step")
             example = _whole(query, "example") if "example" in query else None

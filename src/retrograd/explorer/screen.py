@@ -27,7 +27,7 @@ from .timeline import Timeline
 
 __all__ = ["HELP", "Screen", "View"]
 
-#: The narrowest terminal that is drawn for; a narrower one cuts lines off.
+#: The narrowest supported terminal; a narrower one cuts lines off.
 _NARROWEST = 20
 #: A node's line also says how it was computed where there is room for that much of it.
 _FORMULA = 8
@@ -48,7 +48,7 @@ HELP = (
 
 @dataclass(slots=True)
 class View:
-    """What is being looked at."""
+    """What is shown: the step, how far it is scrolled, and what is being typed."""
 
     step: int = 0
     scroll: int = 0  #: the lines of the step's text that are above the window
@@ -80,7 +80,7 @@ class Screen:
         return [self.head(view, width), *body, self.foot(view, width)] if framed else body
 
     def body(self, view: View, text: list[Text], width: int, height: int) -> list[Text]:
-        """The nodes above, the step below; where not both fit, the step comes first, and what is cut off is told."""
+        """The nodes above, the step below. If both do not fit, the step has priority and a line says what is cut."""
         room = height if height < 7 else max(min(len(text), height - 5), height // 2)
         view.scroll = max(0, min(view.scroll, len(text) - room))
         shown = text[view.scroll : view.scroll + room]
@@ -202,5 +202,5 @@ class Screen:
 
 
 def _harmless(text: str) -> str:
-    """The text with spaces for what a terminal would obey."""
+    """The text with control characters replaced by spaces."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""A web server for one person on this machine: loopback only, and only for who knows the token in the address.
+"""A web server for one person on this machine: loopback only, and only with the token in the address.
 
 Every request must name the token as the first part of its path, this server as its host (so that no other name can be
 made to point here), and, where it says where it comes from, this very page. Nothing is answered to anyone else,
@@ -24,11 +24,11 @@ __all__ = ["Answer", "Pages", "Server"]
 
 #: The longest body that is read, in bytes, and the longest address.
 _LONGEST_BODY, _LONGEST_PATH = 4096, 1024
-#: Seconds after which a silent client is given up, and between two signs of life of a stream.
+#: Seconds until a silent client is disconnected, and between two keep-alive messages of a stream.
 _PATIENCE, _ALIVE = 30.0, 10.0
-#: What a browser may say of where a request comes from: nothing, this page, or the address line.
+#: The accepted values of Sec-Fetch-Site: missing, this page, or ("none") the address bar.
 _OURS = (None, "same-origin", "none")
-#: Streams that are open at a time, and messages that wait in one before it is given up.
+#: The most open streams, and the most messages that wait in one before it is closed.
 _MOST_STREAMS, _MOST_WAITING = 16, 1000
 
 
@@ -84,7 +84,7 @@ class Server:
         self._http.server_close()
 
     def publish(self, thing: Any) -> None:
-        """Send a message to every open stream; one whose client does not keep up is ended."""
+        """Send a message to every open stream; close a stream whose client does not keep up."""
         text = json.dumps(thing, allow_nan=False)
         with self._lock:
             for stream in list(self._streams):
@@ -117,7 +117,7 @@ class _Http(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
+        """Ignore clients that disconnect."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE
 
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002  # the base class's name
-        """Say nothing: the terminal is the user's, and the addresses hold the token."""
+        """Log nothing: the terminal is the user's, and the addresses contain the token."""
 
     def do_GET(self) -> None:
         parts = self._admitted()
@@ -253,7 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _messages(stream: queue.Queue[str | None]) -> Iterator[str]:
-    """What comes through a stream until it ends; an empty text now and then, as a sign of life."""
+    """The messages of a stream until it ends; an empty text now and then keeps the connection alive."""
     while True:
         try:
             text = stream.get(timeout=_ALIVE)

@@ -1,4 +1,4 @@
-"""A training run under a cursor: one step on, back to any step with the same numbers, and a look at any step's graph.
+"""A training run with time travel: one step on, back to any step with the same numbers, the graph of any step.
 
 Going back restores the nearest of the states that are kept in memory and runs on from there; since everything random
 comes from the seed, the steps come out the same, bit for bit. Looking (at samples, at a graph) changes nothing.
@@ -45,7 +45,7 @@ from ..training.data import Vocabulary, make_moons
 
 __all__ = ["Entry", "GPTSession", "MoonsSession", "Session", "session_for"]
 
-#: Steps between two states that are kept, and how many are kept: then every other one is let go.
+#: Steps between two kept states, and how many states are kept before every second one is dropped.
 _KEEP_EVERY, _MOST_KEPT = 25, 128
 #: Columns and rows of the decision field.
 FIELD = (72, 48)
@@ -63,7 +63,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Everything that the steps to come depend on."""
+    """The state on which all later steps depend."""
 
     parameters: list[float]
     optimizer: dict[str, Any]
@@ -114,7 +114,7 @@ class Session:
         return entry
 
     def seek(self, step: int) -> None:
-        """Go to where ``step`` steps are done, and forget the later ones. Raises ValueError where there are none."""
+        """Go back to the state after ``step`` steps and drop the later ones. Raises ValueError for a later step."""
         if not 0 <= step <= self.done:
             raise ValueError(f"the run can go back to the steps 0 to {self.done}; {step} is none of them.")
         if step == self.done:
@@ -149,7 +149,7 @@ class Session:
 
     @contextmanager
     def _elsewhere(self, step: int) -> Iterator[None]:
-        """Inside, the model is as it was after ``step`` steps; afterwards everything is as before."""
+        """A context in which the model is as it was after ``step`` steps; on leaving, everything is restored."""
         here, done, entries, kept, loss = self._state(), self.done, self.entries, self._kept, self._loss
         try:
             self.seek(step)
@@ -176,7 +176,7 @@ class Session:
             self._kept = {step: state for step, state in self._kept.items() if step % self._keep_every == 0}
 
     def save(self) -> None:
-        """Write the checkpoint and the log, with which ``--resume`` goes on."""
+        """Write the checkpoint and the log from which ``--resume`` continues."""
         lines = "".join(log_line(entry.progress) for entry in self.entries)
         write_atomically(self.out / LOG, lines.encode())
         save_run(self.task, self.out, self.done)
@@ -210,7 +210,7 @@ class Session:
         return {"kind": self.kind, "layers": self.layers, "hidden": self.task.hidden}
 
     def picture(self) -> dict[str, Any]:
-        """What the model makes of its problem now."""
+        """The model's present output, for the page."""
         raise NotImplementedError  # abstract: the sessions of the moons and of the GPT each draw their own
 
 
@@ -268,7 +268,7 @@ def session_for(settings: GPTSettings | MoonsSettings, out: Path, resume: bool =
 
 
 def scores_of(model: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What an MLP with one output says of many points: its own sums, for all of them at once, without a graph."""
+    """The outputs of an MLP with one output at many points, computed with arrays and without a graph."""
     assert isinstance(model, MLP)
     values = points
     with np.errstate(over="ignore", invalid="ignore"):

@@ -14,7 +14,7 @@ from ..trace import Trace
 
 __all__ = ["small_svg"]
 
-#: The most operations that are drawn; larger graphs are text alone.
+#: The most operations that are drawn; a larger graph is shown as text only.
 LARGEST = 24
 _WIDTH, _HEIGHT, _SMALL = 104, 44, 26
 _ACROSS, _DOWN, _MARGIN = 44, 14, 8

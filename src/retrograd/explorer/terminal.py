@@ -34,7 +34,7 @@ try:
 except ImportError:  # Windows
     termios = tty = None  # type: ignore[assignment]
 
-#: What terminals send for the keys that are not characters.
+#: The escape sequences of keys that are not characters.
 _SEQUENCES = {
     "\x1b[C": "right", "\x1bOC": "right", "\x1b[D": "left", "\x1bOD": "left",
     "\x1b[A": "up", "\x1bOA": "up", "\x1b[B": "down", "\x1bOB": "down",
@@ -93,7 +93,7 @@ class Player:
                     return
 
     def tick(self) -> None:
-        """One step on when it is time for it; the end stops the play."""
+        """Make the next step of a playing trace when it is due; stop at the end."""
         if self.view.playing and time.monotonic() >= self.due:
             self.go(self.view.step + 1)
             self.due = time.monotonic() + self.seconds
@@ -178,7 +178,7 @@ class Player:
 
 
 class _Terminal:
-    """The terminal while it is ours: keys in, pictures out, and the way it was when we leave."""
+    """The terminal in raw mode: reads keys, draws views, and restores the terminal at the end."""
 
     def __init__(self, keys: int, out: TextIO) -> None:
         self.keys, self.out = keys, out
@@ -229,12 +229,12 @@ class _Terminal:
         raise SystemExit(128 + number)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        # Python passes over what is raised in the middle of a finalizer: whoever waits for a key asks, too.
+        # Python ignores exceptions raised inside a finalizer, so the loop that waits for a key checks the flag as well.
         self._interrupted = True
         raise KeyboardInterrupt
 
     def _suspend(self, number: int, frame: FrameType | None) -> None:
-        """Ctrl-Z: hand the terminal back, stop, and take it again when we are woken."""
+        """Ctrl-Z: restore the terminal, stop, and take it again when the process continues."""
         self._give_back()
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)

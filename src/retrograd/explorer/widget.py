@@ -1,4 +1,4 @@
-"""The explorer as a live notebook widget, for those who have anywidget: its step and its numbers are Python's too."""
+"""The explorer as a live notebook widget (needs anywidget); Python reads and sets its step and its numbers."""
 
 from __future__ import annotations
 

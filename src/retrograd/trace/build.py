@@ -167,7 +167,7 @@ class TraceBuilder:
         """Simulate the pass: seed the root, then visit the operations from the newest to the oldest."""
         self.grads[root] = 1.0
         yield Step("seed", (root,), fill(SENTENCES["seed"], name=self.about[root].name))
-        for number in reversed(self.operations):
+        for number in reversed([*self.operations]):
             yield self.visit(number)
 
     def visit(self, number: int) -> Step:

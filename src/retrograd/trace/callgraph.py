@@ -1,6 +1,6 @@
-"""Which call of the program recorded each node: the structure by which a large graph is folded.
+"""The call graph of a recorded program: which call recorded each node. A large graph folds by it.
 
-Inside ``with record_calls() as calls:`` the stack is read at every new node, and the calls found there make a tree:
+Inside ``with record_calls() as calls:`` every new node reads the call stack, and the calls found there make a tree:
 a method of a module, such as ``layers[0].attn_wq``, or a function, such as ``gpt(token_id=4, pos_id=0)``. Nothing is
 guessed: a node belongs to the innermost call that was running when it was recorded. Calls inside this package count
 only when they are of :mod:`retrograd.nn`; comprehensions and lambdas count as part of the function around them.
@@ -100,7 +100,7 @@ def names_in(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
 
 
 class record_calls:  # noqa: N801  # named like a function, as contexts are
-    """A context in which the call of every node that this thread records is noted. It gives a :class:`Calls`."""
+    """A context that notes, for every node that this thread records, the call that recorded it."""
 
     def __init__(self) -> None:
         self.calls = Calls()
@@ -127,7 +127,7 @@ class record_calls:  # noqa: N801  # named like a function, as contexts are
             self._previous(node)
 
     def _current(self, innermost: FrameType) -> int:
-        """The call that the running frame is in; frames that have ended are forgotten, new ones become calls."""
+        """The call of the running frame. Drops frames that have ended and makes calls of new ones."""
         fresh: list[FrameType] = []
         frame: FrameType | None = innermost
         while frame is not None and frame not in self._known:
@@ -143,7 +143,7 @@ class record_calls:  # noqa: N801  # named like a function, as contexts are
         return self._known[innermost][0]
 
     def _call_of(self, frame: FrameType, parent: int, within: Module | None) -> tuple[int, Module | None]:
-        """The call that a new frame makes, and the module it is in; the parent's when it makes none."""
+        """The call of a new frame, and the module it runs in; those of the parent if the frame makes no call."""
         code = frame.f_code
         if code.co_name.startswith("<") or not _counts(code):
             return parent, within
@@ -175,7 +175,7 @@ class record_calls:  # noqa: N801  # named like a function, as contexts are
         return shown or type(module).__name__, path, "module"
 
     def _see(self, namespace: Mapping[str, Any]) -> None:
-        """Remember the variables of a user's file, where leaves may have names."""
+        """Remember the variables of a user's file, because they may name leaves."""
         outside = not str(namespace.get("__file__", "")).startswith(_PACKAGE)
         if outside and not any(namespace is known for known in self.calls.namespaces):
             self.calls.namespaces.append(namespace)
@@ -186,7 +186,7 @@ def _shown(argument: Any) -> bool:
 
 
 def _line(frame: FrameType | None) -> Location | None:
-    """The line of a user's frame that is calling; inside this package the nearest such line further out."""
+    """The line of the user's code that made a call; frames inside this package are skipped."""
     while frame is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_code.co_name[0] == "<"):
         if frame.f_code.co_name == "<module>":
             break
@@ -198,7 +198,7 @@ _counted: dict[CodeType, bool] = {}
 
 
 def _counts(code: CodeType) -> bool:
-    """Whether a function makes a call of its own: a user's, or a layer's; not the rest of this package."""
+    """Whether calls of a function appear in the graph: users' functions and layers do, the rest of this package not."""
     known = _counted.get(code)
     if known is None:
         name = code.co_filename

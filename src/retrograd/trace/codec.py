@@ -170,7 +170,7 @@ def _add_operation(columns: Columns, graph: Graph, value: Value, gradient: float
 
 
 def _with_own(names: Mapping[str, Value], root: Value, calls: Calls | None) -> Mapping[str, Value]:
-    """``names``, and those of the leaves that the program's own variables name; of these only what is used."""
+    """``names``, and the names that the program's own variables give to leaves of this graph."""
     if calls is None:
         return names
     given = set(names.values())

@@ -148,9 +148,9 @@ class Derivatives:
         return row.partials[which], around
 
     def share_as_written(self, slot: int, local: float) -> bool:
-        """Whether a logsumexp's ``exp(a - y)``, computed from the numbers shown, is the share that the pass used.
+        """Whether ``exp(a - y)``, computed from the numbers shown, is the local derivative that logsumexp used.
 
-        It is not for operands so large that ``y`` has lost the logarithm: there the number stands.
+        For very large operands ``y`` is rounded to the largest one and it is not; then the number is written.
         """
         difference = self.operands[slot].data - self.result.data
         return difference < 1.0 and math.isclose(math.exp(difference), local, rel_tol=1e-9, abs_tol=1e-300)

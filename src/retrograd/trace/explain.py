@@ -1,4 +1,4 @@
-"""``explain(...)``: one expression, function or Value, with its forward pass, its backward pass, and what they mean."""
+"""``explain(...)``: the forward and the backward pass of an expression, a function or a Value, step by step."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Explanation:
 
     @property
     def check(self) -> GradientCheck | None:
-        """Our gradients beside finite differences, the reference engine, and PyTorch and JAX when installed.
+        """Compares our gradients with finite differences, the reference engine, and PyTorch and JAX if installed.
 
         None when there are no inputs. Raises what ``check_gradients`` does, and ValueError when the graph cannot be
         run again because of a node that the user made.
@@ -99,7 +99,7 @@ class Explanation:
     def sections(
         self, limit: int | None = LIMIT, check: bool = True, peers: tuple[str, ...] | None = ()
     ) -> Iterator[Section]:
-        """The parts of the text one after the other; the check, which takes longest, is the last."""
+        """The parts of the text in order; the check comes last, because it takes longest."""
         yield from sections(self.trace, limit)
         if check and (table := self.check_or_reason(peers)) is not None:
             yield check_section(table, limit)

@@ -1,4 +1,4 @@
-"""Expressions such as ``"(a*b + c) * tanh(a)"``: parsed once, then recorded on Values as often as you like.
+"""Expressions such as ``"(a*b + c) * tanh(a)"``: parsed once, recorded on Values any number of times.
 
 What may be written is described in :mod:`retrograd.trace.grammar`. Evaluation is a stack machine, so that depth is no
 limit; it names the nodes it records, remembers what each was written as, and says of an arithmetic
@@ -186,7 +186,7 @@ def _apply(step: Instruction, operands: list[Value | float]) -> Value | float:
 
 
 def _diagnosis(name: str, numbers: list[float]) -> tuple[str, list[int]] | None:
-    """What the row's domain says of these operands, and which of them the condition speaks of."""
+    """The sentence of the domain rule that these operands break, and the operands in its condition."""
     rule = RULES.get(name)
     if rule is None:
         return None
@@ -200,7 +200,7 @@ def _diagnosis(name: str, numbers: list[float]) -> tuple[str, list[int]] | None:
 
 
 def unused_names(taken: Collection[str]) -> Iterator[str]:
-    """Names for nodes that have none: the single letters not taken, in order and without l, then v1, v2, …"""
+    """Unused names: the single letters in order, without l, then v1, v2, …"""
     for letter in "abcdefghijkmnopqrstuvwxyz":
         if letter not in taken:
             yield letter
@@ -212,7 +212,7 @@ def unused_names(taken: Collection[str]) -> Iterator[str]:
 
 
 def _label(evaluation: Evaluation) -> None:
-    """Name the recorded nodes that have no name yet: the result L, the others by the letters left over."""
+    """Label the recorded nodes that have no label: the result L, the others with unused letters."""
     taken = {*evaluation.leaves, "L"}
     if evaluation.root in evaluation.steps:
         evaluation.root.label = "L" if "L" not in evaluation.leaves else next(unused_names(taken))

@@ -1,4 +1,4 @@
-"""Reads arithmetic as people type it into instructions for a stack machine, without ever running it as Python.
+"""Parses arithmetic as people type it into instructions for a stack machine. Nothing is ever run as Python.
 
 The grammar: numbers (all of them floats, whole ones too), names, ``+ - * / % // **``, unary minus,
 parentheses, and calls of every public row of the op table, its aliases and its n-ary functions, whose operands may
@@ -152,7 +152,7 @@ def _refused_character(text: str, at: int) -> ExpressionError:
 
 
 class _Parser:
-    """Reads tokens into instructions, with the waiting operators and the operands' places on two stacks."""
+    """A shunting-yard parser: tokens to instructions, with one stack of operators and one of operand spans."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -178,7 +178,7 @@ class _Parser:
 
     @property
     def opening(self) -> _Opening | None:
-        """The opening right under the operand being read, if no operator waits in between."""
+        """The bracket that was opened last, unless an operator waits on top of it."""
         top = self.waiting[-1] if self.waiting else None
         return top if isinstance(top, _Opening) else None
 

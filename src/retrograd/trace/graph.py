@@ -130,7 +130,7 @@ class Graph:
 def _named(
     root: Value, leaves: Sequence[Value], interior: Sequence[Value], given: Mapping[str, Value]
 ) -> dict[Value, str]:
-    """A unique name for every Value: the given one, its label, or a letter that is left over."""
+    """A unique name for every Value: the given one, its label, or an unused letter."""
     wanted = {value: name for name, value in reversed(list(given.items()))}
     named: dict[Value, str] = {}
     unique = _unique()

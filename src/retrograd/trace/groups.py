@@ -23,14 +23,14 @@ __all__ = ["MOST", "Group", "Grouping", "grouped"]
 
 #: The most children that a group has.
 MOST = 64
-#: Up to so many leaves stand beside the groups, in none of their own.
+#: Up to this many leaves are shown beside the groups; more get groups of their own.
 _LEAVES = 24
 
-#: How many of the last nodes of a crowded tree may stand for themselves, so that what is below them is divided.
+#: At most this many of the last nodes of a large tree are taken off, so that the trees below can be divided.
 _PEELED = 3
-#: Between the first and the last of a part.
+#: Stands between the first and the last name in the label of a part.
 _TO = " … "
-#: From so many on, nodes that stand between two groups of a crowded group become one.
+#: From this many on, the nodes between two groups of a large group become a group.
 _RUN = 4
 
 Kind = Literal["program", "module", "call", "unit", "inputs", "part"]

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 __all__ = ["ATOM", "INFIX", "LATEX", "MANY", "MINUS", "PRODUCT", "SEQUENCES", "TEXT", "Style", "fill", "form", "write"]
 
@@ -133,8 +134,15 @@ _HOLE = re.compile(r"\$(\w+|\*)")
 
 def fill(template: str, *operands: str, **parts: object) -> str:
     """A template whose ``$0``, ``$1``, … are the operands, ``$*`` all of them, and ``$name`` a named part."""
-    known = {**parts, **{str(k): text for k, text in enumerate(operands)}, "*": ", ".join(operands)}
-    return _HOLE.sub(lambda hole: str(known[hole[1]]), template)
+    if operands:
+        parts = {**parts, **{str(k): text for k, text in enumerate(operands)}, "*": ", ".join(operands)}
+    return _format(template) % parts
+
+
+@cache
+def _format(template: str) -> str:
+    """The template as a format for Python's ``%``."""
+    return _HOLE.sub(r"%(\1)s", template.replace("%", "%%"))
 
 
 def form(style: Style, key: str, operands: Sequence[Written]) -> Written:

@@ -1,4 +1,4 @@
-/** The page of a training run that is going on: what it does, and the buttons that steer it. */
+/** The page of a live training run: its progress, and the buttons that steer it. */
 
 import { Component, type JSX, render } from "preact";
 import { short } from "../model/numbers";

@@ -2,7 +2,7 @@
 
 import { type Entry, type Look, type Message, type Opening, readEntry, type RunState } from "./protocol";
 
-/** Looks that are remembered: with more, every other of the older ones is forgotten. */
+/** The most looks that are kept; beyond, every second one of the older ones is dropped. */
 const MOST_LOOKS = 240;
 
 export interface Live {

@@ -16,7 +16,7 @@ export class DomainProblem extends Error {
   }
 }
 
-/** How a backward pass is made; the members left out are as they should be. */
+/** How a backward pass deviates from the right one; a missing member means that it does not. */
 export interface Manner {
   /** The nodes to visit, instead of the operations from the newest to the oldest. */
   readonly order?: Int32Array | readonly number[];

@@ -1,4 +1,4 @@
-/** The graph: what was computed from what. It has no numbers but those of its constants; those of a pass are in run.ts. */
+/** The graph: which node was computed from which. The numbers of a pass are in run.ts. */
 
 import { formulaText } from "./derivatives";
 
@@ -13,7 +13,7 @@ export interface Source {
   readonly text: string;
 }
 
-/** What only those who made the graph know. */
+/** What cannot be derived from the rest of the graph. */
 export interface Written {
   /** The source text of nodes, by number. */
   readonly expression?: readonly string[];

@@ -1,4 +1,4 @@
-/** Wrong backward passes, each made for real, and what they get wrong; and what a wrong visit order loses. */
+/** Wrong backward passes, really computed, with what each gets wrong; and the contributions that a wrong order of visits loses. */
 
 import { backward, type Manner } from "./evaluate";
 import { LEAF } from "./graph";
@@ -58,7 +58,7 @@ function leftOver(run: Run, keeps: (node: number) => boolean): Float64Array {
 /** The most visits of a pass without a visited set: its number can grow without bound. */
 const MOST = 100_000;
 
-/** The operations as a walk from the root reaches them, each once, or as often as it is reached. */
+/** The operations in the order of a walk from the root; each once, or as often as the walk reaches it. */
 function asReached(run: Run, once: boolean): number[] {
   const { graph } = run;
   const order: number[] = [];
@@ -93,7 +93,7 @@ export function inManner(run: Run, manner: Manner): Run {
 
 // --- the visit-order game ---------------------------------------------------------------------------
 
-/** A node that the game asks for: everything that has a gradient and matters. */
+/** A node that a player places. */
 export function players(run: Run): number[] {
   const { graph } = run;
   const below = new Set([graph.root]);

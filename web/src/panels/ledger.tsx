@@ -11,7 +11,7 @@ interface Props {
   readonly state: State;
 }
 
-/** At most so many nodes are listed; the one that is selected always is. */
+/** The most nodes that are listed; the selected one is always among them. */
 const MOST = 40;
 
 export function Ledger({ store, state }: Props): JSX.Element {

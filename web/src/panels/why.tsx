@@ -56,7 +56,7 @@ function others(run: Run, node: number): number {
   return Math.max(0, run.graph.useEdges(node).length - 1);
 }
 
-/** What makes it what it is, in one or two sentences. */
+/** Why the gradient has its size, in one or two sentences. */
 function verdict(run: Run, node: number, links: readonly Link[]): string {
   const { graph } = run;
   const grad = Math.abs(run.final(node));

@@ -13,7 +13,7 @@ export type Tab = "step" | "waterfall" | "ledger" | "influence" | "formula" | "g
 export type Selection = { readonly kind: "node" | "edge"; readonly id: number } | { readonly kind: "group"; readonly id: number };
 export type Theme = "auto" | "light" | "dark";
 
-/** About so many boxes are seen at first; a graph of up to `WHOLE` nodes is seen whole. */
+/** At first about this many boxes are shown; a graph of up to `WHOLE` nodes is shown whole. */
 export const AT_FIRST = 26;
 export const WHOLE = 80;
 
