@@ -84,7 +84,7 @@ def _fits(thing: object, rule: Json) -> bool:
     if "type" in rule and not _TYPES[rule["type"]][1](thing):
         return False
     if isinstance(thing, list):
-        return rule.get("minItems", 0) <= len(thing) <= rule.get("maxItems", len(thing))
+        return bool(rule.get("minItems", 0) <= len(thing) <= rule.get("maxItems", len(thing)))
     return not isinstance(thing, (int, float)) or bool(thing >= rule.get("minimum", thing))
 
 
