@@ -157,8 +157,8 @@ def _dependent(root: Value, sources: set[int]) -> list[_Step]:
 def _refuse_user_node(node: Value) -> None:
     if engine.row_name(node) == "user":
         raise HigherOrderError(
-            f"{name_of(node)} is a user-made node: its local derivatives are plain numbers or a closure, so they "
-            "cannot be differentiated again. Build it from retrograd's operations, or take first derivatives only."
+            f"{name_of(node)} is a user-made node: its local derivatives are plain numbers or a function, so they "
+            "cannot be differentiated again. Compute it with retrograd's operations, or take first derivatives only."
         )
 
 
@@ -210,7 +210,7 @@ def _given_local_derivatives(node: Value, count: int) -> Sequence[float]:
     if len(slopes) != count:
         raise HigherOrderError(
             f"{name_of(node)} is a user-made node whose _backward is a function: forward mode cannot pass through it. "
-            "Make it as Value(data, children, local_grads), or use grad, which goes backward."
+            "Make it as Value(data, children, local_grads), or use grad, which works in reverse mode."
         )
     return slopes
 

@@ -63,7 +63,7 @@ class Module:
         missing, unknown = blocks.keys() - state.keys(), state.keys() - blocks.keys()
         if strict and (missing or unknown):
             parts = [f"lacks {_some(missing)}"] * bool(missing) + [f"has the unknown {_some(unknown)}"] * bool(unknown)
-            raise CheckpointError(f"these parameters are of another model: the state {' and '.join(parts)}.")
+            raise CheckpointError(f"these parameters belong to another model: the state {' and '.join(parts)}.")
         arrays = {name: _fitting(name, state[name], blocks[name][1]) for name in blocks if name in state}
         for name, array in arrays.items():
             for value, data in zip(blocks[name][0], array.ravel().tolist(), strict=True):
@@ -71,7 +71,7 @@ class Module:
 
 
 def _gather(attribute: Any, values: dict[Value, None], above: tuple[Module, ...] = ()) -> None:
-    """Add the leaf Values that an attribute holds, in the order of :func:`_blocks`; ``above`` are its owners."""
+    """Add the leaf Values in ``attribute``, in the order of :func:`_blocks`; ``above`` are the modules that hold it."""
     if isinstance(attribute, Value):
         if not attribute._children:
             values[attribute] = None
@@ -122,7 +122,7 @@ def _blocks_in(name: str, attribute: Any, above: tuple[Module, ...]) -> Iterator
 
 
 def _as_block(attribute: Any) -> _Block | None:
-    """The attribute as one block, when it is a leaf Value or a rectangular nesting of nothing but those."""
+    """The attribute as one block, if it is a leaf Value, or a rectangular nesting of lists of leaf Values."""
     if isinstance(attribute, Value):
         return None if attribute._children else ([attribute], ())
     if not isinstance(attribute, (list, tuple)) or not attribute:

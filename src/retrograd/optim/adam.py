@@ -96,7 +96,7 @@ class AdamW(Adam):
 
 
 def _aligned_zeros(count: int) -> NDArray[np.float64]:
-    """Zeros that begin where a cache line does: vectors of them then lie in one line each."""
+    """Zeros aligned to a cache line, so that no vector load crosses two lines."""
     line = 64
     room = np.zeros(count * 8 + line, dtype=np.uint8)
     start = -room.ctypes.data % line

@@ -1,4 +1,4 @@
-"""What all optimizers share: the parameters, the learning rate, and saving both."""
+"""The base class of all optimizers: it holds the parameters and the learning rate, and saves the optimizer's state."""
 
 from __future__ import annotations
 
@@ -110,11 +110,11 @@ def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
         if not isinstance(value, Value):
             raise TypeError(f"an optimizer takes Values; parameter {index} is {value!r}, a {type(value).__name__}.")
         if value in seen:
-            raise ValueError(f"parameter {index}, {value!r}, is in the list twice; give each parameter once.")
+            raise ValueError(f"parameter {index}, {value!r}, is in the list twice: list each parameter once.")
         if value._children:
             raise ValueError(
                 f"parameter {index}, {value!r}, is the result of {value._op or 'an operation'!r}; "
-                "only leaves can be moved: make it one with .detach(), or give the Values it was made from."
+                "only leaves can be moved: pass value.detach(), or the Values from which it was computed."
             )
         seen.add(value)
     return values
@@ -123,7 +123,7 @@ def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
 def checked_number(name: str, number: float) -> float:
     """``number`` as a float. Raises TypeError for a Value, ValueError when it is negative or not finite."""
     if isinstance(number, Value):
-        raise TypeError(f"{name} must be a plain number, not a Value; give {number!r}.data.")
+        raise TypeError(f"{name} must be a plain number, not a Value: pass the .data of {number!r}.")
     number = float(number)
     if not 0 <= number < math.inf:
         raise ValueError(f"{name} must be a number from 0 up, and finite; it is {number}.")
