@@ -61,7 +61,7 @@ pictures: $(VENV)/tested
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	@$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/python tools/generate.py --check
 
 types: $(VENV)/tested
