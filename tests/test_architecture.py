@@ -218,6 +218,7 @@ def test_nn_and_optim_are_there_after_import() -> None:
 def test_generated_files_say_so_and_are_fresh() -> None:
     for name in (
         "native/ops/ops.inc",
+        "native/tape/docs.hpp",
         "src/retrograd/_native.pyi",
         "src/retrograd/math.pyi",
         "docs/ops.md",

@@ -13,19 +13,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "retrograd"
 MARK = "Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit."
+DOCS_MARK = "Generated from ops/docs.py and engine/interface.py by tools/generate.py (make generate). Do not edit."
 
 
 def load_table() -> None:
-    """Import the table and the formulas from the checkout without the engine, which may not be built."""
-    for name in ("retrograd", "retrograd.trace"):
+    """Import the table and the rules from the checkout without the engine, which may not be built."""
+    for name in ("retrograd", "retrograd.engine", "retrograd.engine.reference", "retrograd.trace"):
         package = types.ModuleType(name)
         package.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))]
         sys.modules[name] = package
 
 
 load_table()
-from retrograd import ops  # noqa: E402  (the package has to be laid out first)
-from retrograd.ops import formula  # noqa: E402
+from retrograd import ops  # noqa: E402  (the packages have to be laid out first)
+from retrograd.engine.reference.rules import worked_example  # noqa: E402
+from retrograd.ops import docs, formula  # noqa: E402
 from retrograd.trace import notation, sentences  # noqa: E402
 
 
@@ -87,11 +89,97 @@ def ops_inc() -> str:
         lines.append(f"RG_NARY({row.name}, {kind}, {str(row.empty).lower()}, {init}, ({step}), ({finish}), {partials})")
     for op in ops.OPS:
         if op.public:
-            lines += [f'RG_NAME{op.arity}({name}, {op.name}, "{op.doc}")' for name in (op.name, *op.aliases)]
+            lines += [f"RG_NAME{op.arity}({name}, {op.name})" for name in (op.name, *op.aliases)]
         lines += [f"RG_STATIC({op.name}, {position})" for position in op.static]
-    lines += [f'RG_NAMEN({row.name}, {row.name}, "{row.doc}")' for row in ops.NARY]
+    lines += [f"RG_NAMEN({row.name}, {row.name})" for row in ops.NARY]
     lines += ["// clang-format on", *(f"#undef {macro}" for macro in macros)]
     return "\n".join(lines) + "\n"
+
+
+# --- docstrings -----------------------------------------------------------------------------------
+
+INTERFACE = PACKAGE / "engine" / "interface.py"
+
+
+def value_class() -> ast.ClassDef:
+    """The class of engine/interface.py, which documents a Value."""
+    for node in ast.parse(INTERFACE.read_text()).body:
+        if isinstance(node, ast.ClassDef) and node.name == "Value":
+            return node
+    raise ValueError(f"{INTERFACE} has no class Value")
+
+
+def text_signature(name: str, arguments: ast.arguments) -> str:
+    """A signature as CPython reads it from the docstring of a built-in; ``self`` is ``$self``."""
+    shown = ast.parse(f"def f({ast.unparse(arguments)}): pass").body[0]
+    assert isinstance(shown, ast.FunctionDef)
+    for argument in (*shown.args.posonlyargs, *shown.args.args, *shown.args.kwonlyargs):
+        argument.annotation = None
+    text = ast.unparse(shown.args).replace("self, /", "self").replace("self", "$self, /", 1)
+    return f"{name}({text})"
+
+
+def public_names() -> list[tuple[ops.Op, str]]:
+    """The rows that users call by name, with each of their names."""
+    return [(op, name) for op in ops.OPS if op.public for name in (op.name, *op.aliases)]
+
+
+def value_docs() -> dict[str, str]:
+    """The docstrings of Value and its members by name, with a text signature before those of functions."""
+    node = value_class()
+    texts = {}
+    for item in node.body:
+        text = ast.get_docstring(item) if isinstance(item, ast.FunctionDef) else None
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+            signature = text_signature("Value", item.args).replace("$self, /, ", "")
+            texts["Value"] = f"{signature}\n--\n\n{ast.get_docstring(node)}"
+        elif isinstance(item, ast.FunctionDef) and text:
+            signature = "" if item.decorator_list else f"{text_signature(item.name, item.args)}\n--\n\n"
+            texts[item.name] = signature + text
+    return texts
+
+
+def docs_hpp() -> str:
+    functions = {
+        name: f"{name}({', '.join(docs.parameters(op))}, /)\n--\n\n{docs.function_doc(op, name, worked_example)}"
+        for op, name in public_names()
+    }
+    functions |= {
+        row.name: f"{row.name}({', '.join(docs.parameters(row))}, /)\n--\n\n{docs.nary_doc(row, worked_example)}"
+        for row in ops.NARY
+    }
+    methods = {}
+    for op, name in public_names():
+        rest = "".join(f"{letter}, " for letter in docs.parameters(op)[1:])
+        methods[name] = f"{name}($self, {rest}/)\n--\n\n{docs.method_doc(op, name, worked_example)}"
+    lines = [
+        f"// {DOCS_MARK}",
+        "// The docstrings of Value and of the operations, which CPython shows to users.",
+        "#pragma once",
+        "",
+        "#include <string_view>",
+        "",
+        "// clang-format off",
+        "namespace retrograd::docs {",
+        "",
+        "struct Doc {",
+        "  std::string_view name;",
+        "  const char* text;",
+        "};",
+        "",
+        "// The docstring of that name; a name without one is an error of compilation.",
+        "consteval const char* find(const auto& docs, std::string_view name) {",
+        "  for (const Doc& doc : docs) {",
+        "    if (doc.name == name) return doc.text;",
+        "  }",
+        '  throw "no documentation";',
+        "}",
+    ]
+    for kind, texts in (("value", value_docs()), ("function", functions), ("method", methods)):
+        lines += ["", f"inline constexpr Doc {kind.upper()}[] = {{"]
+        lines += [f'{{"{name}", R"doc({text.rstrip()})doc"}},' for name, text in texts.items()]
+        lines += ["};", f"consteval const char* {kind}(std::string_view name) {{ return find({kind.upper()}, name); }}"]
+    return "\n".join([*lines, "", "}  // namespace retrograd::docs"]) + "\n"
 
 
 # --- stubs ----------------------------------------------------------------------------------------
@@ -106,31 +194,52 @@ OPERATORS = {
 }
 
 
+def documented(stub: str, text: str) -> list[str]:
+    """A function of a stub with its docstring, for editors to show."""
+    indent = " " * (len(stub) - len(stub.lstrip()) + 4)
+    lines = f'r"""{text.rstrip()}\n"""'.splitlines()
+    return [stub, *(f"{indent}{line}".rstrip() for line in lines), ""]
+
+
+def value_stub() -> list[str]:
+    """The class of engine/interface.py as it stands there, but for its base."""
+    node = value_class()
+    lines = INTERFACE.read_text().splitlines()[node.lineno : node.end_lineno]
+    return ["@disjoint_base", "class Value:", *lines, ""]
+
+
 def method_stubs() -> list[str]:
     lines = []
     for names in OPERATORS.values():
         lines += [f"    def {name}(self, other: _Number, /) -> Value: ..." for name in names]
-    for op in ops.OPS:
-        if op.public:
-            rest = "".join(f", {letter}: _Number" for letter in "bc"[: op.arity - 1])
-            lines += [f"    def {name}(self{rest}, /) -> Value: ..." for name in (op.name, *op.aliases)]
+    for op, name in public_names():
+        rest = "".join(f", {letter}: _Number" for letter in docs.parameters(op)[1:])
+        text = docs.method_doc(op, name, worked_example)
+        lines += documented(f"    def {name}(self{rest}, /) -> Value:", text)
     return lines
 
 
 def native_stub() -> str:
     template = (ROOT / "tools" / "native_stub.pyi.in").read_text()
-    return template.replace("# {MARK}", f"# {MARK}").replace("    # {METHODS}", "\n".join(method_stubs()))
+    template = template.replace("# {MARK}", f"# {MARK}")
+    return template.replace("# {VALUE}", "\n".join([*value_stub(), *method_stubs()]))
 
 
-def function_stubs(name: str, arity: int) -> list[str]:
-    """Numbers give a number, and a Value among the operands gives a Value."""
+def function_stubs(op: ops.Op, name: str) -> list[str]:
+    """Numbers give a number, and a Value among the operands gives a Value. The first overload has the docstring."""
+    arity = op.arity
     signatures = [(["float"] * arity, "float")]
     signatures += [(["float"] * i + ["Value"] + ["Number"] * (arity - i - 1), "Value") for i in range(arity)]
     lines = []
     for kinds, result in signatures:
         operands = ", ".join(f"{letter}: {kind}" for letter, kind in zip("abc", kinds, strict=False))
         lines += ["@overload", f"def {name}({operands}, /) -> {result}: ..."]
-    return lines
+    return with_docstring(lines, docs.function_doc(op, name, worked_example))
+
+
+def with_docstring(overloads: list[str], text: str) -> list[str]:
+    """The first overload with a docstring, which editors show for them all; then the others."""
+    return [overloads[0], *documented(overloads[1].removesuffix(" ..."), text), *overloads[2:]]
 
 
 def sequence_stubs(row: ops.NaryOp) -> list[str]:
@@ -141,7 +250,7 @@ def sequence_stubs(row: ops.NaryOp) -> list[str]:
         result = f"list[{result}]" if row.outputs and result != "Number" else result
         result = "list[float] | list[Value]" if row.outputs and result == "Number" else result
         lines += ["@overload", f"def {row.name}({sequences}, /) -> {result}: ..."]
-    return lines
+    return with_docstring(lines, docs.nary_doc(row, worked_example))
 
 
 def math_stub() -> str:
@@ -154,10 +263,9 @@ def math_stub() -> str:
         "",
     ]
     names = []
-    for op in ops.OPS:
-        for name in (op.name, *op.aliases) if op.public else ():
-            names.append(name)
-            lines += function_stubs(name, op.arity)
+    for op, name in public_names():
+        names.append(name)
+        lines += function_stubs(op, name)
     for row in ops.NARY:
         names.append(row.name)
         lines += sequence_stubs(row)
@@ -322,6 +430,7 @@ def accuracy_notes() -> list[str]:
 
 FILES = {
     ROOT / "native" / "ops" / "ops.inc": ops_inc,
+    ROOT / "native" / "tape" / "docs.hpp": docs_hpp,
     PACKAGE / "_native.pyi": native_stub,
     PACKAGE / "math.pyi": math_stub,
     ROOT / "docs" / "ops.md": ops_page,

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "tape/docs.hpp"
 #include "tape/record.hpp"
 
 namespace retrograd {
@@ -155,15 +156,14 @@ int set_backward(PyObject* self, PyObject* given, void*) {
 }
 
 PyGetSetDef properties[] = {
-    {"data", get_data, set_data, "The number.", nullptr},
-    {"grad", get_grad, set_grad, "The gradient of the last backward() with respect to this value; leaves accumulate.",
-     nullptr},
-    {"label", get_label, set_label, "A name for messages and pictures.", nullptr},
-    {"_prev", get_prev, nullptr, "The set of operands.", nullptr},
-    {"_op", get_op, nullptr, "The operation that made the value; empty for a leaf.", nullptr},
-    {"_children", get_children, nullptr, "The operands in order, repeats included.", nullptr},
-    {"_local_grads", value_local_grads, nullptr, "The local derivative with respect to each of _children.", nullptr},
-    {"_backward", get_backward, set_backward, "Adds this node's contributions to its operands' gradients.", nullptr},
+    {"data", get_data, set_data, docs::value("data"), nullptr},
+    {"grad", get_grad, set_grad, docs::value("grad"), nullptr},
+    {"label", get_label, set_label, docs::value("label"), nullptr},
+    {"_prev", get_prev, nullptr, docs::value("_prev"), nullptr},
+    {"_op", get_op, nullptr, docs::value("_op"), nullptr},
+    {"_children", get_children, nullptr, docs::value("_children"), nullptr},
+    {"_local_grads", value_local_grads, nullptr, docs::value("_local_grads"), nullptr},
+    {"_backward", get_backward, set_backward, docs::value("_backward"), nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -251,19 +251,16 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 PyMethodDef attribute_methods[] = {
     {"backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(value_backward)),
-     METH_VARARGS | METH_KEYWORDS,
-     "backward(gradient=1.0): the gradient of this value with respect to everything it was computed from.\n\n"
-     "Leaves accumulate into .grad; results in between get the gradient of this pass.\n"
-     "Raises ChangedValueError when .data of something it used has changed since."},
+     METH_VARARGS | METH_KEYWORDS, docs::value("backward")},
     {"_apply_vjp", value_push, METH_NOARGS,
      "Add this node's contributions, local derivative times .grad, to its operands."},
-    {"zero_grad", zero_grad, METH_NOARGS, "Set .grad to zero."},
-    {"detach", detach, METH_NOARGS, "A new leaf with the same data."},
-    {"__format__", format, METH_O, "The data, formatted."},
-    {"__copy__", value_copy, METH_NOARGS, "A value like this one, with the same operands."},
-    {"__deepcopy__", value_deepcopy, METH_O, "A copy of this value and of all that it was computed from."},
+    {"zero_grad", zero_grad, METH_NOARGS, docs::value("zero_grad")},
+    {"detach", detach, METH_NOARGS, docs::value("detach")},
+    {"__format__", format, METH_O, docs::value("__format__")},
+    {"__copy__", value_copy, METH_NOARGS, docs::value("__copy__")},
+    {"__deepcopy__", value_deepcopy, METH_O, docs::value("__deepcopy__")},
     {"__reduce__", value_reduce, METH_NOARGS, "What pickle writes."},
-    {"__complex__", no_complex, METH_NOARGS, "Refused: it would cut the gradient."},
+    {"__complex__", no_complex, METH_NOARGS, docs::value("__complex__")},
     {nullptr, nullptr, 0, nullptr},
 };
 

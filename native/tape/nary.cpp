@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tape/docs.hpp"
 #include "tape/record.hpp"
 
 namespace retrograd {
@@ -181,7 +182,7 @@ PyMethodDef sequence_functions[] = {
 };
 
 PyMethodDef sequence_operators[] = {
-#define RG_NAMEN(name, row, doc) {#name, function<Rule_##row>, METH_VARARGS, doc},
+#define RG_NAMEN(name, row) {#name, function<Rule_##row>, METH_VARARGS, docs::function(#name)},
 #include "ops/ops.inc"
     {nullptr, nullptr, 0, nullptr},
 };

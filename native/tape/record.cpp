@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "tape/docs.hpp"
+
 namespace retrograd {
 
 PyObject prototype;
@@ -331,26 +333,23 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 }  // namespace
 
 PyMethodDef operator_functions[] = {
-#define RG_NAME1(name, row, doc) {#name, function_unary<Rule_##row>, METH_O, #name "(a, /)\n--\n\n" doc},
-#define RG_NAME2(name, row, doc) \
-  {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
-#define RG_NAME3(name, row, doc) \
-  {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
+#define RG_NAME1(name, row) {#name, function_unary<Rule_##row>, METH_O, docs::function(#name)},
+#define RG_NAME2(name, row) {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, docs::function(#name)},
+#define RG_NAME3(name, row) {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, docs::function(#name)},
 #include "ops/ops.inc"
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyMethodDef record_methods[] = {
-#define RG_NAME1(name, row, doc) {#name, method_unary<Rule_##row>, METH_NOARGS, #name "($self, /)\n--\n\n" doc},
-#define RG_NAME2(name, row, doc) {#name, method_binary<Rule_##row>, METH_O, #name "($self, b, /)\n--\n\n" doc},
-#define RG_NAME3(name, row, doc) \
-  {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, #name "($self, b, c, /)\n--\n\n" doc},
+#define RG_NAME1(name, row) {#name, method_unary<Rule_##row>, METH_NOARGS, docs::method(#name)},
+#define RG_NAME2(name, row) {#name, method_binary<Rule_##row>, METH_O, docs::method(#name)},
+#define RG_NAME3(name, row) {#name, fast(method_ternary<Rule_##row>), METH_FASTCALL, docs::method(#name)},
 #include "ops/ops.inc"
-    {"__floor__", method_unary<Rule_floor>, METH_NOARGS, "math.floor of the value, as a node."},
-    {"__ceil__", method_unary<Rule_ceil>, METH_NOARGS, "math.ceil of the value, as a node."},
-    {"__trunc__", method_unary<Rule_trunc>, METH_NOARGS, "math.trunc of the value, as a node."},
-    {"conjugate", itself, METH_NOARGS, "The value itself: a real number is its own conjugate."},
-    {"item", itself, METH_NOARGS, "The value itself; its number is .data."},
+    {"__floor__", method_unary<Rule_floor>, METH_NOARGS, docs::value("__floor__")},
+    {"__ceil__", method_unary<Rule_ceil>, METH_NOARGS, docs::value("__ceil__")},
+    {"__trunc__", method_unary<Rule_trunc>, METH_NOARGS, docs::value("__trunc__")},
+    {"conjugate", itself, METH_NOARGS, docs::value("conjugate")},
+    {"item", itself, METH_NOARGS, docs::value("item")},
     {nullptr, nullptr, 0, nullptr},
 };
 

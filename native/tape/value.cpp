@@ -8,6 +8,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "tape/docs.hpp"
 #include "tape/record.hpp"
 
 namespace retrograd {
@@ -533,9 +534,7 @@ bool add_value_type(PyObject* module) {
       {Py_tp_clear, slot(value_clear)},
       {Py_tp_is_gc, slot(value_is_gc)},
       {Py_tp_methods, kept.data()},
-      {Py_tp_doc,
-       const_cast<char*>("One number of a program, with the gradient of a later result with respect to it.\n\n"
-                         "Value(data, _children=(), _op='', label='') or Value(data, children, local_grads).")},
+      {Py_tp_doc, const_cast<char*>(docs::value("Value"))},
   };
   for (const PyType_Slot* table : {record_slots, attribute_slots}) {
     for (; table->slot; ++table) slots.push_back(*table);

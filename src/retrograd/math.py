@@ -14,30 +14,10 @@ Value(data=320.0, grad=0.0)
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any
-
 from . import engine
 from .ops import NARY, OPS, NaryOp, Op
 
 __all__: list[str] = []  # filled below, from the table
-
-
-def _named(function: Callable[..., Any], row: Op | NaryOp, name: str) -> Callable[..., Any]:
-    """Set the name, docstring and signature of a function of the engine; those of a built-in cannot be set."""
-    arity = (2 if row.paired else 1) if isinstance(row, NaryOp) else row.arity
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    try:
-        function.__name__ = function.__qualname__ = name
-        function.__module__ = __name__
-        function.__doc__ = row.doc
-        function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(letter, kind) for letter in "abc"[:arity]]
-        )
-    except AttributeError:
-        pass
-    return function
 
 
 def _names(row: Op | NaryOp) -> tuple[str, ...]:
@@ -48,5 +28,5 @@ def _names(row: Op | NaryOp) -> tuple[str, ...]:
 
 for _row in (*OPS, *NARY):
     for _name in _names(_row):
-        globals()[_name] = _named(engine.functions[_name], _row, _name)
+        globals()[_name] = engine.functions[_name]
         __all__.append(_name)

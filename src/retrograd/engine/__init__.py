@@ -135,12 +135,16 @@ def backward_lock() -> Iterator[None]:
 class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as
     """Record nothing: inside ``with no_grad():``, or in a function decorated with ``@no_grad()``, results are leaves.
 
-    >>> from retrograd import Value, no_grad
-    >>> x = Value(3.0)
-    >>> with no_grad():
-    ...     y = x * x
-    >>> y.data, y._children
-    (9.0, ())
+    It holds for the current thread, and nests. Without a graph an operation costs less memory and time, but no
+    gradient flows through its result.
+
+    Example:
+        >>> from retrograd import Value, no_grad
+        >>> x = Value(3.0)
+        >>> with no_grad():
+        ...     y = x * x
+        >>> y.data, y._children
+        (9.0, ())
     """
 
     def __init__(self) -> None:
@@ -162,14 +166,22 @@ Treatment = Literal["raise", "ignore"]
 class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
     """What operations do outside their domain, inside ``with errstate(…):`` or a function decorated with it.
 
-    ``divide`` is division by zero and its like (the logarithm of zero), ``over`` a result too large for a float,
-    ``invalid`` a point where no real result exists. Each is ``"raise"`` (as Python does, the default) or
-    ``"ignore"``, which gives IEEE infinity or NaN; what is not named stays as it is.
+    Each treatment is ``"raise"`` (at first, as Python does), ``"ignore"``, which gives IEEE 754's infinity or NaN, or
+    None, which leaves it as it is. It holds for the current thread, and nests. The name and the kinds are NumPy's.
 
-    >>> from retrograd import Value, errstate
-    >>> with errstate(divide="ignore"):
-    ...     print((1 / Value(0.0)).data)
-    inf
+    Args:
+        divide: Division by zero and its like, such as the logarithm of zero.
+        over: A finite operand gives a result too large for a float (above about 1.8e308).
+        invalid: No real result exists, such as the square root of a negative number.
+
+    Raises:
+        ValueError: A treatment is neither "raise" nor "ignore".
+
+    Example:
+        >>> from retrograd import Value, errstate
+        >>> with errstate(divide="ignore"):
+        ...     print((1 / Value(0.0)).data)
+        inf
     """
 
     def __init__(
@@ -201,7 +213,20 @@ def topological_order(root: Value) -> list[Value]:
     """Everything ``root`` was computed from, operands before results, ``root`` last.
 
     Results come in the order in which they were computed, and each leaf, constants included, right before the
-    first result that uses it. ``for v in reversed(topological_order(root)): v._backward()`` is a backward pass.
+    first result that uses it. ``for v in reversed(topological_order(root)): v._backward()`` is a backward pass, once
+    ``root.grad`` is 1. The time is proportional to the size of the graph; there is no recursion.
+
+    Args:
+        root: The Value whose graph is listed.
+
+    Returns:
+        Each Value of the graph once.
+
+    Example:
+        >>> from retrograd import Value, topological_order
+        >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
+        >>> [v.label or v._op for v in topological_order((a + b) * a)]
+        ['a', 'b', '+', '*']
     """
     order: list[Value] = []
     placed: set[int] = set()

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ... import errors
-from ...ops import NARY, OPS, NaryOp, Op
+from ...ops import NARY, OPS, NaryOp, Op, docs
 from .modes import backward_lock
 from .nary import reduce
+from .rules import worked_example
 from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, sweep
 
 __all__ = [
@@ -82,7 +83,9 @@ def is_parameter(value: Value, /) -> bool:
     return False
 
 
-def _function(row: Op | NaryOp) -> Callable[..., Any]:
+def _function(row: Op | NaryOp, name: str) -> Callable[..., Any]:
+    """A row as a function, with the name, signature and documentation that the native engine's has."""
+
     def operation(*operands: Any) -> Value | float:
         if any(isinstance(operand, Value) for operand in operands):
             return apply(row.name, *operands)
@@ -91,11 +94,19 @@ def _function(row: Op | NaryOp) -> Callable[..., Any]:
     def sequence_operation(*sequences: Iterable[Number]) -> Any:
         return reduce(row.name, *sequences)
 
-    return operation if isinstance(row, Op) else sequence_operation
+    if isinstance(row, Op):
+        function, text = operation, docs.function_doc(row, name, worked_example)
+    else:
+        function, text = sequence_operation, docs.nary_doc(row, worked_example)
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "retrograd.math"
+    function.__doc__ = text
+    function.__signature__ = docs.signature(docs.parameters(row))  # type: ignore[attr-defined]
+    return function
 
 
 #: Every public row, and its aliases, as a function of Values and numbers, or of sequences of them.
 functions: dict[str, Callable[..., Any]] = {
-    **{name: _function(row) for row in OPS if row.public for name in (row.name, *row.aliases)},
-    **{row.name: _function(row) for row in NARY},
+    **{name: _function(row, name) for row in OPS if row.public for name in (row.name, *row.aliases)},
+    **{row.name: _function(row, row.name) for row in NARY},
 }

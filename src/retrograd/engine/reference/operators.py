@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ... import errors
-from ...ops import OPS, Op
+from ...ops import OPS, Op, docs
 from ..numbers import is_number
+from .rules import worked_example
 
 __all__ = ["Operators"]
 
@@ -87,7 +88,6 @@ class Operators:
         return self._apply("trunc", self)
 
     def conjugate(self) -> Any:
-        """This Value itself: it is real. NumPy calls it."""
         return self
 
     # --- comparisons compare the data; sets and dicts use the identity
@@ -149,15 +149,17 @@ def _compare(relation: Callable[[Any, Any], bool], value: Operators, other: obje
     return relation(value._data, number) if is_number(number) else NotImplemented
 
 
-def _method(row: Op) -> Callable[..., Any]:
+def _method(row: Op, name: str) -> Callable[..., Any]:
     def method(self: Operators, /, *others: Any) -> Any:
         return self._apply(row.name, self, *others)
 
-    method.__name__ = method.__qualname__ = row.name
-    method.__doc__ = row.doc
+    method.__name__ = name
+    method.__qualname__ = f"Value.{name}"
+    method.__doc__ = docs.method_doc(row, name, worked_example)
+    method.__signature__ = docs.signature(["self", *docs.parameters(row)[1:]])  # type: ignore[attr-defined]
     return method
 
 
 for _row in OPS:
     for _name in (_row.name, *_row.aliases) if _row.public else ():
-        setattr(Operators, _name, _method(_row))
+        setattr(Operators, _name, _method(_row, _name))

@@ -14,7 +14,7 @@ from ...ops import NARY, OPS, Domain, NaryOp, Op
 from ...ops.formula import compile_python, guarded, operand_names, parse
 from . import libm
 
-__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label", "nary_rule", "rule"]
+__all__ = ["NARY_RULES", "RULES", "NaryRule", "Partial", "Rule", "label", "nary_rule", "rule", "worked_example"]
 
 Function = Callable[..., float]
 
@@ -183,3 +183,14 @@ _FORWARDS = [_forward(row) for row in OPS]
 RULES: dict[str, Rule] = {row.name: rule(row, forward) for row, forward in zip(OPS, _FORWARDS, strict=True)}
 #: The operators over a sequence, by name.
 NARY_RULES: dict[str, NaryRule] = {row.name: nary_rule(row) for row in NARY}
+
+
+def worked_example(name: str, point: tuple[float, ...]) -> tuple[list[float], list[float]]:
+    """The results of the row ``name`` at ``point`` and the local derivatives of the first, for the docstrings."""
+    if name in RULES:
+        y = RULES[name].forward(*point)
+        return [y], [partial or 0.0 for partial in RULES[name].derivatives(point, y, range(len(point)))]
+    fold = NARY_RULES[name]
+    half = len(point) // 2 if fold.row.paired else len(point)
+    results = fold.forward(point[:half], point[half:])
+    return results, [partial or 0.0 for partial in fold.derivatives(point, results[0], range(len(point)))]

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, SupportsFloat, TypeAlias
 
 from ... import errors
+from ..interface import documented
 from ..numbers import to_float
 from .checks import check_children, check_local_grads, check_thread, check_unchanged, refers_to
 from .copies import Copies
@@ -71,15 +72,9 @@ class Record:
         return [(self.local_grads or ())[slot] for slot in slots]
 
 
+@documented
 class Value(Operators, Copies):
-    """A number that remembers how it was computed, so that derivatives can flow back through it.
-
-    ``Value(data)`` is a leaf: an input or a parameter. ``Value(data, children, '*')`` is a node that you make
-    yourself, whose ``_backward`` you then assign; ``Value(data, children, local_grads)`` is one whose local
-    derivatives are given as numbers, one for each child.
-
-    Raises TypeError for anything that is not a real number, NumberTooLargeError for an int beyond the floats.
-    """
+    """A number and its record. What it offers to users is documented in interface.py, for both engines."""
 
     __slots__ = ("_closure", "_constant", "_creation", "_data", "_given_op", "_grad", "_label", "_record")
 
@@ -131,7 +126,6 @@ class Value(Operators, Copies):
 
     @property
     def data(self) -> float:
-        """The number itself. Assigning it after an operation used it makes ``backward()`` refuse that operation."""
         return self._data
 
     @data.setter
@@ -140,7 +134,6 @@ class Value(Operators, Copies):
 
     @property
     def grad(self) -> float:
-        """The derivative of the result that ``backward()`` was called on, with respect to this Value."""
         with backward_lock:  # not what another thread's pass has of it so far
             return self._grad
 
@@ -152,7 +145,6 @@ class Value(Operators, Copies):
 
     @property
     def label(self) -> str:
-        """A name for people; messages and pictures show it."""
         return self._label
 
     @label.setter
@@ -194,7 +186,6 @@ class Value(Operators, Copies):
 
     @property
     def _backward(self) -> Callable[[], object]:
-        """Pushes this node's contributions to its operands. Assign a function of your own to replace it."""
         return self._closure or self._apply_vjp
 
     @_backward.setter
@@ -216,11 +207,6 @@ class Value(Operators, Copies):
     # --- the backward pass ----------------------------------------------------------------------------
 
     def backward(self, gradient: SupportsFloat = 1.0) -> None:
-        """Add the derivatives of ``gradient`` times this Value to the ``.grad`` of every leaf it depends on.
-
-        Leaves accumulate from call to call. Interior nodes get the gradient of this pass, so that calling
-        backward() twice is right. Raises ChangedValueError, MissingDerivativeError or ForeignThreadError.
-        """
         seed = to_float(gradient, "backward(…)")
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
@@ -229,15 +215,12 @@ class Value(Operators, Copies):
                 sweep(self, seed)
 
     def zero_grad(self) -> None:
-        """Set this Value's ``.grad`` to zero."""
         self.grad = 0.0
 
     def detach(self) -> Value:
-        """A new leaf with the same data, through which no gradient flows back."""
         return leaf(self._data)
 
     def item(self) -> Value:
-        """This Value itself; the bare number is ``.data``."""
         return self
 
     def _apply_vjp(self) -> None:
