@@ -37,13 +37,28 @@ __all__ = [
 
 
 class RetrogradError(Exception):
-    """The base class of every error that retrograd raises on purpose, except plain ``TypeError`` and ``ValueError``."""
+    """The base class of every error that retrograd raises on purpose, except plain ``TypeError`` and ``ValueError``.
+
+    Example:
+        >>> import retrograd as rg
+        >>> try:
+        ...     rg.Value(0.0).log()
+        ... except rg.errors.RetrogradError as error:
+        ...     print(type(error).__name__)
+        DomainError
+    """
 
 
 class DivisionByZeroError(RetrogradError, ZeroDivisionError):
     """A division by zero, a remainder by zero, or a negative power of zero, as Python's ``ZeroDivisionError``.
 
     ``with retrograd.errstate(divide="ignore")`` gives IEEE infinity or NaN instead.
+
+    Example:
+        >>> import retrograd as rg
+        >>> 1 / rg.Value(0.0)
+        Traceback (most recent call last):
+        retrograd.errors.DivisionByZeroError: 1.0 / 0.0: division by zero. ...
     """
 
 
@@ -51,6 +66,12 @@ class NumberTooLargeError(RetrogradError, OverflowError):
     """A result, or an int given as a number, is too large for a float (the largest is about 1.8e308).
 
     For results, ``with retrograd.errstate(over="ignore")`` gives IEEE infinity instead.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.Value(1000.0).exp()
+        Traceback (most recent call last):
+        retrograd.errors.NumberTooLargeError: exp(1000.0): the result is too large for a float. ...
     """
 
 
@@ -58,6 +79,12 @@ class DomainError(RetrogradError, ValueError):
     """An operation has no real value for its operands: ``math`` calls this a "math domain error".
 
     ``with retrograd.errstate(invalid="ignore")`` gives NaN instead (``divide="ignore"`` for the logarithm of zero).
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.Value(-1.0).sqrt()
+        Traceback (most recent call last):
+        retrograd.errors.DomainError: sqrt(-1.0): the square root of a negative number. ...
     """
 
 
@@ -65,11 +92,20 @@ class ChangedValueError(RetrogradError, RuntimeError):
     """The ``.data`` of a Value was changed after an operation used it and before the backward pass.
 
     The derivatives of that operation belong to the old number. Run the forward pass again.
+
+    Example:
+        >>> import retrograd as rg
+        >>> x = rg.Value(2.0, label="x")
+        >>> y = x * x
+        >>> x.data = 3.0
+        >>> y.backward()
+        Traceback (most recent call last):
+        retrograd.errors.ChangedValueError: the data of 'x' is 3.0 now, but the forward pass used 2.0: ...
     """
 
 
 class BundleMissingError(RetrogradError, FileNotFoundError):
-    """The explorer's page has not been built. This happens in a checkout, never in an installed package."""
+    """The explorer's page has not been built, which happens in a checkout alone: ``make web`` builds it."""
 
 
 class TerminalError(RetrogradError, RuntimeError):
@@ -77,15 +113,37 @@ class TerminalError(RetrogradError, RuntimeError):
 
 
 class MissingDerivativeError(RetrogradError, RuntimeError):
-    """The backward pass reached a node that the user made without a derivative."""
+    """The backward pass reached a node that the user made without a derivative.
+
+    Assign its ``_backward``, or make it as ``Value(data, children, local_grads)``.
+
+    Example:
+        >>> import retrograd as rg
+        >>> x = rg.Value(2.0)
+        >>> rg.Value(4.0, (x,), "square").backward()
+        Traceback (most recent call last):
+        retrograd.errors.MissingDerivativeError: Value(data=4.0, grad=0.0) (operation 'square') was made with ...
+    """
 
 
 class HigherOrderError(RetrogradError, RuntimeError):
-    """A derivative of a derivative was requested through a node whose local derivatives are plain numbers."""
+    """A derivative of a derivative was requested through a node whose local derivatives are plain numbers.
+
+    Such a node was made as ``Value(data, children, …)``. Build it from retrograd's operations instead.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.hessian(lambda x: rg.Value(x.data**2, (x,), (2 * x.data,)))(3.0)
+        Traceback (most recent call last):
+        retrograd.errors.HigherOrderError: Value(data=9.0, grad=0.0) is a user-made node: ...
+    """
 
 
 class ForeignThreadError(RetrogradError, RuntimeError):
-    """A result computed in one thread was used in another. Only leaves can be shared between threads."""
+    """A result computed in one thread was used in another. Only leaves can be shared between threads.
+
+    Each thread records on a tape of its own. ``v.detach()`` makes a leaf.
+    """
 
 
 class TracedIndexError(RetrogradError, TypeError):
@@ -112,11 +170,28 @@ class NotTraceableError(RetrogradError, TypeError):
 
 
 class AnomalyError(RetrogradError, ArithmeticError):
-    """``retrograd.detect_anomaly()`` found the operation that made the first NaN or infinity."""
+    """``retrograd.detect_anomaly()`` found the first NaN or infinity, or a training loss is not finite.
+
+    The message names the operation, its operands and the line of the user's program.
+
+    Example:
+        >>> import retrograd as rg
+        >>> with rg.detect_anomaly(), rg.errstate(divide="ignore"):
+        ...     rg.Value(0.0).log()
+        Traceback (most recent call last):
+        retrograd.errors.AnomalyError: log made the first infinity: with a = 0.0 it is -inf, at ...
+    """
 
 
 class ExpressionError(RetrogradError, ValueError):
-    """The text of an expression cannot be parsed, or it uses a name without a value."""
+    """The text of an expression cannot be parsed, or it uses a name without a value.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.explain("a * b", a=2)
+        Traceback (most recent call last):
+        retrograd.errors.ExpressionError: ...
+    """
 
 
 class DataError(RetrogradError, ValueError):
@@ -124,11 +199,18 @@ class DataError(RetrogradError, ValueError):
 
 
 class CheckpointError(RetrogradError, ValueError):
-    """A checkpoint cannot be read, or it was saved from another model."""
+    """A checkpoint cannot be read, or it was saved from another model.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.nn.Linear(2, 1).load_state_dict({"weight": [[1.0, 2.0, 3.0]], "bias": [0.0]})
+        Traceback (most recent call last):
+        retrograd.errors.CheckpointError: parameter 'weight' has the shape 1 by 2 in this model and 1 by 3 in ...
+    """
 
 
 class MissingExtraError(RetrogradError, ImportError):
-    """A feature needs an optional package that is not installed."""
+    """A feature needs an optional package that is not installed; the message has the command that installs it."""
 
 
 class NativeMismatchError(RetrogradError, ImportError):

@@ -18,13 +18,23 @@ __all__ = ["Index", "IndexRecorder", "IndexTracer", "Table", "position_in", "tab
 
 
 class Index(int):
-    """An integer that selects: ``Index(7)``. It computes and compares as the int does, and results are plain ints.
+    """An integer that selects data: a token's id, a label, the number of a row.
 
-    Raises TypeError for what is not a whole number.
+    It computes and compares as the int does, and the results are plain ints. Among the arguments of a compiled function
+    it says that the integer differs from call to call: the program selects with the index of each call.
 
-    >>> from retrograd import Index, take
-    >>> take(["a", "b", "c"], Index(2))
-    'c'
+    Args:
+        value: A whole number: an int, a NumPy integer, or anything with ``__index__``.
+
+    Raises:
+        TypeError: ``value`` is not a whole number.
+
+    Example:
+        >>> from retrograd import Index, take
+        >>> take(["a", "b", "c"], Index(2))
+        'c'
+        >>> Index(2) + 1
+        3
     """
 
     __slots__ = ()
@@ -175,12 +185,24 @@ def position_in(sequence: Any, index: SupportsIndex) -> int:
 def take(sequence: Sequence[Any], index: SupportsIndex) -> Any:
     """``sequence[index]``, for an index that differs from call to call of a compiled function.
 
-    While a function is traced the elements are Values and numbers, or equally long rows of them; selecting a row gives
-    a list. Raises IndexError for a negative index and one beyond the end.
+    Args:
+        sequence: Any sequence. While a function is compiled: one of Values and numbers, or of rows of them, which are
+            equally long lists.
+        index: A whole number from 0 up to, but below, ``len(sequence)``. A negative one is refused: an id below zero
+            is a mistake, not the last row.
 
-    >>> import retrograd as rg
-    >>> rg.take([10.0, 20.0, 30.0], rg.Index(1))
-    20.0
+    Returns:
+        The element; a row comes as a list while a function is compiled.
+
+    Raises:
+        IndexError: There is no such element.
+        TypeError: ``index`` is not a whole number, or ``sequence`` cannot be part of a compiled function.
+        ValueError: The rows differ in length, while a function is compiled.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.take([10.0, 20.0, 30.0], rg.Index(1))
+        20.0
     """
     if isinstance(index, IndexTracer):
         return index._recorder.select(sequence, index)
@@ -206,10 +228,17 @@ class Table:
 
 
 def table(rows: Sequence[Any]) -> Table:
-    """``table(rows)[i]`` is ``take(rows, i)``: row ``i`` of a list of rows, or element ``i`` of a flat list.
+    """Let ``[i]`` select as :func:`take` does: ``table(rows)[i]`` is ``take(rows, i)``.
 
-    >>> import retrograd as rg
-    >>> rg.table([[1.0, 2.0], [3.0, 4.0]])[rg.Index(1)]
-    [3.0, 4.0]
+    Args:
+        rows: A list of rows, or a flat list. It is not copied.
+
+    Returns:
+        A Table, with ``[i]`` and ``len``. Its ``[i]`` raises what :func:`take` raises.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.table([[1.0, 2.0], [3.0, 4.0]])[rg.Index(1)]
+        [3.0, 4.0]
     """
     return Table(rows)

@@ -46,16 +46,27 @@ def detect_anomaly() -> Iterator[None]:
 
     An operation is at fault when its result is a NaN and no operand is, or an infinity and all operands are
     finite; in a backward pass likewise for ``local derivative * upstream gradient``. Gradients are otherwise
-    those of a plain ``backward()``; everything is slower, so use it to look for a fault. Operations that
-    raise a domain error of their own (``log(Value(0.0))``) still raise that.
+    those of a plain ``backward()``. Operations that raise a domain error of their own (``log(Value(0.0))``) still
+    raise that.
 
-    >>> from retrograd import Value, detect_anomaly, errors
-    >>> try:
-    ...     with detect_anomaly():
-    ...         Value(0.0, label="x").sqrt().backward()
-    ... except errors.AnomalyError as error:
-    ...     print(str(error).split(":")[0])
-    the derivative of sqrt made the first infinity
+    Use it to look for a fault: Python code looks at every node as it is recorded, notes the line that recorded it, and
+    runs the backward pass, so that a program takes many times as long as without it.
+
+    Returns:
+        A context manager, for ``with detect_anomaly():``. It holds for the current thread, and nests.
+
+    Raises:
+        AnomalyError: Inside the ``with`` block. The message names the operation, its operands and the line of the
+            user's program that recorded it.
+
+    Example:
+        >>> from retrograd import Value, detect_anomaly, errors
+        >>> try:
+        ...     with detect_anomaly():
+        ...         Value(0.0, label="x").sqrt().backward()
+        ... except errors.AnomalyError as error:
+        ...     print(str(error).split(":")[0])
+        the derivative of sqrt made the first infinity
     """
     with record_sources():
         record = engine.set_observer(None)

@@ -61,21 +61,31 @@ def _is_recording() -> bool:
 
 
 def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
-    """The derivative of ``y`` with respect to each Value in ``xs``, in the structure of ``xs``.
+    """The derivative of ``y`` with respect to each Value in ``xs``: one reverse-mode sweep that touches no ``.grad``.
 
-    ``xs`` is a Value or a nested structure of them (see :mod:`retrograd.engine.pytree`), leaves or interior. No
-    ``.grad`` is touched. The results are floats; with ``create_graph``, and always inside the function of
-    another transform, they are Values that can be differentiated again. A Value that ``y`` does not depend
-    on gets 0.
+    Args:
+        y: The Value to differentiate; a plain number is a constant.
+        xs: A Value, a leaf or an interior one, or a pytree of them: nested lists, tuples, dictionaries, NumPy arrays
+            of objects, and modules.
+        create_graph: Record the derivatives as nodes, so that they can be differentiated again. It is always so
+            inside the function of another transform.
 
-    Raises TypeError when ``y`` or ``xs`` holds something else, ChangedValueError and MissingDerivativeError
-    as ``backward`` does, and HigherOrderError when a graph is wanted through a user-made node.
+    Returns:
+        The derivatives in the structure of ``xs``: floats, or Values with ``create_graph``. A Value that ``y`` does not
+        depend on gets 0.
 
-    >>> from retrograd import Value, gradient
-    >>> x = Value(3.0)
-    >>> slope = gradient(x**3, x, create_graph=True)
-    >>> slope.data, gradient(slope, x)
-    (27.0, 18.0)
+    Raises:
+        TypeError: ``y`` is neither a Value nor a number, or ``xs`` holds something other than Values.
+        ChangedValueError: The ``.data`` of something that ``y`` was computed from has changed since.
+        MissingDerivativeError: A node made with children has no derivative.
+        HigherOrderError: A graph is wanted through a node whose derivative a user wrote.
+
+    Example:
+        >>> from retrograd import Value, gradient
+        >>> x = Value(3.0)
+        >>> slope = gradient(x**3, x, create_graph=True)
+        >>> slope.data, gradient(slope, x)
+        (27.0, 18.0)
     """
     leaves, structure = flatten(xs, "xs")
     for leaf in leaves:
@@ -336,21 +346,31 @@ def _transform(
 
 
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A function of the same arguments that returns the gradient of ``f``.
-
-    ``argnums`` says which positional arguments are differentiated; each may be a number, a Value, or a nested
-    structure (lists, tuples, dictionaries, arrays, modules), and the result has that structure (a tuple of
-    them for several). ``f`` gets Values in its place and returns one Value; a plain number is a constant.
+    """A function of the same arguments that returns the gradient of ``f``, in reverse mode.
 
     Numbers in, numbers out: the results are floats when every argument is a number, and Values connected to the
     graph when one is a Value, or inside another transform. A Value that ``f`` only closes over is not an argument:
     to differentiate a gradient once more with respect to it, pass it in, or use ``gradient(…, create_graph=True)``.
+    A call costs one forward pass and one sweep, whatever the number of inputs.
 
-    Raises TypeError when ``f`` returns anything else.
+    Args:
+        f: A function that returns one Value; a plain number is a constant, with gradient 0. It gets Values in place
+            of the numbers of the arguments that are differentiated.
+        argnums: The position of the argument to differentiate, or a tuple of positions; the first one by default.
+            Each of these arguments is a number, a Value, or a pytree of them (lists, tuples, dictionaries, arrays,
+            modules).
 
-    >>> from retrograd import grad
-    >>> grad(lambda x: x**3)(2.0), grad(grad(lambda x: x**3))(2.0)
-    (12.0, 12.0)
+    Returns:
+        A function. Its result has the structure of the argument; a tuple of them when ``argnums`` is a tuple. It raises
+        TypeError when ``f`` returns something other than one Value or number, or when ``argnums`` is not the position
+        of an argument, and ValueError when ``argnums`` names an argument twice.
+
+    Example:
+        >>> from retrograd import grad
+        >>> grad(lambda x: x**3)(2.0), grad(grad(lambda x: x**3))(2.0)
+        (12.0, 12.0)
+        >>> grad(lambda x, w: w[0] * x + w[1], argnums=1)(2.0, [5.0, 7.0])
+        [2.0, 1.0]
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
@@ -360,11 +380,20 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
 
 
 def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """As :func:`grad`, but the new function returns the pair (value of ``f``, gradient).
+    """A function of the same arguments that returns the value of ``f`` and its gradient, from one forward pass.
 
-    >>> from retrograd import value_and_grad
-    >>> value_and_grad(lambda p: p["w"] * p["x"])({"w": 2.0, "x": 5.0})
-    (10.0, {'w': 5.0, 'x': 2.0})
+    Args:
+        f: A function that returns one Value; a plain number is a constant, with gradient 0.
+        argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`.
+
+    Returns:
+        A function whose result is the pair (value, gradient). It raises what that of :func:`grad` raises, and whether
+        it gives floats or Values is decided in the same way.
+
+    Example:
+        >>> from retrograd import value_and_grad
+        >>> value_and_grad(lambda p: p["w"] * p["x"])({"w": 2.0, "x": 5.0})
+        (10.0, {'w': 5.0, 'x': 2.0})
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
@@ -376,14 +405,25 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> C
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A function that returns the derivative of every output of ``f`` with respect to every input.
+    """A function that returns the Jacobian of ``f``: the derivative of each output with respect to each input.
 
-    The result has the structure of ``f``'s output, and in each of its places the structure of the input: for
-    lists of m outputs and n inputs m lists of n, for arrays one array of shape ``output.shape + input.shape``.
+    A call costs one forward pass and one reverse-mode sweep (a VJP) for each output. For many outputs of few inputs,
+    :func:`jvp` gives one column at the cost of one forward-mode pass.
 
-    >>> from retrograd import jacobian
-    >>> jacobian(lambda x, y: [x * y, x + y], argnums=(0, 1))(2.0, 5.0)
-    [(5.0, 2.0), (1.0, 1.0)]
+    Args:
+        f: A function that returns a Value or a pytree of Values and numbers, of m leaves.
+        argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`; n leaves.
+
+    Returns:
+        A function. Its result has the structure of ``f``'s output, and in each of its places the structure of the
+        input: for a list of m outputs and one of n inputs, m lists of n; for arrays, one array of shape
+        ``output.shape + input.shape``. It raises TypeError when an output is neither a Value nor a number, and what
+        the function that :func:`grad` returns raises for a wrong ``argnums``.
+
+    Example:
+        >>> from retrograd import jacobian
+        >>> jacobian(lambda x, y: [x * y, x + y], argnums=(0, 1))(2.0, 5.0)
+        [(5.0, 2.0), (1.0, 1.0)]
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
@@ -401,13 +441,25 @@ def _collect_blocks(outer: Structure, inner: Structure, flat: _Results) -> Any:
 
 
 def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A function that returns all second derivatives of ``f``: in each place of the input the input's structure.
+    """A function that returns the Hessian of ``f``: all second derivatives, reverse over reverse mode.
 
-    Half of them are computed and the other half mirrored, so that the result is exactly symmetric.
+    For n inputs a call costs one forward pass, one sweep that is recorded, and n sweeps of that record. The upper half
+    is computed and mirrored, so that the result is exactly symmetric. Where only the product of the Hessian and a
+    vector is wanted, :func:`hvp` costs two sweeps.
 
-    >>> from retrograd import hessian
-    >>> hessian(lambda p: p[0] ** 2 * p[1])([3.0, 5.0])
-    [[10.0, 6.0], [6.0, 0.0]]
+    Args:
+        f: A function that returns one Value; a plain number is a constant.
+        argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`.
+
+    Returns:
+        A function. Its result has, in each place of the input, the structure of the input: for a list of n inputs, n
+        lists of n. It raises HigherOrderError when ``f`` passes through a node whose derivative a user wrote, and what
+        the function that :func:`grad` returns raises.
+
+    Example:
+        >>> from retrograd import hessian
+        >>> hessian(lambda p: p[0] ** 2 * p[1])([3.0, 5.0])
+        [[10.0, 6.0], [6.0, 0.0]]
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
@@ -424,14 +476,24 @@ def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable
 def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
     """The Hessian of ``f`` at ``at`` times ``direction``, without the Hessian: two sweeps, whatever the size.
 
-    A tuple ``at`` holds the positional arguments of ``f``; anything else is its only argument. ``direction``
-    has the structure of ``at``, and so has the result.
+    The product is the gradient of (gradient of ``f``) · ``direction`` (Pearlmutter 1994), reverse over reverse mode.
 
-    Raises TypeError when the structures differ.
+    Args:
+        f: A function that returns one Value; a plain number is a constant.
+        at: The point. A tuple holds the positional arguments of ``f``; anything else is its only argument.
+        direction: The vector that the Hessian is multiplied by, in the structure of ``at``.
 
-    >>> from retrograd import hvp
-    >>> hvp(lambda p: p[0] ** 2 * p[1], [3.0, 5.0], [1.0, 0.0])
-    [10.0, 6.0]
+    Returns:
+        The product, in the structure of ``at``: floats when all numbers given are floats, Values otherwise.
+
+    Raises:
+        TypeError: ``direction`` has another structure than ``at``, or ``f`` returns something other than one number.
+        HigherOrderError: ``f`` passes through a node whose derivative a user wrote.
+
+    Example:
+        >>> from retrograd import hvp
+        >>> hvp(lambda p: p[0] ** 2 * p[1], [3.0, 5.0], [1.0, 0.0])
+        [10.0, 6.0]
     """
     recording, call, seeds = _call_along(f, at, direction, "hvp")
     with _running_transform():
@@ -444,16 +506,27 @@ def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """The value of ``f`` at ``primals`` and its derivative along ``tangents``, in forward mode.
+    """The value of ``f`` at ``primals`` and its derivative along ``tangents``: a Jacobian-vector product.
 
-    A tuple ``primals`` holds the positional arguments of ``f``; anything else is its only argument.
-    ``tangents`` has the same structure. Both results have the structure of ``f``'s output, of any size.
+    Forward mode (Griewank & Walther 2008, chapter 3): one pass over the recorded graph gives all outputs.
 
-    Raises TypeError when the structures differ.
+    Args:
+        f: A function that returns a Value or a pytree of Values and numbers.
+        primals: The point. A tuple holds the positional arguments of ``f``; anything else is its only argument.
+        tangents: The direction, in the structure of ``primals``.
 
-    >>> from retrograd import jvp
-    >>> jvp(lambda x, y: [x * y, x + y], (2.0, 5.0), (1.0, 0.0))
-    ([10.0, 7.0], [5.0, 1.0])
+    Returns:
+        The pair (outputs, output tangents), both in the structure of ``f``'s output: floats when all numbers given are
+        floats, Values otherwise.
+
+    Raises:
+        TypeError: ``tangents`` has another structure than ``primals``, or an output is neither a Value nor a number.
+        HigherOrderError: ``f`` passes through a node whose ``_backward`` is a function, which only goes backward.
+
+    Example:
+        >>> from retrograd import jvp
+        >>> jvp(lambda x, y: [x * y, x + y], (2.0, 5.0), (1.0, 0.0))
+        ([10.0, 7.0], [5.0, 1.0])
     """
     recording, call, seeds = _call_along(f, primals, tangents, "jvp")
     with _running_transform():

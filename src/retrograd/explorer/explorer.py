@@ -78,11 +78,31 @@ class Explorer:
 
 
 def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explorer:
-    """Explore an expression (``explore("a*b + c", a=2, b=-3, c=10)``), a function called with ``values``, or a Value.
+    """Explore a graph in the browser: a page that steps through its forward and backward pass.
 
-    Takes what :func:`retrograd.explain` takes, raises what it raises, and leaves every ``.grad`` as it is. Calls and
-    source lines of a function are recorded, and a large graph opens folded by them. A notebook shows the result;
-    elsewhere ``.open()`` shows it in the browser and ``.save("page.html")`` writes one file that works offline.
+    No ``.grad`` is touched. A function's calls and source lines are recorded, so that a large graph opens folded by
+    them.
+
+    Args:
+        thing: An expression as text, a Value, or a function, which is called with ``values`` and returns one Value.
+        **values: For an expression, the number of each name. For a function, its arguments: numbers or pytrees of
+            them. For a Value, names for the Values it was computed from.
+
+    Returns:
+        An Explorer. A notebook shows it; elsewhere ``.open()`` shows it in the browser, and ``.save("page.html")``
+        writes one file that works offline.
+
+    Raises:
+        ExpressionError: The expression cannot be read, or uses a name without a value.
+        TypeError: ``thing`` is something else, an argument is missing or unknown, or a function's result is not one
+            Value.
+        ChangedValueError: The ``.data`` of something that an operation used has changed since.
+        MissingDerivativeError: A node made with children has no derivative.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.explore("(a*b + c) * (a + b)", a=2, b=-3, c=10)
+        <retrograd explorer of (a*b + c) * (a + b): 4 operations; .open() shows it in the browser>
     """
     if isinstance(thing, str):
         evaluation = parse(thing).evaluate(values)

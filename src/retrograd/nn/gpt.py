@@ -22,7 +22,21 @@ Cache = list[tuple[list[Vector], list[Vector]]]
 
 
 class Block(Module):
-    """One transformer layer: attention, then a two-layer perceptron, each added to what came in."""
+    """One transformer layer (Vaswani et al. 2017): attention, then a two-layer perceptron, each added to its input.
+
+    Each of the two works on the RMS-normalized vector. The perceptron has ``4 * n_embd`` hidden ReLUs.
+
+    Args:
+        n_embd: The length of the vectors.
+        n_head: The number of attention heads, each of which sees ``n_embd // n_head`` numbers.
+
+    Example:
+        >>> import retrograd as rg
+        >>> block = rg.nn.Block(n_embd=4, n_head=2)
+        >>> keys, values = [], []
+        >>> len(block([rg.Value(1.0)] * 4, keys, values)), len(keys)
+        (4, 1)
+    """
 
     def __init__(self, n_embd: int, n_head: int) -> None:
         self.n_head = n_head
@@ -35,13 +49,34 @@ class Block(Module):
         self.mlp_fc2 = Linear(4 * n_embd, n_embd, bias=False)
 
     def __call__(self, x: Vector, keys: list[Vector], values: list[Vector]) -> Vector:
-        """The layer's output at one position; its key and value are appended for the positions to come."""
+        """The layer's output at one position.
+
+        Args:
+            x: The vector at this position: ``n_embd`` Values.
+            keys: The keys of the positions before; this position's is appended.
+            values: The values of the positions before; this position's is appended.
+
+        Returns:
+            A list of ``n_embd`` Values.
+
+        Raises:
+            ValueError: ``x`` has another length.
+        """
         x = add(self.attention(self.norm(x), keys, values), x)
         hidden = [h.relu() for h in self.mlp_fc1(self.norm(x))]
         return add(self.mlp_fc2(hidden), x)
 
     def attention(self, x: Vector, keys: list[Vector], values: list[Vector]) -> Vector:
-        """Each head mixes the values seen so far, weighted by how well their keys match this position's query."""
+        """Causal multi-head attention: a head averages the values so far, weighted by softmax(query · key / sqrt(d)).
+
+        Args:
+            x: The normalized vector at this position: ``n_embd`` Values.
+            keys: The keys of the positions before; this position's is appended.
+            values: The values of the positions before; this position's is appended.
+
+        Returns:
+            A list of ``n_embd`` Values.
+        """
         query = self.attn_wq(x)
         keys.append(self.attn_wk(x))
         values.append(self.attn_wv(x))
@@ -57,9 +92,25 @@ class Block(Module):
 
 
 class GPT(Module):
-    """A language model over ``vocab_size`` tokens that sees at most ``block_size`` of them.
+    """A decoder-only transformer language model, of the architecture of Karpathy's scalar GPT.
 
-    Raises ValueError when a size is below 1 or the heads do not divide ``n_embd``.
+    Args:
+        vocab_size: The number of tokens; they are 0 to ``vocab_size - 1``.
+        block_size: The number of positions; they are 0 to ``block_size - 1``.
+        n_layer: The number of transformer layers.
+        n_embd: The length of the vectors that pass through the layers.
+        n_head: The number of attention heads in each layer; it divides ``n_embd``.
+
+    Raises:
+        ValueError: A size is below 1, or ``n_head`` does not divide ``n_embd``.
+
+    Example:
+        >>> import retrograd as rg
+        >>> model = rg.nn.GPT(vocab_size=3, block_size=4, n_embd=8, n_head=2)
+        >>> logits = model(token=0, position=0, cache=model.new_cache())
+        >>> len(logits), len(model.parameters())
+        (3, 848)
+        >>> model.loss([0, 1, 2, 0]).backward()
     """
 
     def __init__(
@@ -79,11 +130,28 @@ class GPT(Module):
         self.layers = [Block(n_embd, n_head) for _ in range(n_layer)]
 
     def new_cache(self) -> Cache:
-        """An empty list of keys and one of values for each layer, with which a sequence begins."""
+        """The cache with which a sequence begins.
+
+        Returns:
+            For each layer an empty list of keys and one of values.
+        """
         return [([], []) for _ in self.layers]
 
     def __call__(self, token: int, position: int, cache: Cache) -> Vector:
-        """The logits of the token that follows ``token``; call it for positions 0, 1, 2, … with one cache."""
+        """The logits of the token that follows ``token``; call it for positions 0, 1, 2, … with one cache.
+
+        Args:
+            token: From 0 to ``vocab_size - 1``; an :class:`retrograd.Index` where a compiled function gets it.
+            position: From 0 to ``block_size - 1``.
+            cache: The keys and values of the positions before, to which this position's are appended.
+
+        Returns:
+            A list of ``vocab_size`` Values, the unnormalized log-probabilities.
+
+        Raises:
+            IndexError: There is no such token or position.
+            ValueError: ``cache`` is another model's.
+        """
         x = self.norm(add(self.wte(token), self.wpe(position)))
         for layer, (keys, values) in zip(self.layers, cache, strict=True):
             x = layer(x, keys, values)
@@ -92,7 +160,15 @@ class GPT(Module):
     def loss(self, tokens: Sequence[int]) -> Value:
         """Mean cross-entropy, in nats a token, of predicting each token from those before it.
 
-        Only the first ``block_size`` predictions count. Raises ValueError for fewer than two tokens.
+        Args:
+            tokens: At least two, from 0 to ``vocab_size - 1``. Those after the first ``block_size + 1`` do not count.
+
+        Returns:
+            The loss: one Value.
+
+        Raises:
+            ValueError: There are fewer than two tokens.
+            IndexError: A token is outside the vocabulary.
         """
         count = min(self.block_size, len(tokens) - 1)
         if count < 1:

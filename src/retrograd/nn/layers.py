@@ -20,9 +20,20 @@ Number = Value | float
 
 
 class Neuron(Module):
-    """A weighted sum of ``nin`` inputs plus a bias, then ReLU unless ``nonlin`` is false.
+    """One neuron, micrograd's: a weighted sum of its inputs plus a bias, then ReLU.
 
-    micrograd's, with its initial weights: uniform in [-1, 1], bias 0.
+    ``w`` holds the weights, drawn uniformly from [-1, 1] with Python's ``random``, and ``b`` the bias, 0 at first.
+
+    Args:
+        nin: The number of inputs.
+        nonlin: Whether ReLU is applied to the sum.
+
+    Example:
+        >>> import retrograd as rg
+        >>> neuron = rg.nn.Neuron(2, nonlin=False)
+        >>> neuron.load_state_dict({"w": [2.0, 3.0], "b": 1.0})
+        >>> neuron([10.0, 100.0]).data
+        321.0
     """
 
     def __init__(self, nin: int, nonlin: bool = True) -> None:
@@ -31,7 +42,17 @@ class Neuron(Module):
         self.nonlin = nonlin
 
     def __call__(self, x: Sequence[Number]) -> Value:
-        """The neuron's output. Raises ValueError when ``x`` has not one number for each weight."""
+        """The neuron's output.
+
+        Args:
+            x: A sequence of ``nin`` Values or numbers.
+
+        Returns:
+            One Value.
+
+        Raises:
+            ValueError: ``x`` has another length.
+        """
         activation: Value = weighted_sum(self.w, x, self.b)
         return activation.relu() if self.nonlin else activation
 
@@ -40,13 +61,35 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """``nout`` neurons that see the same ``nin`` inputs; keyword arguments go to each Neuron."""
+    """A layer of micrograd's neurons that see the same inputs.
+
+    Args:
+        nin: The number of inputs.
+        nout: The number of neurons, and of outputs.
+        **kwargs: What each :class:`Neuron` is given, such as ``nonlin=False``.
+
+    Example:
+        >>> import retrograd as rg
+        >>> layer = rg.nn.Layer(2, 3)
+        >>> len(layer([1.0, 2.0])), len(layer.parameters())
+        (3, 9)
+    """
 
     def __init__(self, nin: int, nout: int, **kwargs: Any) -> None:
         self.neurons = [Neuron(nin, **kwargs) for _ in range(nout)]
 
     def __call__(self, x: Sequence[Number]) -> Any:
-        """A list of the outputs, or the one output itself, as micrograd has it."""
+        """The outputs of the neurons.
+
+        Args:
+            x: A sequence of ``nin`` Values or numbers.
+
+        Returns:
+            A list of ``nout`` Values, or the Value itself when ``nout`` is 1, as micrograd has it.
+
+        Raises:
+            ValueError: ``x`` has another length.
+        """
         outputs = [neuron(x) for neuron in self.neurons]
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -55,14 +98,36 @@ class Layer(Module):
 
 
 class MLP(Module):
-    """A multi-layer perceptron: ``nin`` inputs, then layers of the sizes ``nouts``, ReLU on all but the last."""
+    """A multi-layer perceptron, micrograd's: fully connected layers, with ReLU on all but the last.
+
+    Args:
+        nin: The number of inputs.
+        nouts: The number of neurons of each layer.
+
+    Example:
+        >>> import retrograd as rg
+        >>> model = rg.nn.MLP(2, [16, 16, 1])
+        >>> len(model.parameters())
+        337
+        >>> model([1.0, -2.0]).backward()
+    """
 
     def __init__(self, nin: int, nouts: Sequence[int]) -> None:
         sizes = [nin, *nouts]
         self.layers = [Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1) for i in range(len(nouts))]
 
     def __call__(self, x: Sequence[Number]) -> Any:
-        """The last layer's outputs: a list, or one Value when the last size is 1."""
+        """The outputs of the last layer.
+
+        Args:
+            x: A sequence of ``nin`` Values or numbers.
+
+        Returns:
+            A list of Values, or one Value when the last layer has one neuron.
+
+        Raises:
+            ValueError: ``x`` has another length.
+        """
         for layer in self.layers:
             x = layer(x)
         return x
@@ -72,9 +137,26 @@ class MLP(Module):
 
 
 class Linear(Module):
-    """A matrix times a vector: ``weight`` has ``nout`` rows of ``nin``, ``bias`` (when there is one) ``nout`` numbers.
+    """A matrix times a vector, plus a bias: y[i] = sum over j of weight[i][j] * x[j], plus bias[i].
 
-    Weights are drawn from the normal distribution with standard deviation ``std``; biases start at 0.
+    ``weight`` holds ``nout`` rows of ``nin`` parameters, drawn with Python's ``random`` from the normal distribution
+    of mean 0; ``bias`` holds ``nout`` parameters that start at 0, or is None.
+
+    Args:
+        nin: The number of inputs.
+        nout: The number of outputs.
+        bias: Whether a bias is added.
+        std: The standard deviation of the initial weights.
+
+    Raises:
+        ValueError: ``nin`` or ``nout`` is below 1.
+
+    Example:
+        >>> import retrograd as rg
+        >>> linear = rg.nn.Linear(2, 1)
+        >>> linear.load_state_dict({"weight": [[2.0, 3.0]], "bias": [1.0]})
+        >>> [y.data for y in linear([10.0, 100.0])]
+        [321.0]
     """
 
     def __init__(self, nin: int, nout: int, bias: bool = True, std: float = 0.08) -> None:
@@ -82,7 +164,17 @@ class Linear(Module):
         self.bias = [Value(0.0) for _ in range(nout)] if bias else None
 
     def __call__(self, x: Sequence[Number]) -> list[Value]:
-        """``nout`` numbers from ``nin``. Raises ValueError when ``x`` has another length."""
+        """The matrix times ``x``, plus the bias.
+
+        Args:
+            x: A sequence of ``nin`` Values or numbers.
+
+        Returns:
+            A list of ``nout`` Values.
+
+        Raises:
+            ValueError: ``x`` has another length.
+        """
         y: list[Value] = [weighted_sum(row, x, 0.0) for row in self.weight]
         return y if self.bias is None else [yi + bi for yi, bi in zip(y, self.bias, strict=True)]
 
@@ -91,13 +183,41 @@ class Linear(Module):
 
 
 class Embedding(Module):
-    """A table: ``count`` rows of ``size`` numbers, one row for each token or position."""
+    """A table of vectors, one for each token or position.
+
+    ``weight`` holds ``count`` rows of ``size`` parameters, drawn with Python's ``random`` from the normal distribution
+    of mean 0.
+
+    Args:
+        count: The number of rows.
+        size: The length of a row.
+        std: The standard deviation of the initial weights.
+
+    Raises:
+        ValueError: ``count`` or ``size`` is below 1.
+
+    Example:
+        >>> import retrograd as rg
+        >>> embedding = rg.nn.Embedding(count=27, size=4)
+        >>> embedding(3) == embedding.weight[3]
+        True
+    """
 
     def __init__(self, count: int, size: int, std: float = 0.08) -> None:
         self.weight = gaussian_matrix(count, size, std)
 
     def __call__(self, index: int) -> list[Value]:
-        """Row ``index``. Raises IndexError when there is no such row (negative ones included)."""
+        """One row of the table.
+
+        Args:
+            index: Which one, from 0 to ``count - 1``; an :class:`retrograd.Index` where a compiled function gets it.
+
+        Returns:
+            The row: a list of ``size`` Values, the parameters themselves.
+
+        Raises:
+            IndexError: There is no such row; negative numbers are refused.
+        """
         try:
             row: list[Value] = take(self.weight, index)
         except IndexError:
@@ -109,14 +229,35 @@ class Embedding(Module):
 
 
 class RMSNorm(Module):
-    """Scales a vector to a root mean square of 1; with ``size`` given, then times a learned gain for each number."""
+    """Root mean square layer normalization (Zhang & Sennrich 2019): y[i] = gain[i] * x[i] / sqrt(mean(x * x) + eps).
+
+    Args:
+        size: The length of the vectors, for a learned gain that starts at 1; None for no gain, and vectors of any
+            length.
+        eps: What keeps the denominator from 0, in units of x squared.
+
+    Example:
+        >>> import retrograd as rg
+        >>> [round(y.data, 3) for y in rg.nn.RMSNorm(eps=0.0)([rg.Value(3.0), rg.Value(4.0)])]
+        [0.849, 1.131]
+    """
 
     def __init__(self, size: int | None = None, eps: float = 1e-5) -> None:
         self.gain = None if size is None else [Value(1.0) for _ in range(size)]
         self.eps = eps
 
     def __call__(self, x: Sequence[Value]) -> list[Value]:
-        """The scaled vector. Raises ValueError when ``x`` is empty or does not fit the gain."""
+        """The normalized vector.
+
+        Args:
+            x: A sequence of Values, of length ``size`` when there is a gain.
+
+        Returns:
+            A list of as many Values.
+
+        Raises:
+            ValueError: ``x`` is empty or does not fit the gain.
+        """
         if not x or (self.gain is not None and len(x) != len(self.gain)):
             raise wrong_length(repr(self), f"{len(self.gain)} numbers" if self.gain else "at least one number", len(x))
         mean_square: Any = sum(xi * xi for xi in x) / len(x)

@@ -25,16 +25,37 @@ class Module:
     that happens to be kept in an attribute is no parameter; neither is anything behind a leading underscore. A
     module that refers back to the one it is part of is not entered again.
     A subclass may define ``parameters`` itself, as micrograd's do.
+
+    Example:
+        >>> import retrograd as rg
+        >>> class Line(rg.nn.Module):
+        ...     def __init__(self):
+        ...         self.slope, self.offset = rg.Value(2.0), rg.Value(1.0)
+        ...
+        ...     def __call__(self, x):
+        ...         return self.slope * x + self.offset
+        >>> line = Line()
+        >>> line(3.0).backward()
+        >>> [(name, p.data, p.grad) for name, p in line.named_parameters()]
+        [('slope', 2.0, 3.0), ('offset', 1.0, 1.0)]
     """
 
     def parameters(self) -> list[Value]:
-        """Every parameter once, in the order of assignment."""
+        """Every parameter once, in the order of assignment.
+
+        Returns:
+            A new list of leaf Values.
+        """
         values: dict[Value, None] = {}
         _gather(self, values)
         return list(values)
 
     def named_parameters(self) -> Iterator[tuple[str, Value]]:
-        """Every parameter once with its path, such as ``("layers.0.neurons.3.w.1", value)``."""
+        """Every parameter once, with its path through attributes and lists.
+
+        Returns:
+            An iterator of pairs such as ``("layers.0.neurons.3.w.1", value)``.
+        """
         seen = set()
         for name, (values, shape) in _blocks(self):
             for index, value in zip(np.ndindex(shape), values, strict=True):
@@ -47,7 +68,16 @@ class Module:
         zero_gradients(self.parameters())
 
     def state_dict(self) -> dict[str, NDArray[np.float64]]:
-        """A copy of the parameters: for each attribute that holds some, its path and a float64 array of its shape."""
+        """A copy of the parameters, to be saved.
+
+        Returns:
+            For each attribute that holds some, its path and a float64 array in the shape of its nesting.
+
+        Example:
+            >>> import retrograd as rg
+            >>> {name: array.shape for name, array in rg.nn.Linear(2, 3).state_dict().items()}
+            {'weight': (3, 2), 'bias': (3,)}
+        """
         return {
             name: np.array([value.data for value in values], dtype=np.float64).reshape(shape)
             for name, (values, shape) in _blocks(self)
@@ -56,8 +86,13 @@ class Module:
     def load_state_dict(self, state: Mapping[str, ArrayLike], strict: bool = True) -> None:
         """Set the parameters from what :meth:`state_dict` returned; nothing is set unless all of it fits.
 
-        With ``strict=False`` names on one side only are passed over; a shape that differs is an error always.
-        Raises CheckpointError, naming the blocks that do not fit.
+        Args:
+            state: Arrays, or nested lists of numbers, by path.
+            strict: Whether a name on one side only is an error; with False it is passed over.
+
+        Raises:
+            CheckpointError: A name is missing or unknown, a shape differs, or an array holds something other than real
+                numbers. The message names the arrays.
         """
         blocks = dict(_blocks(self))
         missing, unknown = blocks.keys() - state.keys(), state.keys() - blocks.keys()

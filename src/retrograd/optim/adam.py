@@ -16,10 +16,41 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015); ``weight_decay`` is added to the gradient, as L2 regularization.
+    """Adam (Kingma & Ba, *Adam: A Method for Stochastic Optimization*, ICLR 2015).
 
-    On parameters of a compiled function a step may differ from the eager one in the last bits (tested to 2e-15 of a
-    parameter), unless a function with ``exact=True`` uses them.
+    In step t, with g = grad + weight_decay * data::
+
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g * g
+        data -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + eps)
+
+    The names, defaults and formulas are those of PyTorch's ``torch.optim.Adam``. On parameters of a compiled function
+    a step may differ from the eager one in the last bits (tested to 2e-15 of a parameter), unless a function compiled
+    with ``exact=True`` uses them.
+
+    Args:
+        params: A Module, or the parameters themselves: distinct leaf Values.
+        lr: The learning rate: about how far a parameter moves in one step.
+        betas: beta1 and beta2, how much of the means of the gradient and of its square a step keeps; each from 0 up
+            to, but below, 1.
+        eps: What keeps the denominator from 0, in units of the gradient.
+        weight_decay: L2 regularization: this times the parameter is added to its gradient.
+
+    Raises:
+        TypeError: ``params`` holds something other than Values, ``betas`` is not a pair, or a number is a Value.
+        ValueError: ``params`` is empty, or holds a Value twice or the result of an operation; a number is negative or
+            not finite; a beta is 1 or more.
+
+    Example:
+        >>> import retrograd as rg
+        >>> x = rg.Value(1.0)
+        >>> optimizer = rg.optim.Adam([x], lr=0.1)
+        >>> for _ in range(3):
+        ...     optimizer.zero_grad()
+        ...     (x * x).backward()
+        ...     optimizer.step()
+        >>> round(x.data, 3)
+        0.702
     """
 
     _decoupled = False
@@ -41,7 +72,7 @@ class Adam(Optimizer):
         self.v = _aligned_zeros(len(self.params))
 
     def step(self) -> None:
-        """Move by ``lr`` times the mean gradient over the root mean square gradient, both bias-corrected."""
+        """Move every parameter once, by the formulas above."""
         self.steps = steps = self.steps + 1
         beta1, beta2 = self.betas
         adam_step(
@@ -58,6 +89,11 @@ class Adam(Optimizer):
         )
 
     def settings(self) -> dict[str, Any]:
+        """The numbers that :meth:`state_dict` saves beside the arrays.
+
+        Returns:
+            lr, betas, eps, weight_decay, and steps, the number of steps taken.
+        """
         return {
             **super().settings(),
             "betas": list(self.betas),
@@ -67,6 +103,12 @@ class Adam(Optimizer):
         }
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The optimizer's memory.
+
+        Returns:
+            ``m`` and ``v``, the running means of the gradient and of its square: float64 arrays with one element for
+            each parameter, not copied.
+        """
         return {"m": self.m, "v": self.v}
 
     def _restore(self, settings: Mapping[str, Any]) -> None:
@@ -80,7 +122,29 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): ``data *= 1 - lr * weight_decay`` first."""
+    """Adam with decoupled weight decay (Loshchilov & Hutter, *Decoupled Weight Decay Regularization*, ICLR 2019).
+
+    A step first does ``data *= 1 - lr * weight_decay`` and then what :class:`Adam` does with the gradient alone: the
+    decay does not pass through Adam's means.
+
+    Args:
+        params: A Module, or the parameters themselves: distinct leaf Values.
+        lr: The learning rate: about how far a parameter moves in one step.
+        betas: beta1 and beta2, as for :class:`Adam`.
+        eps: What keeps the denominator from 0, in units of the gradient.
+        weight_decay: The share of a parameter that a step takes away, per unit of ``lr``.
+
+    Raises:
+        TypeError: As for :class:`Adam`.
+        ValueError: As for :class:`Adam`.
+
+    Example:
+        >>> import retrograd as rg
+        >>> x = rg.Value(1.0)
+        >>> rg.optim.AdamW([x], lr=0.1, weight_decay=0.5).step()  # no gradient yet: only the decay
+        >>> x.data
+        0.95
+    """
 
     _decoupled = True
 

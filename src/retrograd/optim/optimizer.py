@@ -20,8 +20,29 @@ __all__ = ["Optimizer", "checked_number"]
 class Optimizer(ABC):
     """What SGD, Adam and AdamW share: the parameters, the learning rate, and the saving of both.
 
-    ``params`` is a Module or any iterable of Values. Raises TypeError for something else in it, ValueError
-    when it is empty, holds a Value twice, or holds the result of an operation.
+    A subclass defines :meth:`step`, and :meth:`settings` and :meth:`arrays` for what it remembers.
+
+    Args:
+        params: A Module, or the parameters themselves: distinct leaf Values.
+        lr: The learning rate, from 0 up.
+
+    Raises:
+        TypeError: ``params`` holds something other than Values, or ``lr`` is a Value.
+        ValueError: ``params`` is empty, or holds a Value twice or the result of an operation; ``lr`` is negative or
+            not finite.
+
+    Example:
+        >>> import retrograd as rg
+        >>> class SignDescent(rg.optim.Optimizer):
+        ...     def step(self):
+        ...         for p in self.params:
+        ...             p.data -= self.lr * rg.math.sign(p.grad)
+        >>> x = rg.Value(1.0)
+        >>> optimizer = SignDescent([x], lr=0.25)
+        >>> (x * x).backward()
+        >>> optimizer.step()
+        >>> x.data
+        0.75
     """
 
     def __init__(self, params: Module | Iterable[Value], lr: float) -> None:
@@ -49,27 +70,51 @@ class Optimizer(ABC):
 
     @abstractmethod
     def step(self) -> None:
-        """Move every parameter once, along its current gradient."""
+        """Move every parameter once, by what its ``.grad`` says; the gradients stay as they are."""
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter to zero."""
         zero_gradients(self._parameters)
 
     def settings(self) -> dict[str, Any]:
-        """The numbers that :meth:`state_dict` saves beside the arrays, by their constructor's names."""
+        """The numbers that :meth:`state_dict` saves beside the arrays.
+
+        Returns:
+            Numbers by the names that the constructor gives them; here the learning rate.
+        """
         return {"lr": self.lr}
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """The optimizer's memory: float64 arrays with one element for each parameter."""
+        """The optimizer's memory.
+
+        Returns:
+            float64 arrays with one element for each parameter, by name; here none.
+        """
         return {}
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs: the class, the settings, and copies of the arrays."""
+        """Everything that a resumed run needs of the optimizer; the parameters are the model's to save.
+
+        Returns:
+            The class's name, the settings, and copies of the arrays.
+
+        Example:
+            >>> import retrograd as rg
+            >>> rg.optim.SGD([rg.Value(1.0)], lr=0.5).state_dict()["settings"]["lr"]
+            0.5
+        """
         arrays = {name: array.copy() for name, array in self.arrays().items()}
         return {"class": type(self).__name__, "settings": self.settings(), "arrays": arrays}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` returned. Raises CheckpointError when it is another optimizer's."""
+        """Take over what :meth:`state_dict` returned; nothing changes unless all of it fits.
+
+        Args:
+            state: The dictionary.
+
+        Raises:
+            CheckpointError: It is another class's, of another number of parameters, or damaged.
+        """
         own = type(self).__name__
         if state.get("class") != own:
             raise CheckpointError(f"this optimizer state belongs to {state.get('class')!r}; this optimizer is {own}.")

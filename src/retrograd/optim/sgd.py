@@ -16,7 +16,35 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum, Nesterov's form of it, and L2 weight decay."""
+    """Stochastic gradient descent, with momentum, Nesterov's form of it, and L2 weight decay.
+
+    With g = grad + weight_decay * data, a step is ``data -= lr * g``. With momentum, a velocity, which is 0 at first,
+    becomes ``velocity = momentum * velocity + g`` and takes the place of g; with ``nesterov``, ``g + momentum *
+    velocity`` does (Sutskever et al. 2013). These are the formulas of PyTorch's ``torch.optim.SGD``.
+
+    Args:
+        params: A Module, or the parameters themselves: distinct leaf Values.
+        lr: The learning rate, in units of data per unit of gradient.
+        momentum: The share of the velocity that a step keeps; 0 for none.
+        weight_decay: L2 regularization: this times the parameter is added to its gradient.
+        nesterov: Look ahead along the velocity. It needs a momentum above 0.
+
+    Raises:
+        TypeError: ``params`` holds something other than Values, or a number is a Value.
+        ValueError: ``params`` is empty, or holds a Value twice or the result of an operation; a number is negative or
+            not finite; ``nesterov`` comes without momentum.
+
+    Example:
+        >>> import retrograd as rg
+        >>> x = rg.Value(1.0)
+        >>> optimizer = rg.optim.SGD([x], lr=0.1)
+        >>> for _ in range(3):
+        ...     optimizer.zero_grad()
+        ...     (x * x).backward()
+        ...     optimizer.step()
+        >>> round(x.data, 6)  # each step multiplies it by 1 - 0.1 * 2
+        0.512
+    """
 
     def __init__(
         self,
@@ -35,10 +63,15 @@ class SGD(Optimizer):
         self.velocity = np.zeros(len(self.params)) if momentum else None
 
     def step(self) -> None:
-        """``velocity = momentum * velocity + grad`` and ``data -= lr * velocity``, as PyTorch has it."""
+        """Move every parameter once, along its gradient or, with momentum, its velocity."""
         sgd_step(self._parameters, self.velocity, self.lr, self.momentum, self.weight_decay, self.nesterov)
 
     def settings(self) -> dict[str, Any]:
+        """The numbers that :meth:`state_dict` saves beside the arrays.
+
+        Returns:
+            lr, momentum, weight_decay and nesterov.
+        """
         return {
             **super().settings(),
             "momentum": self.momentum,
@@ -47,6 +80,11 @@ class SGD(Optimizer):
         }
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The optimizer's memory.
+
+        Returns:
+            With momentum, the velocities: a float64 array with one element for each parameter, not copied.
+        """
         return {} if self.velocity is None else {"velocity": self.velocity}
 
     def _restore(self, settings: Mapping[str, Any]) -> None:

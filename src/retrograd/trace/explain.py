@@ -136,18 +136,30 @@ def ascii_text(text: str) -> str:
 
 
 def explain(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explanation:
-    """Explain an expression (``explain("a*b + c", a=2, b=-3, c=10)``), a function called with ``values``, or a Value.
+    """Explain a forward and a backward pass step by step: every number, local derivative and ``+=``.
 
-    For a Value that you built, ``values`` may give names to the Values it was built from: ``explain(L, a=a, b=b)``;
-    otherwise their labels are shown, and letters where there are none. A function's result must be one Value; its
-    source lines are recorded. It leaves every ``.grad`` as it is.
+    No ``.grad`` is touched: the pass is one of its own, seeded with 1.
 
-    Raises ExpressionError for an expression that cannot be read or computed, TypeError for wrong arguments, and
-    what ``backward()`` would raise.
+    Args:
+        thing: An expression as text, a Value, or a function, which is called with ``values`` and returns one Value.
+        **values: For an expression, the number of each name. For a function, its arguments: numbers or pytrees of
+            them. For a Value, names for the Values it was computed from; otherwise their labels are shown, and
+            letters where there are none.
 
-    >>> from retrograd.trace.explain import explain
-    >>> print(explain("a*b", a=2, b=-3).trace.backward[1].additions[0].text)
-    a.grad += b.data * L.grad = -3.0 * 1.0 = -3.0
+    Returns:
+        An Explanation: ``print`` it, let a notebook display it, or take ``.to_json()`` or ``.trace``.
+
+    Raises:
+        ExpressionError: The expression cannot be read, or uses a name without a value.
+        TypeError: ``thing`` is something else, an argument is missing or unknown, or a function's result is not one
+            Value.
+        ChangedValueError: The ``.data`` of something that an operation used has changed since.
+        MissingDerivativeError: A node made with children has no derivative.
+
+    Example:
+        >>> import retrograd as rg
+        >>> print(rg.explain("a*b", a=2, b=-3).trace.backward[1].additions[0].text)
+        a.grad += b.data * L.grad = -3.0 * 1.0 = -3.0
     """
     if isinstance(thing, str):
         return _explain_expression(thing, values)

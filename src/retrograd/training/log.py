@@ -20,19 +20,47 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One finished training step: its loss (before the step), its learning rate, and steps a second so far."""
+    """One finished training step.
+
+    Attributes:
+        step: Its number, from 1.
+        steps: How many steps the run has.
+        loss: The loss before the parameters moved.
+        lr: The learning rate of the step.
+        rate: Steps a second, since the run began or was resumed.
+        accuracy: Of the moons: the share of points on the right side, before the parameters moved; else None.
+        tier: What ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`.
+
+    Example:
+        >>> from retrograd.training import Progress
+        >>> Progress(step=1, steps=10, loss=0.5, lr=0.1, rate=20.0).tier
+        'eager'
+    """
 
     step: int
     steps: int
     loss: float
     lr: float
     rate: float
-    accuracy: float | None = None  #: of the moons: the share of points on the right side
-    tier: str = "eager"  #: what ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`
+    accuracy: float | None = None
+    tier: str = "eager"
 
 
 def read_log(out: PathLike) -> list[dict[str, Any]]:
-    """The log of a run, one dict for each step. Lines that are cut short, or not of a log, are left out."""
+    """The log of a run, ``log.jsonl`` in its folder.
+
+    Args:
+        out: The folder of the run.
+
+    Returns:
+        One dictionary for each step, with the fields of :class:`Progress`; an empty list when there is no log. A line
+        that a crash cut short, or that another program wrote, is left out.
+
+    Example:
+        >>> from retrograd.training import read_log
+        >>> read_log("/nowhere")
+        []
+    """
     try:
         lines = (Path(out) / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -56,7 +84,19 @@ def open_log(path: Path, done: int) -> IO[str]:
 
 
 def log_line(progress: Progress) -> str:
-    """One line of a run's log."""
+    r"""One line of a run's log: what the step was, as JSON.
+
+    Args:
+        progress: The step. Its accuracy is left out where it is None.
+
+    Returns:
+        The line, with its line break.
+
+    Example:
+        >>> from retrograd.training import Progress, log_line
+        >>> log_line(Progress(step=1, steps=10, loss=0.5, lr=0.1, rate=20.0))
+        '{"step": 1, "loss": 0.5, "lr": 0.1, "rate": 20.0, "tier": "eager"}\n'
+    """
     entry = dataclasses.asdict(progress)
     del entry["steps"]
     if progress.accuracy is None:

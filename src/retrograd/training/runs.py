@@ -51,18 +51,43 @@ def train_gpt(
     backend: Backend = "native",
     devices: int | None = None,
 ) -> Generator[Progress, None, None]:
-    """Train a GPT on the documents of ``settings.data``, ``batch`` a step, with Adam and a linearly falling rate.
+    """Train a GPT on the documents of ``settings.data``, with Adam and a learning rate that falls linearly.
 
-    The run lives in the folder ``out``. When there is one already, ``resume`` goes on with it (only ``steps`` may
-    differ then), and ``force`` deletes it first. A checkpoint is written every ``save_every`` seconds.
-    ``backend="jax"`` divides each step's documents among ``devices`` devices of JAX (all without it), with the
-    same losses but for rounding; a run may be resumed with another backend.
-    Seeds Python's ``random``. Close the iterator between two steps to stop early: it saves first.
-    Steps are compiled (:func:`retrograd.compile`), or, with ``eager``, recorded and swept one by one; the losses of
-    the two differ in their last digits.
+    The run is begun, or resumed, before the first step is asked for. A run that was killed and is resumed goes on with
+    the same losses, bit for bit. Close the iterator between two steps to stop early: it saves first. Seeds Python's
+    ``random``.
 
-    Raises DataError, CheckpointError, ValueError for impossible sizes, OSError when the folder cannot be written,
-    AnomalyError when the loss stops being a finite number, and MissingExtraError for a backend that is not installed.
+    Args:
+        settings: What fixes the run.
+        out: The folder with the checkpoint and ``log.jsonl``, one JSON object a step.
+        resume: Go on with the run in the folder; only ``steps`` and ``data`` of the settings may differ then.
+        force: Delete the run in the folder first.
+        save_every: Seconds between two checkpoints; one is also written at the beginning and at the end.
+        eager: Record and sweep each step instead of running it compiled (:func:`retrograd.compile`). The losses of the
+            two differ in their last digits.
+        backend: ``"native"``, or ``"jax"`` to divide each step's documents among JAX's devices, with the same losses
+            but for rounding. A run may be resumed with another backend.
+        devices: How many devices of JAX; None for all.
+
+    Returns:
+        An iterator that takes one step at a time and gives its :class:`Progress`.
+
+    Raises:
+        DataError: The data cannot be used.
+        CheckpointError: The folder holds a run and neither ``resume`` nor ``force`` is given, or one that cannot be
+            resumed with these settings.
+        ValueError: A size is impossible, or ``eager`` comes with another backend than the native one.
+        OSError: The folder cannot be written.
+        AnomalyError: While it runs: the loss is not a finite number. The last checkpoint is kept.
+        MissingExtraError: The backend is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> from retrograd.training import GPTSettings, train_gpt
+        >>> settings = GPTSettings(steps=2, n_embd=4, n_head=1, block_size=4)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     [progress.step for progress in train_gpt(settings, out, eager=True)]
+        [1, 2]
     """
     if eager and backend != "native":
         raise ValueError("eager=True runs on retrograd's own engine: leave out eager or the backend.")
@@ -78,7 +103,32 @@ def train_moons(
     save_every: float = SAVE_EVERY,
     eager: bool = False,
 ) -> Generator[Progress, None, None]:
-    """Train an MLP to tell the two moons apart, with a hinge loss, as :func:`train_gpt` does in all else."""
+    """Train an MLP to tell the two moons apart, with a hinge loss and SGD.
+
+    Args:
+        settings: What fixes the run.
+        out: The folder with the checkpoint and ``log.jsonl``, one JSON object a step.
+        resume: Go on with the run in the folder; only ``steps`` of the settings may differ then.
+        force: Delete the run in the folder first.
+        save_every: Seconds between two checkpoints; one is also written at the beginning and at the end.
+        eager: Record and sweep each step instead of running it compiled.
+
+    Returns:
+        An iterator that takes one step at a time and gives its :class:`Progress`, with the accuracy.
+
+    Raises:
+        CheckpointError: As for :func:`train_gpt`.
+        ValueError: There are more than 100,000 points.
+        OSError: The folder cannot be written.
+        AnomalyError: While it runs: the loss is not a finite number. The last checkpoint is kept.
+
+    Example:
+        >>> import tempfile
+        >>> from retrograd.training import MoonsSettings, train_moons
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     [progress.step for progress in train_moons(MoonsSettings(points=10, steps=2), out, eager=True)]
+        [1, 2]
+    """
     return _start(moons_task(settings), Path(out), resume, force, save_every, eager)
 
 
@@ -86,7 +136,29 @@ def train_moons(
 
 
 def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
-    """Begin the run in ``out``, or restore it, and return how many steps are done. Raises as :func:`train_gpt` does."""
+    """Begin the run of a task in a folder, or restore it.
+
+    Args:
+        task: A fresh task; its model and optimizer are restored.
+        out: The folder.
+        resume: Go on with the run in the folder.
+        force: Delete the run in the folder first.
+
+    Returns:
+        How many steps are done.
+
+    Raises:
+        CheckpointError: As for :func:`train_gpt`.
+        OSError: The folder cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from retrograd.training import MoonsSettings, moons_task, open_run
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     open_run(moons_task(MoonsSettings(points=10)), Path(out), resume=False, force=False)
+        0
+    """
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file, and a run needs a folder: choose another name.")
     if resume:
@@ -157,9 +229,27 @@ def _steps(
 def one_step(
     task: Task, step: int, saved: int, look: Callable[[Value], object] | None = None
 ) -> tuple[float, float | None]:
-    """Forward, backward and update; returns the loss and the accuracy. A loss that is not finite updates nothing.
+    """One eager training step: forward, backward, update.
 
-    ``look`` is called with the loss when the gradients are there and nothing is updated yet.
+    Args:
+        task: What is trained.
+        step: The number of the step, from 0, which chooses the data.
+        saved: The step of the last checkpoint, for the message of the error.
+        look: A function that is called with the loss when the gradients are complete and nothing has moved yet.
+
+    Returns:
+        The loss before the update, and the accuracy or None.
+
+    Raises:
+        AnomalyError: The loss is not a finite number; nothing is updated.
+
+    Example:
+        >>> from retrograd.training import MoonsSettings, moons_task, one_step
+        >>> task = moons_task(MoonsSettings(points=10))
+        >>> first, _ = one_step(task, step=0, saved=0)
+        >>> second, _ = one_step(task, step=1, saved=0)
+        >>> first != second
+        True
     """
     task.optimizer.zero_grad()
     loss, accuracy = task.evaluate(step)
@@ -205,7 +295,25 @@ def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
 
 
 def save_run(task: Task, out: Path, done: int) -> None:
-    """Write the checkpoint of a run of which ``done`` steps are finished."""
+    """Write the checkpoint of a run into its folder, in place of the one there.
+
+    Args:
+        task: What is trained.
+        out: The folder.
+        done: How many steps are finished.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written; the old checkpoint is whole.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from retrograd.training import MoonsSettings, moons_task, run_exists, save_run
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     save_run(moons_task(MoonsSettings(points=10)), Path(out), done=0)
+        ...     run_exists(out)
+        True
+    """
     if task.mesh is not None:
         task.mesh.write_back()
     settings = dataclasses.asdict(task.settings)
@@ -237,12 +345,32 @@ def _restore(task: Task, out: Path) -> int:
 
 
 def run_exists(out: PathLike) -> bool:
-    """Whether the folder holds a run, finished or not."""
+    """Whether a folder holds a run, finished or not.
+
+    Args:
+        out: The folder, which need not exist.
+
+    Returns:
+        Whether there is a checkpoint or a log.
+
+    Example:
+        >>> from retrograd.training import run_exists
+        >>> run_exists("/nowhere")
+        False
+    """
     return any((Path(out) / name).exists() for name in (INDEX, LOG))
 
 
 def clear_run(out: PathLike) -> None:
-    """Delete a run's checkpoint and log from its folder, and nothing else that may be there."""
+    """Delete a run's checkpoint and log from its folder, and nothing else that may be there.
+
+    Args:
+        out: The folder, which need not hold a run.
+
+    Example:
+        >>> from retrograd.training import clear_run
+        >>> clear_run("/nowhere")
+    """
     out = Path(out)
     for path in [out / INDEX, out / LOG, *out.glob("parameters-*.safetensors")]:
         path.unlink(missing_ok=True)
@@ -252,7 +380,27 @@ def clear_run(out: PathLike) -> None:
 
 
 def saved_settings(out: PathLike, kind: type[AnySettings]) -> AnySettings:
-    """The settings of the run in ``out``. Raises CheckpointError when it is of another kind, or damaged."""
+    """The settings of a run.
+
+    Args:
+        out: The folder of the run.
+        kind: GPTSettings or MoonsSettings.
+
+    Returns:
+        The settings that it was begun with, or last resumed with.
+
+    Raises:
+        CheckpointError: There is no run, it is of the other kind, or it is damaged.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from retrograd.training import MoonsSettings, moons_task, save_run, saved_settings
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     save_run(moons_task(MoonsSettings(points=10)), Path(out), done=0)
+        ...     saved_settings(out, MoonsSettings).points
+        10
+    """
     return _settings_of(load_checkpoint(out), kind, out)
 
 
@@ -274,7 +422,27 @@ def _settings_of(checkpoint: Checkpoint, kind: type[AnySettings], out: PathLike)
 
 
 def load_gpt(out: PathLike) -> tuple[GPT, Vocabulary]:
-    """The model and vocabulary of a GPT run; sets Python's ``random`` to the state after the run's last step."""
+    """The model of a GPT run; sets Python's ``random`` to the state after the run's last step.
+
+    Args:
+        out: The folder of the run.
+
+    Returns:
+        The model with its trained parameters, and the vocabulary.
+
+    Raises:
+        CheckpointError: There is no run, it is of another kind, or it is damaged.
+
+    Example:
+        >>> import tempfile
+        >>> from retrograd.training import GPTSettings, load_gpt, train_gpt
+        >>> settings = GPTSettings(steps=1, n_embd=4, n_head=1, block_size=4)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     steps = list(train_gpt(settings, out, eager=True))
+        ...     model, vocabulary = load_gpt(out)
+        >>> model.block_size
+        4
+    """
     checkpoint = load_checkpoint(out)
     settings = _settings_of(checkpoint, GPTSettings, out)
     characters = checkpoint.config.get("characters")
@@ -288,7 +456,26 @@ def load_gpt(out: PathLike) -> tuple[GPT, Vocabulary]:
 
 
 def load_moons(out: PathLike) -> tuple[MLP, list[tuple[float, float]], list[int]]:
-    """The model of a moons run, with the points and labels it was trained on."""
+    """The model of a moons run, with the points and labels it was trained on.
+
+    Args:
+        out: The folder of the run.
+
+    Returns:
+        The model with its trained parameters, the points (x, y), and their labels, -1 or 1.
+
+    Raises:
+        CheckpointError: There is no run, it is of another kind, or it is damaged.
+
+    Example:
+        >>> import tempfile
+        >>> from retrograd.training import MoonsSettings, load_moons, train_moons
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     steps = list(train_moons(MoonsSettings(points=10, steps=1), out, eager=True))
+        ...     model, points, labels = load_moons(out)
+        >>> len(points), sorted(set(labels))
+        (10, [-1, 1])
+    """
     checkpoint = load_checkpoint(out)
     settings = _settings_of(checkpoint, MoonsSettings, out)
     model = MLP(2, [16, 16, 1])

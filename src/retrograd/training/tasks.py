@@ -45,7 +45,24 @@ Backend = Literal["native", "jax"]
 
 @dataclass(frozen=True, slots=True)
 class GPTSettings:
-    """What fixes a GPT run: the same settings and data give the same losses. ``data`` None: the bundled names."""
+    """What fixes a GPT run: the same settings and data give the same losses.
+
+    Attributes:
+        data: A text file of one document a line; None for the bundled names.
+        steps: How many optimizer steps the run has.
+        n_embd: The length of the model's vectors.
+        n_layer: The number of its layers.
+        n_head: The number of attention heads in each layer.
+        block_size: The number of positions.
+        seed: Of Python's ``random``, which draws the initial weights and the order of the documents.
+        lr: Adam's learning rate at the first step; it falls linearly to 0.
+        batch: Documents in each step, whose losses are averaged.
+
+    Example:
+        >>> from retrograd.training import GPTSettings
+        >>> GPTSettings(steps=10).n_embd
+        16
+    """
 
     data: str | None = None
     steps: int = 1000
@@ -55,12 +72,25 @@ class GPTSettings:
     block_size: int = 16
     seed: int = 42
     lr: float = 0.01
-    batch: int = 1  #: documents in each step, whose losses are averaged
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class MoonsSettings:
-    """What fixes a moons run: an MLP 2-16-16-1 trained on all points at once."""
+    """What fixes a moons run: an MLP 2-16-16-1 trained on all points at once.
+
+    Attributes:
+        points: How many points there are, half of them in each moon.
+        noise: The standard deviation of the points around their moon.
+        steps: How many optimizer steps the run has.
+        seed: Of Python's ``random``, which draws the points and the initial weights.
+        lr: SGD's learning rate at the first step; it falls linearly to a tenth.
+
+    Example:
+        >>> from retrograd.training import MoonsSettings
+        >>> MoonsSettings(points=50).steps
+        100
+    """
 
     points: int = 100
     noise: float = 0.1
@@ -77,9 +107,30 @@ KINDS: dict[type[Any], str] = {GPTSettings: "gpt", MoonsSettings: "moons"}
 
 @dataclass(slots=True)
 class Task:
-    """Something to train. ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy.
+    """Something to train: the model, its data, its loss and its optimizer, as :func:`gpt_task` and the like make it.
 
-    With a ``mesh``, JAX's devices hold the numbers, and take the arguments of the loss from ``members(step)``.
+    Attributes:
+        settings: What the task was made from.
+        config: What else a checkpoint must keep, so that the run can be resumed with the same data.
+        model: The model.
+        optimizer: Moves the model's parameters.
+        schedule: Sets the learning rate of each step.
+        evaluate: ``evaluate(step)`` is the loss of one step and, where it makes sense, the accuracy.
+        hidden: How many ReLUs each hidden layer has, in the order in which one example meets them.
+        examples: ``examples(step)`` is how many examples go through the hidden layers in a step.
+        about: ``about(step)`` says what a step learns from.
+        example: ``example(index)`` is the loss of one example alone, where a step takes many.
+        compiled: As ``evaluate``, by a compiled function; it runs backward too and gives the loss's number.
+        loss: The compiled function that ``compiled`` runs.
+        members: ``members(step)`` are the arguments of the loss for each document of a step.
+        mesh: The devices of JAX that hold the numbers, for ``backend="jax"``.
+
+    Example:
+        >>> from retrograd.training import MoonsSettings, moons_task
+        >>> task = moons_task(MoonsSettings(points=10))
+        >>> loss, accuracy = task.evaluate(0)
+        >>> 0.0 <= accuracy <= 1.0
+        True
     """
 
     settings: Settings
@@ -88,19 +139,39 @@ class Task:
     optimizer: Optimizer
     schedule: Schedule
     evaluate: Callable[[int], tuple[Value, float | None]]
-    hidden: dict[str, int]  #: how many ReLUs each hidden layer has, in the order in which one example meets them
-    examples: Callable[[int], int]  #: how many examples go through the hidden layers in a step
-    about: Callable[[int], str]  #: what a step learns from, in words
-    example: Callable[[int], Value] | None = None  #: the loss of one example alone, where a step takes many
-    #: The same as ``evaluate``, compiled: runs backward too, and tells the loss's number.
+    hidden: dict[str, int]
+    examples: Callable[[int], int]
+    about: Callable[[int], str]
+    example: Callable[[int], Value] | None = None
     compiled: Callable[[int], tuple[float, float | None]] | None = None
-    loss: Compiled[Any] | None = None  #: what ``compiled`` runs
+    loss: Compiled[Any] | None = None
     members: Callable[[int], list[tuple[Any, ...]]] | None = None
     mesh: DataParallel | None = None
 
 
 def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | None = None) -> Task:
-    """A fresh GPT and its documents. Seeds Python's ``random``."""
+    """A fresh GPT with its documents, Adam and a learning rate that falls linearly. Seeds Python's ``random``.
+
+    Args:
+        settings: What fixes the run.
+        backend: ``"native"``, or ``"jax"`` to divide each step's documents among JAX's devices.
+        devices: How many devices of JAX; None for all.
+
+    Returns:
+        The task.
+
+    Raises:
+        ValueError: A size is below 1 or too large for a scalar engine, ``batch`` is below 1, or ``devices`` are given
+            without JAX.
+        DataError: The data cannot be used.
+        MissingExtraError: The backend is not installed.
+
+    Example:
+        >>> from retrograd.training import GPTSettings, gpt_task
+        >>> task = gpt_task(GPTSettings(n_embd=8, n_head=2))
+        >>> task.about(0)
+        "'ofelia'"
+    """
     if settings.batch < 1:
         raise ValueError(f"a step takes at least one document; batch is {settings.batch}.")
     random.seed(settings.seed)
@@ -184,7 +255,24 @@ def build_gpt(settings: GPTSettings, vocabulary: Vocabulary) -> GPT:
 
 
 def moons_task(settings: MoonsSettings) -> Task:
-    """A fresh MLP and the two moons. Seeds Python's ``random``."""
+    """A fresh MLP with the two moons, SGD and a learning rate that falls linearly. Seeds Python's ``random``.
+
+    The loss is the mean hinge loss plus 1e-4 times the sum of the squared parameters, as in micrograd's demo.
+
+    Args:
+        settings: What fixes the run.
+
+    Returns:
+        The task.
+
+    Raises:
+        ValueError: There are more than 100,000 points.
+
+    Example:
+        >>> from retrograd.training import MoonsSettings, moons_task
+        >>> moons_task(MoonsSettings(points=10)).about(0)
+        'all 10 points'
+    """
     if settings.points > MOST_POINTS:
         raise ValueError(f"the moons can have at most {MOST_POINTS:,} points, not {settings.points:,}.")
     random.seed(settings.seed)

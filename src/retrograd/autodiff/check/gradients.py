@@ -35,7 +35,30 @@ _MOST_ROWS = 60
 
 @dataclass(frozen=True, slots=True)
 class GradientRow:
-    """One input: its name, its number, our gradient, each peer's, and what follows from them."""
+    """One input of the function: our gradient beside the independent answers, and the verdict.
+
+    Attributes:
+        name: The input, such as ``x`` or ``weights[3]``.
+        at: The number at which it was checked.
+        ours: retrograd's gradient.
+        difference: The central difference with a bound of its error; None when differences were not asked for.
+        peers: The gradients of those that were asked and could answer, by name: 'reference', 'torch', 'jax'.
+        verdict: What follows from them.
+
+            * ``'agrees'``: the reference engine has the same bits, the central difference contains our gradient within
+              its error, and PyTorch and JAX are within 1e-9 of theirs, or 1e-13 of the largest gradient, or the
+              difference's error, whichever is largest.
+            * ``'differs'``: at least one of these does not hold. The gradient must not be trusted.
+            * ``'at a kink'``: the function has a kink or a jump there, and our gradient lies between the slopes on
+              both sides: a subgradient. It counts as right.
+            * ``'not finite'``: our gradient is infinite or NaN, and no central difference contradicts it.
+
+    Example:
+        >>> from retrograd import check_gradients
+        >>> row = check_gradients(lambda x: x.relu(), (0.0,), peers=("differences",)).rows[0]
+        >>> row.name, row.ours, row.verdict
+        ('x', 0.0, 'at a kink')
+    """
 
     name: str
     at: float
@@ -45,13 +68,36 @@ class GradientRow:
     verdict: Verdict
 
     def ulp(self, peer: str) -> float:
-        """How many floats our gradient is from the peer's: 0 for the same bits; inf or NaN count as infinite."""
+        """How many floats our gradient is from the peer's, in units in the last place (ULP).
+
+        Args:
+            peer: A key of ``peers``.
+
+        Returns:
+            0.0 for the same bits; infinity when one of the two is infinite or NaN.
+
+        Raises:
+            KeyError: That peer was not asked, or could not answer.
+        """
         return ulp_distance(self.ours, self.peers[peer])
 
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck:
-    """The result of :func:`check_gradients`. True when every gradient is right; ``str`` is a table."""
+    """The result of :func:`check_gradients`: true when every gradient is right. ``print`` shows it as a table.
+
+    Attributes:
+        value: The function's value at the point.
+        rows: One :class:`GradientRow` for each input, with its verdict.
+        peers: What the gradients were compared with: 'differences', 'reference', 'torch', 'jax'.
+        notes: What could not be compared, and why, in sentences.
+
+    Example:
+        >>> from retrograd import check_gradients
+        >>> check = check_gradients(lambda x, y: x * y, (2.0, 5.0), peers=("differences", "reference"))
+        >>> check.summary
+        'All 2 gradients agree.'
+    """
 
     value: float
     rows: tuple[GradientRow, ...]
@@ -88,21 +134,32 @@ class GradientCheck:
 def check_gradients(f: Callable[..., Any], at: Any, peers: Sequence[str] | None = None) -> GradientCheck:
     """Compare our gradient of ``f`` at ``at`` with independent ones, input by input.
 
-    ``at`` is what ``f`` is called with: a dictionary with the names of its arguments, a tuple with its
-    positional arguments, or else its only argument; each a number or a nested structure of numbers (Values
-    and modules stand for their numbers). ``f`` must return one Value and must not be random.
+    ``'differences'`` are central differences of ``f`` itself, extrapolated (Richardson) and with a bound of their own
+    error. ``'reference'`` is the sweep of the textbook engine in plain Python, which must have the same bits.
+    ``'torch'`` and ``'jax'`` replay the graph in double precision from the forward formulas alone and differentiate it
+    in their own way: they may differ by 1e-9 of the gradient, by 1e-13 of the largest one, or by the error of the
+    central difference. :class:`GradientRow` says what each verdict means.
 
-    ``peers`` chooses among 'differences', 'reference', 'torch' and 'jax'. Without it the first two are used,
-    and the other two when they are installed and the graph has at most 10,000 nodes. Importing them takes
-    a second or two, once; ``peers=("differences", "reference")`` does without. Differences run ``f`` at least
-    four times for each input.
+    Args:
+        f: A function that returns one Value and is not random.
+        at: What ``f`` is called with: a dictionary with the names of its arguments, a tuple with its positional
+            arguments, or else its only argument. Each is a number or a pytree of numbers; Values and modules stand for
+            their numbers.
+        peers: Names out of the four above. By default the first two, and of the other two those that are installed, if
+            the graph has at most 10,000 nodes. Importing them takes a second or two, once.
 
-    Raises ValueError for an unknown or missing peer and for a random ``f``, and TypeError when ``at`` or
-    the result is of another kind.
+    Returns:
+        A :class:`GradientCheck`, true when all gradients are right. Differences run ``f`` at least four times for
+        each input.
 
-    >>> from retrograd import check_gradients
-    >>> bool(check_gradients(lambda x, y: x * y.sin(), {"x": 2.0, "y": 0.5}, peers=("differences", "reference")))
-    True
+    Raises:
+        ValueError: A peer is unknown or not installed, or ``f`` gives another value at the same point.
+        TypeError: ``at`` holds something other than numbers, or ``f`` returns something other than one number.
+
+    Example:
+        >>> from retrograd import check_gradients
+        >>> bool(check_gradients(lambda x, y: x * y.sin(), {"x": 2.0, "y": 0.5}, peers=("differences", "reference")))
+        True
     """
     chosen = _chosen(peers)
     point = _Point(f, at)
