@@ -9,6 +9,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import pydoc
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -178,3 +179,10 @@ def test_its_example_runs(name: str) -> None:
     test = doctest.DocTestParser().get_doctest(inspect.cleandoc(text), {"__name__": "__example__"}, name, None, 0)
     assert test.examples, f"the example of {name} shows no code"
     assert doctest.DocTestRunner(optionflags=OPTIONS).run(test).failed == 0
+
+
+def test_help_shows_value_with_its_signatures() -> None:
+    text = pydoc.plain(pydoc.render_doc(retrograd.Value))
+    assert "class Value" in text
+    assert "backward(self, /, gradient=1.0)" in text or "backward(self, gradient: 'SupportsFloat' = 1.0)" in text
+    assert "(a, b, /)" in pydoc.plain(pydoc.render_doc(retrograd.math.atan2))

@@ -115,7 +115,9 @@ def text_signature(name: str, arguments: ast.arguments) -> str:
     assert isinstance(shown, ast.FunctionDef)
     for argument in (*shown.args.posonlyargs, *shown.args.args, *shown.args.kwonlyargs):
         argument.annotation = None
-    text = ast.unparse(shown.args).replace("self, /", "self").replace("self", "$self, /", 1)
+    if len(shown.args.posonlyargs) <= 1:
+        shown.args.posonlyargs, shown.args.args = shown.args.posonlyargs + shown.args.args[:1], shown.args.args[1:]
+    text = ast.unparse(shown.args).replace("self", "$self", 1)
     return f"{name}({text})"
 
 

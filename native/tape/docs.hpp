@@ -184,7 +184,7 @@ Returns:
 --
 
 Raises TypeError, as ``float(v)`` does: a bare number would cut the gradient.)doc"},
-{"__format__", R"doc(__format__($self, /, spec, /)
+{"__format__", R"doc(__format__($self, spec, /)
 --
 
 The number formatted as a float's is: ``f"{v:.3f}"``; without a format, the repr.)doc"},
@@ -192,7 +192,7 @@ The number formatted as a float's is: ``f"{v:.3f}"``; without a format, the repr
 --
 
 A Value with the same number, gradient, label and operands.)doc"},
-{"__deepcopy__", R"doc(__deepcopy__($self, /, memo, /)
+{"__deepcopy__", R"doc(__deepcopy__($self, memo, /)
 --
 
 A copy of this Value and of everything that it was computed from; shared operands stay shared.)doc"},
