@@ -11,37 +11,38 @@ namespace retrograd::compiler {
 namespace {
 
 // The gradients that are about to change, as they were.
-class Before {
+class BatchSnapshot {
  public:
-  void note(const std::shared_ptr<Store>& store) {
+  void note(const std::shared_ptr<ParameterBuffer>& buffer) {
     const auto known =
-        std::find_if(stores_.begin(), stores_.end(), [&](const auto& one) { return one.first == store; });
-    if (known != stores_.end()) return;
-    store->acquire();
+        std::find_if(buffers_.begin(), buffers_.end(), [&](const auto& one) { return one.first == buffer; });
+    if (known != buffers_.end()) return;
+    buffer->take_ownership();
     std::vector<double> gradients;
-    if (!store->blank()) gradients.assign(store->gradients(), store->gradients() + store->size());
-    stores_.emplace_back(store, std::move(gradients));
+    if (!buffer->zero_pending()) gradients.assign(buffer->gradients(), buffer->gradients() + buffer->size());
+    buffers_.emplace_back(buffer, std::move(gradients));
   }
   void note(Value* value) {
-    const StorePlace place = find_store(value);
-    if (place.store && place.store->ahead()) return note(place.store);
+    const BufferSlot place = find_buffer(value);
+    if (place.buffer && place.buffer->dirty()) return note(place.buffer);
     values_.emplace_back(value, value->grad);
   }
 
   void restore() {
-    for (const auto& [store, gradients] : stores_) {
-      store->acquire();
+    for (const auto& [buffer, gradients] : buffers_) {
+      buffer->take_ownership();
       if (gradients.empty()) {
-        store->make_blank();
+        buffer->set_zero_pending();
       } else {
-        std::copy(gradients.begin(), gradients.end(), store->new_gradients());
+        std::copy(gradients.begin(), gradients.end(), buffer->new_gradients());
       }
     }
     for (size_t i = values_.size(); i-- > 0;) values_[i].first->grad = values_[i].second;
   }
 
  private:
-  std::vector<std::pair<std::shared_ptr<Store>, std::vector<double>>> stores_;  // no numbers where all were zero
+  std::vector<std::pair<std::shared_ptr<ParameterBuffer>, std::vector<double>>>
+      buffers_;                                    // no numbers where all were zero
   std::vector<std::pair<Value*, double>> values_;  // borrowed: the members' arguments hold them
 };
 
@@ -77,15 +78,15 @@ class Batch {
   // Runs what fits. False with an exception set, and nothing changed.
   bool run() try {
     bool good = true;
-    if (!as_it_was(programs_)) return true;  // all are left
-    for (const auto& entry : *programs_->entries) {
+    if (!dependencies_hold(programs_)) return true;  // all are left
+    for (const auto& entry : *programs_->specializations) {
       if (!good || left_.empty()) break;
       good = run_entry(*entry);
     }
-    if (!good || !left_.empty()) before_.restore();
+    if (!good || !left_.empty()) snapshot_.restore();
     return good;
   } catch (const std::bad_alloc&) {
-    before_.restore();
+    snapshot_.restore();
     throw;
   }
 
@@ -105,13 +106,13 @@ class Batch {
 
   // When all is done: programs that were used come first in the next search, and runs are counted.
   void finish() try {
-    auto& entries = *programs_->entries;
-    std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
+    auto& specializations = *programs_->specializations;
+    std::stable_partition(specializations.begin(), specializations.end(), [&](const auto& entry) {
       return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
     });
     const std::vector<std::pair<size_t, uint32_t>> runs = std::move(runs_);
     for (const auto& [number, members] : runs) {
-      Entry* entry = entry_with(programs_, number);
+      Specialization* entry = find_specialization(programs_, number);
       const Machine* machine = entry ? entry->existing(members) : nullptr;
       if (machine) count_run(programs_, *entry, *machine);
     }
@@ -120,19 +121,19 @@ class Batch {
   }
 
  private:
-  bool run_entry(Entry& entry) {
-    if (entry.mode != BACKWARD || entry.doubt != Doubt::NONE || entry.broken()) return true;
+  bool run_entry(Specialization& entry) {
+    if (entry.mode != BACKWARD || entry.validity != Validity::VALID || entry.invalid()) return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
-      const int fit = fits(entry, member);
+      const int fit = matches(entry, member);
       if (fit < 0) return false;
       if (fit == 1) fitting_.push_back(member);
     }
     if (fitting_.empty()) return true;
-    if (entry.replays()) {
-      replay(entry, fitting_);
+    if (entry.uses_interpreter()) {
+      interpret(entry, fitting_);
     } else {
-      const size_t most = entry.most_members();
+      const size_t most = entry.largest_batch();
       for (size_t i = 0; i < fitting_.size(); i += most) {
         const auto first = fitting_.begin() + static_cast<std::ptrdiff_t>(i);
         together_.assign(first, first + static_cast<std::ptrdiff_t>(std::min(most, fitting_.size() - i)));
@@ -145,13 +146,13 @@ class Batch {
     return true;
   }
 
-  int fits(const Entry& entry, uint32_t member) {
+  int matches(const Specialization& entry, uint32_t member) {
     const size_t begin = member ? ends_[member - 1] : 0;
-    return entry.fits(items_.data() + begin, static_cast<Py_ssize_t>(ends_[member] - begin), arguments_[member]);
+    return entry.matches(items_.data() + begin, static_cast<Py_ssize_t>(ends_[member] - begin), arguments_[member]);
   }
 
   // Runs those members of together_ whose guards hold, in one run of a machine.
-  void run_together(Entry& entry) {
+  void run_together(Specialization& entry) {
     Machine* machine = nullptr;
     for (Outcome outcome = Outcome::GUARD; outcome != Outcome::DONE;) {
       if (together_.empty()) return;
@@ -159,19 +160,19 @@ class Batch {
       machine->enter();
       for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
       std::vector<uint32_t> broken;
-      outcome = machine->forward(entry.guards, sweeps_ ? Aim::GRADIENTS : Aim::VALUE, &broken);
+      outcome = machine->forward(entry.guards, sweeps_ ? Wanted::GRADIENTS : Wanted::VALUE, &broken);
       if (outcome == Outcome::EXCEPTIONAL) {
         ++entry.exceptional;
-        return replay(entry, together_);
+        return interpret(entry, together_);
       }
       entry.broken_guards += broken.size();
       for (size_t b = broken.size(); b-- > 0;) together_.erase(together_.begin() + broken[b]);
     }
     ++programs_->batch_runs;
-    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->members());
+    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->batch_size());
     if (sweeps_) {
       note(entry, together_.size());
-      machine->backward(seed_, Target::STORES);
+      machine->backward(seed_, GradientDestination::BUFFERS);
     }
     for (uint32_t m = 0; m < together_.size(); ++m) {
       const std::vector<Value*>& values = arguments_[together_[m]].values;
@@ -182,35 +183,35 @@ class Batch {
   }
 
   // Member by member, as the tape would: forward, and back at once, the last one first.
-  void replay(Entry& entry, const std::vector<uint32_t>& members) {
+  void interpret(Specialization& entry, const std::vector<uint32_t>& members) {
     for (size_t m = members.size(); m-- > 0;) {
       const Arguments& arguments = arguments_[members[m]];
-      if (entry.replay_forward(arguments) != Outcome::DONE) continue;
+      if (entry.interpret_forward(arguments) != Outcome::DONE) continue;
       owed_.resize(arguments.values.size());
       if (sweeps_) {
         note(entry, 1);
-        entry.replay->backward(seed_, Target::STORES);
-        entry.replay->input_gradients(owed_.data());
+        entry.interpreter->backward(seed_, GradientDestination::BUFFERS);
+        entry.interpreter->input_gradients(owed_.data());
       }
-      take(entry, members[m], entry.replay->root(0));
+      take(entry, members[m], entry.interpreter->root(0));
     }
   }
 
-  // Before the gradients of so many members are added: what there is, if anything can fail afterwards.
-  void note(const Entry& entry, size_t members) {
+  // BatchSnapshot the gradients of so many members are added: what there is, if anything can fail afterwards.
+  void note(const Specialization& entry, size_t members) {
     if (done_.size() + members == left_.size()) return;
-    for (const auto& store : entry.stores) before_.note(store);
+    for (const auto& buffer : entry.buffers) snapshot_.note(buffer);
   }
 
   // A member is done; what its arguments are owed is in owed_.
-  void take(Entry& entry, uint32_t member, double value) {
+  void take(Specialization& entry, uint32_t member, double value) {
     count_hit(programs_, entry);
     values_[member] = value;
     done_.push_back(member);
     if (!sweeps_) return;
     const std::vector<Value*>& values = arguments_[member].values;
     for (Value* leaf : values) {
-      if (leaf) before_.note(leaf);
+      if (leaf) snapshot_.note(leaf);
     }
     add_to_values(values, owed_);
   }
@@ -225,9 +226,9 @@ class Batch {
   std::vector<double> values_;                       // likewise
   std::vector<uint32_t> left_;                       // members
   std::vector<uint32_t> fitting_, together_, done_;  // those of the entry that is at work
-  std::vector<Entry*> used_;
-  std::vector<std::pair<size_t, uint32_t>> runs_;  // of machines: numbers of entries, and how many members
-  Before before_;
+  std::vector<Specialization*> used_;
+  std::vector<std::pair<size_t, uint32_t>> runs_;  // of machines: numbers of specializations, and how many members
+  BatchSnapshot snapshot_;
   std::vector<double> owed_;
 };
 
@@ -249,8 +250,8 @@ PyObject* batch(PyObject* object, PyObject* args) {
   return left ? Py_BuildValue("(dO)", sum, left.get()) : nullptr;
 }
 
-// unfit(members): the numbers of the members of a batch that no program stands for.
-PyObject* unfit(PyObject* object, PyObject* members) {
+// unmatched(members): the numbers of the members of a batch that no program stands for.
+PyObject* unmatched(PyObject* object, PyObject* members) {
   if (!PyList_Check(members)) return PyErr_Format(PyExc_TypeError, "the members of a batch are a list");
   Batch batch(self_of(object), false, 0.0);
   if (!batch.read(members) || !batch.run()) return nullptr;

@@ -62,34 +62,34 @@ bool read_selections(PyObject* list, std::vector<Selection>& selections) {
   return true;
 }
 
-// Where each leaf of the graph lives: inputs first, as `actives` says, the others in stores.
-void place_leaves(Entry& entry, const std::vector<bool>& actives, const std::vector<uint32_t>& offsets) {
-  Leaves& leaves = entry.leaves;
+// Where each leaf of the graph lives: inputs first, as `actives` says, the others in buffers.
+void place_leaves(Specialization& entry, const std::vector<bool>& actives, const std::vector<uint32_t>& offsets) {
+  LeafLayout& leaves = entry.leaves;
   const size_t inputs = actives.size();
   for (size_t i = 0; i < inputs; ++i) {
-    leaves.places.push_back({Memory::INPUT, actives[i], 0, offsets[i]});
+    leaves.locations.push_back({RegionKind::INPUT, actives[i], 0, offsets[i]});
     uint32_t& count = actives[i] ? leaves.active_inputs : leaves.inactive_inputs;
     count = std::max(count, offsets[i] + 1);
   }
   const std::vector<Value*> parameters(entry.graph.leaves.begin() + static_cast<std::ptrdiff_t>(inputs),
                                        entry.graph.leaves.end());
-  for (const StorePlace& place : store_all(parameters)) {
-    auto known = std::find(entry.stores.begin(), entry.stores.end(), place.store);
-    const auto number = static_cast<uint32_t>(known - entry.stores.begin());
-    if (known == entry.stores.end()) {
-      entry.stores.push_back(place.store);
-      leaves.store_sizes.push_back(static_cast<uint32_t>(place.store->size()));
+  for (const BufferSlot& place : assign_buffers(parameters)) {
+    auto known = std::find(entry.buffers.begin(), entry.buffers.end(), place.buffer);
+    const auto number = static_cast<uint32_t>(known - entry.buffers.begin());
+    if (known == entry.buffers.end()) {
+      entry.buffers.push_back(place.buffer);
+      leaves.buffer_sizes.push_back(static_cast<uint32_t>(place.buffer->size()));
     }
-    leaves.places.push_back({Memory::PARAMETER, true, number, place.index});
+    leaves.locations.push_back({RegionKind::PARAMETER, true, number, place.index});
   }
 }
 
-// The leaves whose gradients are wanted beside those of the inputs; kNobody for one that nothing depends on.
-void find_wanted(Entry& entry, const std::vector<Value*>& values) {
+// The leaves whose gradients are wanted beside those of the inputs; kNoLeaf for one that nothing depends on.
+void find_wanted(Specialization& entry, const std::vector<Value*>& values) {
   for (const Value* value : values) {
     const auto& leaves = entry.graph.leaves;
     const auto found = std::find(leaves.begin(), leaves.end(), value);
-    entry.wanted.push_back(found == leaves.end() ? kNobody : static_cast<uint32_t>(found - leaves.begin()));
+    entry.wanted.push_back(found == leaves.end() ? kNoLeaf : static_cast<uint32_t>(found - leaves.begin()));
   }
 }
 
@@ -97,7 +97,7 @@ void find_wanted(Entry& entry, const std::vector<Value*>& values) {
 
 PyObject* add(PyObject* object, PyObject* args) {
   PyObject *spec, *roots, *inputs, *actives, *offsets, *selections, *guards, *index_guards, *wanted, *order;
-  auto entry = std::make_unique<Entry>(*self_of(object)->workspaces);
+  auto entry = std::make_unique<Specialization>(*self_of(object)->workspaces);
   unsigned long long since;
   int exact, float32, strict;
   const char* tier;
@@ -107,16 +107,16 @@ PyObject* add(PyObject* object, PyObject* args) {
                         &since, &exact, &float32, &strict, &tier)) {
     return nullptr;
   }
-  if (!settle()) return nullptr;
-  entry->options.exact = exact || std::string_view(tier) == "tape";
+  if (!flush_parameters()) return nullptr;
+  entry->options.exact = exact || std::string_view(tier) == "interpreter";
   entry->options.float32 = float32;
   entry->options.strict = strict;
   entry->options.machine = std::string_view(tier) == "vm" || std::string_view(tier) == "llvm";
-  entry->spec = Spec::parse(spec);
+  entry->signature = Signature::parse(spec);
   std::vector<Value*> root_values, input_values, wanted_values;
   std::vector<Selection> chosen;
   std::vector<Guard> slots;
-  if (!entry->spec || !read_values(roots, root_values) || !read_values(inputs, input_values) ||
+  if (!entry->signature || !read_values(roots, root_values) || !read_values(inputs, input_values) ||
       !read_values(wanted, wanted_values) || !read_selections(selections, chosen) ||
       !read_guards(guards, entry->guards) || !read_guards(index_guards, slots)) {
     return nullptr;
@@ -133,8 +133,8 @@ PyObject* add(PyObject* object, PyObject* args) {
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   entry->milliseconds.emplace_back("lift", spent.count());
   place_leaves(*entry, is_active, places);
-  for (const auto& store : entry->stores) {
-    if (entry->options.exact) store->be_exact();
+  for (const auto& buffer : entry->buffers) {
+    if (entry->options.exact) buffer->be_exact();
   }
   find_wanted(*entry, wanted_values);
   for (Py_ssize_t i = 0; i < PyList_Size(order); ++i) entry->order.push_back(PyLong_AsLong(PyList_GetItem(order, i)));
@@ -142,17 +142,18 @@ PyObject* add(PyObject* object, PyObject* args) {
   Programs* self = self_of(object);
   self->fresh = true;
   entry->number = self->made++;
-  self->entries->insert(self->entries->begin(), std::move(entry));
+  self->specializations->insert(self->specializations->begin(), std::move(entry));
   return PyLong_FromSize_t(self->made - 1);
 }
 
 PyObject* drop(PyObject* object, PyObject* argument) {
-  const Entry* entry = entry_numbered(object, argument);
+  const Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
-  auto& entries = *self_of(object)->entries;
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& one) { return one.get() == entry; });
+  auto& specializations = *self_of(object)->specializations;
+  const auto found =
+      std::find_if(specializations.begin(), specializations.end(), [&](const auto& one) { return one.get() == entry; });
   const auto dropped = std::move(*found);  // what it lets go of may come back here
-  entries.erase(found);
+  specializations.erase(found);
   Py_RETURN_NONE;
 }
 

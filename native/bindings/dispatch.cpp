@@ -8,40 +8,40 @@ namespace {
 
 // What one call found: an entry whose forward pass is done.
 struct Found {
-  Entry* entry = nullptr;
-  bool replayed = false;
+  Specialization* entry = nullptr;
+  bool interpreted = false;
   const char* reason = "new";  // why there is none
   bool failed = false;         // an exception is set
 };
 
 }  // namespace
 
-Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed) {
+Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted) {
   Outcome outcome = Outcome::EXCEPTIONAL;
-  *replayed = entry.replays();
-  if (!*replayed) {
+  *interpreted = entry.uses_interpreter();
+  if (!*interpreted) {
     Machine& machine = *entry.single;
     machine.enter();
     entry.give(machine, 0, arguments);
-    outcome = machine.forward(entry.guards, aim);
+    outcome = machine.forward(entry.guards, wanted);
     if (outcome != Outcome::EXCEPTIONAL) return outcome;
     ++entry.exceptional;
-    *replayed = true;
+    *interpreted = true;
   }
-  return entry.replay_forward(arguments);
+  return entry.interpret_forward(arguments);
 }
 
 namespace {
 
 // What tells most calls apart at a glance: the types of the arguments, and how long the lists among them are.
-uint64_t outline_of(PyObject* const* args, Py_ssize_t count) {
-  uint64_t outline = static_cast<uint64_t>(count);
-  const auto mix = [&](uint64_t part) { outline = (outline ^ part) * 0x9e3779b97f4a7c15; };
+uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
+  uint64_t fingerprint = static_cast<uint64_t>(count);
+  const auto mix = [&](uint64_t part) { fingerprint = (fingerprint ^ part) * 0x9e3779b97f4a7c15; };
   for (Py_ssize_t i = 0; i < count; ++i) {
     mix(reinterpret_cast<uintptr_t>(Py_TYPE(args[i])));
     if (PyList_CheckExact(args[i])) mix(static_cast<uint64_t>(PyList_Size(args[i])));
   }
-  return outline;
+  return fingerprint;
 }
 
 // The entry that stands for a call; its forward pass is done.
@@ -55,32 +55,33 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
     found.reason = reason;
     return found;
   }
-  if (!as_it_was(self)) {
+  if (!dependencies_hold(self)) {
     found.reason = "changed";
     return found;
   }
-  auto& entries = *self->entries;
-  const uint64_t outline = outline_of(args, count);
-  const auto likely = std::find_if(entries.begin(), entries.end(),
-                                   [&](const auto& entry) { return entry->outline == outline && entry->mode == mode; });
-  if (likely != entries.end()) std::rotate(entries.begin(), likely, likely + 1);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    Entry& entry = *entries[i];
+  auto& specializations = *self->specializations;
+  const uint64_t fingerprint = fingerprint_of(args, count);
+  const auto likely = std::find_if(specializations.begin(), specializations.end(), [&](const auto& entry) {
+    return entry->fingerprint == fingerprint && entry->mode == mode;
+  });
+  if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
+  for (size_t i = 0; i < specializations.size(); ++i) {
+    Specialization& entry = *specializations[i];
     if (entry.mode != mode) continue;
-    if (entry.broken()) {
+    if (entry.invalid()) {
       found.reason = "parameter";
-      const auto gone = std::move(entries[i]);  // what it lets go of may come back here
-      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i--));
+      const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
+      specializations.erase(specializations.begin() + static_cast<std::ptrdiff_t>(i--));
       continue;
     }
-    const int fit = entry.fits(args, count, *self->scratch);
+    const int fit = entry.matches(args, count, *self->scratch);
     if (fit < 0) {
       found.failed = true;
       return found;
     }
     if (fit == 0) continue;
-    const Aim aim = differentiates || mode == GRADIENTS ? Aim::GRADIENTS : Aim::VALUE;
-    const Outcome outcome = run_forward(entry, *self->scratch, aim, &found.replayed);
+    const Wanted wanted = differentiates || mode == GRADIENTS ? Wanted::GRADIENTS : Wanted::VALUE;
+    const Outcome outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       found.reason = "guard";
@@ -90,16 +91,16 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       found.reason = "domain";
       return found;
     }
-    if (entry.doubt != Doubt::NONE) {
-      found.reason = "doubted";
+    if (entry.validity != Validity::VALID) {
+      found.reason = "suspects";
       return found;
     }
     count_hit(self, entry);
-    entry.outline = outline;
+    entry.fingerprint = fingerprint;
     found.entry = &entry;
     if (i > 0)
-      std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i),
-                  entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      std::rotate(specializations.begin(), specializations.begin() + static_cast<std::ptrdiff_t>(i),
+                  specializations.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     return found;
   }
   return found;
@@ -115,19 +116,19 @@ PyObject* call_miss(Programs* self, const char* kind, PyObject* const* args, Py_
 
 // Counts a run whose results have been taken.
 void count_answer(Programs* self, const Found& found) {
-  if (!found.replayed) count_run(self, *found.entry, *found.entry->single);
+  if (!found.interpreted) count_run(self, *found.entry, *found.entry->single);
 }
 
 double value_of(const Found& found) {
-  return found.replayed ? found.entry->replay->root(0) : found.entry->single->root(0, 0);
+  return found.interpreted ? found.entry->interpreter->root(0) : found.entry->single->root(0, 0);
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
-void sweep(const Found& found, Target target, std::vector<double>& gradients) {
-  if (found.replayed) {
-    Replay& replay = *found.entry->replay;
-    replay.backward(1.0, target);
-    replay.input_gradients(gradients.data());
+void sweep(const Found& found, GradientDestination target, std::vector<double>& gradients) {
+  if (found.interpreted) {
+    Interpreter& interpreter = *found.entry->interpreter;
+    interpreter.backward(1.0, target);
+    interpreter.input_gradients(gradients.data());
     return;
   }
   Machine& machine = *found.entry->single;
@@ -148,9 +149,9 @@ PyObject* list_of(const std::vector<double>& numbers) {
 void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
-    const StorePlace place = find_store(values[i]);
-    if (place.store && place.store->ahead()) {
-      place.store->gradients()[place.index] += gradients[i];
+    const BufferSlot place = find_buffer(values[i]);
+    if (place.buffer && place.buffer->dirty()) {
+      place.buffer->gradients()[place.index] += gradients[i];
     } else {
       values[i]->grad += gradients[i];
     }
@@ -173,7 +174,7 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   std::vector<double> gradients(self->scratch->active.size());
   Ref result(PyFloat_FromDouble(value_of(found)));
   if (!result) return nullptr;  // before any gradient is touched
-  sweep(found, Target::STORES, gradients);
+  sweep(found, GradientDestination::BUFFERS, gradients);
   add_to_values(self->scratch->values, gradients);
   count_answer(self, found);
   return result.release();
@@ -183,15 +184,15 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   Programs* self = self_of(object);
   const Found found = find(self, GRADIENTS, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
-  const Entry& entry = *found.entry;
+  const Specialization& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
   const double result = value_of(found);
-  sweep(found, Target::WORKSPACE, numbers);
+  sweep(found, GradientDestination::WORKSPACE, numbers);
   const auto wanted = [&](uint32_t leaf) {
-    if (leaf == kNobody) return 0.0;
-    if (found.replayed) return entry.replay->leaf_gradient(leaf);
-    const LeafPlace& place = entry.leaves.places[leaf];
-    return entry.single->parameter_gradient(place.store, place.offset);
+    if (leaf == kNoLeaf) return 0.0;
+    if (found.interpreted) return entry.interpreter->leaf_gradient(leaf);
+    const LeafLocation& place = entry.leaves.locations[leaf];
+    return entry.single->parameter_gradient(place.buffer, place.offset);
   };
   std::vector<double> ordered;
   ordered.reserve(entry.order.size());
@@ -212,40 +213,40 @@ PyObject* check(PyObject* object, PyObject* args) {
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
   Programs* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
-  for (const auto& entry : *self->entries) {
+  for (const auto& entry : *self->specializations) {
     if (entry->number != number) continue;
-    const int fit = entry->fits(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
-    bool replayed;
-    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Aim::VALUE, &replayed) : Outcome::GUARD;
+    bool interpreted;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
     if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
     std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
     double result;
-    if (!replayed) {  // once more, so that what it leaves behind shows
-      entry->single->backward(1.0, Target::WORKSPACE);
-      entry->single->forward(entry->guards, Aim::GRADIENTS);
+    if (!interpreted) {  // once more, so that what it leaves behind shows
+      entry->single->backward(1.0, GradientDestination::WORKSPACE);
+      entry->single->forward(entry->guards, Wanted::GRADIENTS);
     }
-    if (replayed) {
-      entry->replay->backward(1.0, Target::WORKSPACE);
-      result = entry->replay->root(0);
-      for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = entry->replay->leaf_gradient(i);
+    if (interpreted) {
+      entry->interpreter->backward(1.0, GradientDestination::WORKSPACE);
+      result = entry->interpreter->root(0);
+      for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = entry->interpreter->leaf_gradient(i);
     } else {
       Machine& machine = *entry->single;
-      machine.backward(1.0, Target::WORKSPACE);
+      machine.backward(1.0, GradientDestination::WORKSPACE);
       result = machine.root(0, 0);
       machine.input_gradients(0, inputs.data());
       for (size_t i = 0; i < leaves.size(); ++i) {
-        const LeafPlace& place = entry->leaves.places[i];
-        leaves[i] = place.memory == Memory::PARAMETER ? machine.parameter_gradient(place.store, place.offset)
-                    : place.active                    ? inputs[place.offset]
-                                                      : 0.0;
+        const LeafLocation& place = entry->leaves.locations[i];
+        leaves[i] = place.kind == RegionKind::PARAMETER ? machine.parameter_gradient(place.buffer, place.offset)
+                    : place.active                      ? inputs[place.offset]
+                                                        : 0.0;
       }
     }
     Ref list(PyList_New(0));
     for (size_t i = 0; list && i < leaves.size(); ++i) {
-      const LeafPlace& place = entry->leaves.places[i];
-      if (place.memory == Memory::INPUT && !place.active) continue;
+      const LeafLocation& place = entry->leaves.locations[i];
+      if (place.kind == RegionKind::INPUT && !place.active) continue;
       Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }

@@ -6,12 +6,12 @@
 namespace retrograd::compiler {
 namespace {
 
-const char* tier_of(const Entry& entry) {
-  if (entry.replays()) return "tape";
+const char* tier_of(const Specialization& entry) {
+  if (entry.uses_interpreter()) return "interpreter";
   return entry.single->has_code() ? "llvm" : "vm";
 }
 
-PyObject* facts_of(const Entry& entry) {
+PyObject* facts_of(const Specialization& entry) {
   Ref passes(PyDict_New());
   for (auto& [pass, time] : entry.milliseconds) {
     Ref number(PyFloat_FromDouble(time));
@@ -22,14 +22,14 @@ PyObject* facts_of(const Entry& entry) {
   if (entry.single) {
     forward_calls = entry.single->calls(0).size();
     const Lowered& lowered = entry.single->lowered();
-    backward_calls = lowered.together() ? lowered.both.calls.size() - forward_calls : lowered.backward.calls.size();
+    backward_calls = lowered.is_fused() ? lowered.fused.calls.size() - forward_calls : lowered.backward.calls.size();
     strip = lowered.strips.size;
     bytes = 2 * entry.single->bytes();
     sizes.push_back(1);
   }
   if (entry.many) {
     bytes = std::max(bytes, 2 * entry.many->bytes());  // their memory is the same
-    for (const uint32_t members : entry.many->sizes()) {
+    for (const uint32_t members : entry.many->batch_sizes()) {
       if (members > 1) sizes.push_back(members);
     }
   }
@@ -38,7 +38,7 @@ PyObject* facts_of(const Entry& entry) {
     Ref number(PyLong_FromUnsignedLong(members));
     if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
   }
-  if (entry.replay) bytes += entry.replay->bytes();
+  if (entry.interpreter) bytes += entry.interpreter->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
   return Py_BuildValue("{s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
                        size(entry.number), "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms",
@@ -86,13 +86,13 @@ PyObject* instruction_of(const Instruction& instruction) {
 
 // tier(): of the program that was used last.
 PyObject* tier(PyObject* object, PyObject*) {
-  const auto& entries = *self_of(object)->entries;
-  return PyUnicode_FromString(entries.empty() ? "eager" : tier_of(*entries[0]));
+  const auto& specializations = *self_of(object)->specializations;
+  return PyUnicode_FromString(specializations.empty() ? "eager" : tier_of(*specializations[0]));
 }
 
 PyObject* facts(PyObject* object, PyObject*) {
   Ref list(PyList_New(0));
-  for (const auto& entry : *self_of(object)->entries) {
+  for (const auto& entry : *self_of(object)->specializations) {
     Ref one(facts_of(*entry));
     if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
   }
@@ -101,7 +101,7 @@ PyObject* facts(PyObject* object, PyObject*) {
 
 // listing(entry): everything a backend or a reader needs to know of a program, as plain Python.
 PyObject* listing(PyObject* object, PyObject* argument) {
-  const Entry* entry = entry_numbered(object, argument);
+  const Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   const Program& program = entry->program;
   Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
@@ -113,9 +113,9 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   };
   bool done = true;
   for (const Region& region : program.regions) {
-    done &= append(regions, Py_BuildValue("(sOLII)", kMemoryNames[static_cast<int>(region.memory)],
+    done &= append(regions, Py_BuildValue("(sOLII)", kRegionKindNames[static_cast<int>(region.kind)],
                                           region.active ? Py_True : Py_False, static_cast<long long>(region.base),
-                                          region.length, region.store));
+                                          region.length, region.buffer));
   }
   for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
   for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
@@ -124,13 +124,13 @@ PyObject* listing(PyObject* object, PyObject* argument) {
     done &= append(
         literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
   }
-  for (const Place& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
+  for (const Location& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
   for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {
-    const LeafPlace& place = entry->leaves.places[i];
-    Value* value = place.memory == Memory::PARAMETER ? entry->stores[place.store]->value(place.offset) : nullptr;
+    const LeafLocation& place = entry->leaves.locations[i];
+    Value* value = place.kind == RegionKind::PARAMETER ? entry->buffers[place.buffer]->value(place.offset) : nullptr;
     PyObject* leaf = value ? as_object(value) : Py_None;
-    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kMemoryNames[static_cast<int>(place.memory)],
-                                         place.active ? Py_True : Py_False, place.store, place.offset));
+    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kRegionKindNames[static_cast<int>(place.kind)],
+                                         place.active ? Py_True : Py_False, place.buffer, place.offset));
   }
   for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
   if (!done) return nullptr;
@@ -140,7 +140,7 @@ PyObject* listing(PyObject* object, PyObject* argument) {
 }
 
 PyObject* verified(PyObject* object, PyObject* argument) {
-  const Entry* entry = entry_numbered(object, argument);
+  const Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   std::string problem = verify(entry->program, true);
   if (problem.empty() && entry->single) problem = verify(entry->program, entry->single->lowered().strips);
@@ -152,7 +152,7 @@ PyObject* verified(PyObject* object, PyObject* argument) {
 PyObject* locate(PyObject* object, PyObject* args) {
   PyObject *number, *node;
   if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
-  const Entry* entry = entry_numbered(object, number);
+  const Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   const auto& values = entry->graph.values;
   const auto found = std::find(values.begin(), values.end(), as_value(node));

@@ -1,4 +1,4 @@
-// What programs were traced in, and what becomes of them when that has changed: they are in doubt, and do not answer
+// What programs were traced in, and what becomes of them when that has changed: they are suspect, and do not answer
 // until a new trace of a call that they stand for has been compared with theirs.
 #include <algorithm>
 #include <utility>
@@ -18,20 +18,20 @@ bool same_guard(const Guard& one, const Guard& other) {
 }
 
 // Whether both have the same leaves in the same places. Inputs are told by place: each trace has its own.
-bool same_leaves(const Entry& one, const Entry& other) {
-  const auto &places = one.leaves.places, &others = other.leaves.places;
+bool same_leaves(const Specialization& one, const Specialization& other) {
+  const auto &places = one.leaves.locations, &others = other.leaves.locations;
   if (places.size() != others.size()) return false;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i].memory != others[i].memory || places[i].active != others[i].active) return false;
-    const bool same = places[i].memory == Memory::INPUT ? places[i].offset == others[i].offset
-                                                        : one.graph.leaves[i] == other.graph.leaves[i];
+    if (places[i].kind != others[i].kind || places[i].active != others[i].active) return false;
+    const bool same = places[i].kind == RegionKind::INPUT ? places[i].offset == others[i].offset
+                                                          : one.graph.leaves[i] == other.graph.leaves[i];
     if (!same) return false;
   }
   return true;
 }
 
 // Whether both compute the same in the same order, from the same leaves and numbers, under the same guards.
-bool alike(const Entry& one, const Entry& other) {
+bool alike(const Specialization& one, const Specialization& other) {
   const Graph &a = one.graph, &b = other.graph;
   return a.rows == b.rows && a.first == b.first && a.operands == b.operands && a.extra == b.extra &&
          a.roots == b.roots && same_numbers(a.literals, b.literals) && same_leaves(one, other) &&
@@ -44,34 +44,34 @@ bool alike(const Entry& one, const Entry& other) {
 
 }  // namespace
 
-// capture(places): see Captured::read.
+// capture(places): see DependencyGuards::read.
 PyObject* capture(PyObject* object, PyObject* places) {
   if (!PyList_Check(places)) return PyErr_Format(PyExc_TypeError, "places are a list");
-  std::unique_ptr<Captured> captured = Captured::read(places);
+  std::unique_ptr<DependencyGuards> captured = DependencyGuards::read(places);
   if (!captured) return nullptr;
   Programs* self = self_of(object);
   // The old ones go last: what they let go of may come back here.
-  std::vector<std::unique_ptr<Captured>> before;
-  before.reserve(self->looked_at->size() + 1);
-  self->looked_at->emplace_back();
-  self->looked_at->back().reset(std::exchange(self->captured, captured.release()));
-  for (auto& one : *self->looked_at) {
+  std::vector<std::unique_ptr<DependencyGuards>> before;
+  before.reserve(self->retired->size() + 1);
+  self->retired->emplace_back();
+  self->retired->back().reset(std::exchange(self->dependencies, captured.release()));
+  for (auto& one : *self->retired) {
     if (!one || !one->busy()) before.push_back(std::move(one));
   }
-  std::erase(*self->looked_at, nullptr);
+  std::erase(*self->retired, nullptr);
   Py_RETURN_NONE;
 }
 
-// changed(): see Captured::changed.
+// changed(): see DependencyGuards::violations.
 PyObject* changed(PyObject* object, PyObject*) {
-  Captured* captured = self_of(object)->captured;
-  return captured ? captured->changed() : PyList_New(0);
+  DependencyGuards* captured = self_of(object)->dependencies;
+  return captured ? captured->violations() : PyList_New(0);
 }
 
 // newer(leaves): whether one of them is younger than the last look at everything.
 PyObject* newer(PyObject* object, PyObject* leaves) {
   if (!PyList_Check(leaves)) return PyErr_Format(PyExc_TypeError, "leaves are a list");
-  const Captured* captured = self_of(object)->captured;
+  const DependencyGuards* captured = self_of(object)->dependencies;
   for (Py_ssize_t i = 0; captured && i < PyList_Size(leaves); ++i) {
     PyObject* leaf = PyList_GetItem(leaves, i);
     if (is_value(leaf) && captured->newer(as_value(leaf))) Py_RETURN_TRUE;
@@ -79,49 +79,51 @@ PyObject* newer(PyObject* object, PyObject* leaves) {
   Py_RETURN_FALSE;
 }
 
-// doubt(late): every program is in doubt, and, if `late`, one may have answered wrongly since every place was looked
-// at.
-PyObject* doubt(PyObject* object, PyObject* late) {
+// invalidate(late): every program is suspect, and, if `late`, one may have answered wrongly since every place was
+// looked at.
+PyObject* invalidate(PyObject* object, PyObject* late) {
   const bool perhaps = PyObject_IsTrue(late) == 1;
-  const Captured* captured = self_of(object)->captured;
-  for (const auto& entry : *self_of(object)->entries) {
-    if (entry->doubt != Doubt::NONE) continue;  // it has answered nothing since
-    entry->doubt = perhaps && captured && entry->answered_in + 1 >= captured->rounds() ? Doubt::LATE : Doubt::IN_TIME;
+  const DependencyGuards* captured = self_of(object)->dependencies;
+  for (const auto& entry : *self_of(object)->specializations) {
+    if (entry->validity != Validity::VALID) continue;  // it has answered nothing since
+    entry->validity = perhaps && captured && entry->last_hit_round + 1 >= captured->rounds() ? Validity::MAYBE_STALE
+                                                                                             : Validity::SUSPECT;
   }
   Py_RETURN_NONE;
 }
 
-// doubted(mode, arguments): the numbers of the programs that would answer a call.
-PyObject* doubted(PyObject* object, PyObject* args) {
+// suspects(mode, arguments): the numbers of the programs that would answer a call.
+PyObject* suspects(PyObject* object, PyObject* args) {
   long mode;
   PyObject* tuple;
-  if (!PyArg_ParseTuple(args, "lO!:doubted", &mode, &PyTuple_Type, &tuple)) return nullptr;
+  if (!PyArg_ParseTuple(args, "lO!:suspects", &mode, &PyTuple_Type, &tuple)) return nullptr;
   Programs* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
   Ref list(PyList_New(0));
-  for (const auto& entry : *self->entries) {
+  for (const auto& entry : *self->specializations) {
     if (!list) return nullptr;
-    if (entry->doubt == Doubt::NONE || entry->mode != mode || entry->broken()) continue;
-    const int fit = entry->fits(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    if (entry->validity == Validity::VALID || entry->mode != mode || entry->invalid()) continue;
+    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
-    bool replayed;
-    if (fit == 0 || run_forward(*entry, *self->scratch, Aim::VALUE, &replayed) == Outcome::GUARD) continue;
+    bool interpreted;
+    if (fit == 0 || run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) == Outcome::GUARD) continue;
     Ref number(PyLong_FromSize_t(entry->number));
     if (!number || PyList_Append(list.get(), number.get()) < 0) return nullptr;
   }
   return list.release();
 }
 
-// settle(doubted, new): whether the first is like the second, and so in no doubt any more; else, and where the second
-// is None, whether that may have come too late: "alike", "other" or "late".
-PyObject* settle_doubt(PyObject* object, PyObject* args) {
+// settle(suspects, new): whether the first is like the second, and so in no validity_ any more; else, and where the
+// second is None, whether that may have come too late: "alike", "other" or "late".
+PyObject* revalidate(PyObject* object, PyObject* args) {
   PyObject *first, *second;
-  if (!PyArg_ParseTuple(args, "OO:settle", &first, &second)) return nullptr;
-  Entry* one = entry_numbered(object, first);
-  const Entry* other = one && second != Py_None ? entry_numbered(object, second) : nullptr;
+  if (!PyArg_ParseTuple(args, "OO:revalidate", &first, &second)) return nullptr;
+  Specialization* one = specialization_numbered(object, first);
+  const Specialization* other = one && second != Py_None ? specialization_numbered(object, second) : nullptr;
   if (!one || PyErr_Occurred()) return nullptr;
-  if (!other || !alike(*one, *other)) return PyUnicode_FromString(one->doubt == Doubt::LATE ? "late" : "other");
-  one->doubt = Doubt::NONE;
+  if (!other || !alike(*one, *other))
+    return PyUnicode_FromString(one->validity == Validity::MAYBE_STALE ? "late" : "other");
+  one->validity = Validity::VALID;
   return PyUnicode_FromString("alike");
 }
 

@@ -9,7 +9,7 @@ namespace retrograd::compiler {
 namespace {
 
 // The machine for so many members, set to them; null with an exception set.
-Machine* machine_for(const Entry& entry, unsigned int members, int pass) {
+Machine* machine_for(const Specialization& entry, unsigned int members, int pass) {
   Machine* machine = members == 1 ? entry.single.get() : entry.existing(members);
   if (machine && pass >= 0 && pass < kPasses) return machine;
   PyErr_SetString(PyExc_IndexError, "there is no such machine");
@@ -18,19 +18,19 @@ Machine* machine_for(const Entry& entry, unsigned int members, int pass) {
 
 }  // namespace
 
-// calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct Call.
-PyObject* calls(PyObject* object, PyObject* args) {
+// kernel_calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct KernelCall.
+PyObject* kernel_calls(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
   int pass;
-  if (!PyArg_ParseTuple(args, "OIi:calls", &number, &batch, &pass)) return nullptr;
-  Entry* entry = entry_numbered(object, number);
+  if (!PyArg_ParseTuple(args, "OIi:kernel_calls", &number, &batch, &pass)) return nullptr;
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   const Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
-  const std::vector<Call>& list = machine->calls(pass);
+  const std::vector<KernelCall>& list = machine->calls(pass);
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
-                                   static_cast<Py_ssize_t>(list.size() * sizeof(Call)));
+                                   static_cast<Py_ssize_t>(list.size() * sizeof(KernelCall)));
 }
 
 // strips(entry, batch, pass): which calls of a machine do one strip, as (first, end, times, iterations of the loop, how
@@ -40,7 +40,7 @@ PyObject* strips(PyObject* object, PyObject* args) {
   unsigned int batch;
   int pass;
   if (!PyArg_ParseTuple(args, "OIi:strips", &number, &batch, &pass)) return nullptr;
-  Entry* entry = entry_numbered(object, number);
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   const Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
@@ -52,7 +52,7 @@ PyObject* strips(PyObject* object, PyObject* args) {
     for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
       Ref one(PyTuple_New(kPointers));
       for (Py_ssize_t p = 0; one && p < kPointers; ++p) {
-        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(of.calls[i].moves[p]) * width));
+        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(of.calls[i].strip_steps[p]) * width));
       }
       if (!one || PyList_Append(moves.get(), one.get()) < 0) return nullptr;
     }
@@ -70,13 +70,13 @@ PyObject* profile(PyObject* object, PyObject* args) {
   unsigned int batch, times;
   int pass;
   if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
-  Entry* entry = entry_numbered(object, number);
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
   machine->enter();
   const std::vector<LoweredCall>& lowered = machine->lowered().pass(pass).calls;
-  const std::vector<Call>& list = machine->calls(pass);
+  const std::vector<KernelCall>& list = machine->calls(pass);
   std::vector<double> least(list.size(), 1e300);
   for (unsigned int t = 0; t < times; ++t) {
     for (size_t i = 0; i < list.size(); ++i) {
@@ -88,7 +88,7 @@ PyObject* profile(PyObject* object, PyObject* args) {
   }
   Ref result(PyList_New(0));
   for (size_t i = 0; i < list.size(); ++i) {
-    const Call& call = list[i];
+    const KernelCall& call = list[i];
     Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
                           call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
     if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
@@ -104,7 +104,7 @@ PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
   if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
-  Entry* entry = entry_numbered(object, number);
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   if (!machine_for(*entry, batch, 0)) return nullptr;
   const std::shared_ptr<Machine>& machine = batch == 1 ? entry->single : entry->many;
@@ -112,12 +112,12 @@ PyObject* memory(PyObject* object, PyObject* args) {
   Ref regions(PyList_New(0)), zeroed(PyList_New(0));
   for (size_t i = 0; i < lowered.base.size(); ++i) {
     const Region& region = entry->program.regions[i];
-    Ref one(Py_BuildValue("(sLLI)", kMemoryNames[static_cast<int>(region.memory)],
+    Ref one(Py_BuildValue("(sLLI)", kRegionKindNames[static_cast<int>(region.kind)],
                           static_cast<long long>(lowered.base[i]), static_cast<long long>(lowered.stride[i]),
                           region.length));
     if (!regions || !one || PyList_Append(regions.get(), one.get()) < 0) return nullptr;
   }
-  for (const Range& range : lowered.zeroed) {
+  for (const Range& range : lowered.zero_workspace) {
     for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
       const Address begin = range.begin + range.stride * member, end = range.end + range.stride * member;
       Ref one(Py_BuildValue("(LL)", static_cast<long long>(begin), static_cast<long long>(end)));
@@ -138,25 +138,26 @@ PyObject* memory(PyObject* object, PyObject* args) {
     return nullptr;
   }
   Ref passes(PyList_New(0));
-  for (const int pass : machine->passes(entry->mode == GRADIENTS ? Target::WORKSPACE : Target::STORES)) {
+  for (const int pass :
+       machine->passes(entry->mode == GRADIENTS ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS)) {
     Ref one(PyLong_FromLong(pass));
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }
-  const Place& root = entry->program.roots[0];
+  const Location& root = entry->program.roots[0];
   return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "passes", passes.get(), "size",
-                       static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.local), "numbers",
-                       static_cast<unsigned long long>(machine->numbers()), "gradients",
+                       static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.contracted_begin),
+                       "numbers", static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
                        zeroed.get(), "literals", literals.get(), "root",
                        static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
                        root.region, "keep", keep.get());
 }
 
-// watch(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
-PyObject* watch(PyObject* object, PyObject* args) {
+// notify_when_hot(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
+PyObject* notify_when_hot(PyObject* object, PyObject* args) {
   PyObject *hot, *token;
   unsigned int threshold;
-  if (!PyArg_ParseTuple(args, "IOO:watch", &threshold, &hot, &token)) return nullptr;
+  if (!PyArg_ParseTuple(args, "IOO:notify_when_hot", &threshold, &hot, &token)) return nullptr;
   Programs* self = self_of(object);
   Ref old_hot(self->hot), old_token(self->token);
   self->hot = Py_NewRef(hot);
@@ -175,7 +176,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   unsigned long long address;
   double milliseconds;
   if (!PyArg_ParseTuple(args, "OIiKOd:install", &number, &batch, &pass, &address, &keep, &milliseconds)) return nullptr;
-  Entry* entry = entry_numbered(object, number);
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;

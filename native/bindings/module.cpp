@@ -99,12 +99,12 @@ PyObject* restore_block(Row row, double data, PyObject* items, uint64_t index) {
                  static_cast<unsigned long long>(index));
     return nullptr;
   }
-  Block* block = Block::make(static_cast<uint32_t>(count), row == ROW_softmax);
+  OperandList* block = OperandList::make(static_cast<uint32_t>(count), row == ROW_softmax);
   if (!block) return nullptr;
   for (Py_ssize_t i = 0; i < count; ++i) {
     Value* operand = operand_of(PyTuple_GetItem(items, i));
     if (!operand) {
-      release_block(block);
+      release_operands(block);
       return nullptr;
     }
     block->operands[block->count++] = operand;
@@ -230,8 +230,9 @@ PyMethodDef functions[] = {
     {"set_errstate", set_errstate, METH_VARARGS,
      "Whether divide, over and invalid raise in this thread; returns what did."},
     {"set_observer", set_observer, METH_O,
-     "Call a function with every new node of this thread; returns the one before."},
-    {"set_backward_hook", set_backward_hook, METH_O, "Call a function instead of sweeping; returns the one before."},
+     "KernelCall a function with every new node of this thread; returns the one before."},
+    {"set_backward_hook", set_backward_hook, METH_O,
+     "KernelCall a function instead of sweeping; returns the one before."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -255,7 +256,7 @@ namespace {
 bool add_functions_dict(PyObject* module) {
   Ref dict(PyDict_New());
   if (!dict) return false;
-  for (PyMethodDef* table : {operator_functions, sequence_operators}) {
+  for (PyMethodDef* table : {operator_functions, nary_operators}) {
     for (; table->ml_name; ++table) {
       Ref function(PyCFunction_NewEx(table, nullptr, nullptr));
       if (!function || PyDict_SetItemString(dict.get(), table->ml_name, function.get()) < 0) return false;
@@ -280,8 +281,8 @@ int execute(PyObject* module) {
       !compiler::add_parameters_type(module)) {
     return -1;
   }
-  for (PyMethodDef* table : {functions, record_functions, product_functions, sweep_functions, tracer_functions,
-                             sequence_functions, optimizer_functions}) {
+  for (PyMethodDef* table : {functions, record_functions, sum_functions, sweep_functions, tracer_functions,
+                             nary_functions, optimizer_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -4,15 +4,15 @@
 
 namespace retrograd::compiler {
 
-Entry* entry_with(Programs* self, size_t number) {
-  for (const auto& entry : *self->entries) {
+Specialization* find_specialization(Programs* self, size_t number) {
+  for (const auto& entry : *self->specializations) {
     if (entry->number == number) return entry.get();
   }
   return nullptr;
 }
 
-Entry* entry_numbered(PyObject* object, PyObject* argument) {
-  if (Entry* entry = entry_with(self_of(object), PyLong_AsSize_t(argument))) return entry;
+Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
+  if (Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) return entry;
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
   return nullptr;
 }
@@ -32,7 +32,7 @@ const char* must_run_eagerly(bool differentiates) {
 
 namespace {
 
-void tell(Programs* self, const Entry& entry, uint32_t members) {
+void tell(Programs* self, const Specialization& entry, uint32_t members) {
   Ref event(Py_BuildValue("(OKI)", self->token, static_cast<unsigned long long>(entry.number), members));
   Ref told(event ? PyObject_CallFunctionObjArgs(self->hot, event.get(), nullptr) : nullptr);
   if (!told) PyErr_Clear();  // it stays on the virtual machine
@@ -40,18 +40,18 @@ void tell(Programs* self, const Entry& entry, uint32_t members) {
 
 }  // namespace
 
-void count_run(Programs* self, Entry& entry, const Machine& machine) {
+void count_run(Programs* self, Specialization& entry, const Machine& machine) {
   const size_t before = entry.runs;
-  entry.runs += machine.members();
+  entry.runs += machine.batch_size();
   self->fresh |= machine.runs() == 1;
   if (!self->hot) return;
-  if (machine.capacity() == 1 || entry.stands_alone) {
+  if (machine.capacity() == 1 || entry.prefer_unbatched) {
     const bool now = before < self->threshold && entry.runs >= self->threshold;
     if (now && !entry.single->has_code()) tell(self, entry, 1);
   } else if (machine.runs() == self->threshold && uint64_t{machine.runs()} * 2 >= self->batch_runs) {
     // Code for so many members: where sizes change from batch to batch, the code of all of them would not stay in the
     // cache, and the kernels do.
-    tell(self, entry, machine.members());
+    tell(self, entry, machine.batch_size());
   }
 }
 
@@ -64,20 +64,20 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   if (!PyArg_ParseTuple(args, "OO:Programs", &miss, &index)) return nullptr;
   index_type = index;
   // First what may fail: the collector sees the object from its allocation on.
-  auto entries = std::make_unique<std::vector<std::unique_ptr<Entry>>>();
+  auto specializations = std::make_unique<std::vector<std::unique_ptr<Specialization>>>();
   auto workspaces = std::make_unique<Workspaces>();
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
-  auto looked_at = std::make_unique<std::vector<std::unique_ptr<Captured>>>();
+  auto retired = std::make_unique<std::vector<std::unique_ptr<DependencyGuards>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
   Programs* self = self_of(object);
-  self->entries = entries.release();
+  self->specializations = specializations.release();
   self->workspaces = workspaces.release();
   self->scratch = scratch.release();
   self->members = members.release();
-  self->looked_at = looked_at.release();
+  self->retired = retired.release();
   self->miss = Py_NewRef(miss);
   return object;
 } catch (const std::bad_alloc&) {
@@ -89,12 +89,12 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->miss);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
-  if (const Captured* captured = self_of(object)->captured) {
+  if (const DependencyGuards* captured = self_of(object)->dependencies) {
     if (const int stopped = captured->traverse(visit, arg)) return stopped;
   }
-  for (const auto& entry : *self_of(object)->entries) {
+  for (const auto& entry : *self_of(object)->specializations) {
     Py_VISIT(entry->keeps.get());
-    if (const int stopped = entry->spec->traverse(visit, arg)) return stopped;
+    if (const int stopped = entry->signature->traverse(visit, arg)) return stopped;
   }
   return 0;
 }
@@ -104,19 +104,19 @@ int clear(PyObject* object) {
   Py_CLEAR(self->hot);
   Py_CLEAR(self->token);
   // Taken out first: what they let go of may come back here.
-  const auto entries = std::exchange(*self->entries, {});
-  const std::unique_ptr<Captured> captured(std::exchange(self->captured, nullptr));
+  const auto specializations = std::exchange(*self->specializations, {});
+  const std::unique_ptr<DependencyGuards> captured(std::exchange(self->dependencies, nullptr));
   return 0;
 }
 void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   clear(object);
   Programs* self = self_of(object);
-  delete self->entries;
+  delete self->specializations;
   delete self->workspaces;
   delete self->scratch;
   delete self->members;
-  delete self->looked_at;
+  delete self->retired;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -148,19 +148,19 @@ PyMethodDef methods[] = {
     {"capture", guarded<capture>, METH_O, "What the function can reach, which shall stay as it is now."},
     {"changed", guarded<changed>, METH_NOARGS, "Which of it is otherwise."},
     {"newer", guarded<newer>, METH_O, "Whether a leaf was made since all of it was looked at."},
-    {"doubt", guarded<doubt>, METH_O, "No program answers until a new trace has been compared with it."},
-    {"doubted", guarded<doubted>, METH_VARARGS, "The programs that would answer a call, were they not in doubt."},
-    {"settle", guarded<settle_doubt>, METH_VARARGS, "Whether a program in doubt is like a new one; then it is not."},
+    {"invalidate", guarded<invalidate>, METH_O, "No program answers until a new trace has been compared with it."},
+    {"suspects", guarded<suspects>, METH_VARARGS, "The programs that would answer a call, were they not suspect."},
+    {"revalidate", guarded<revalidate>, METH_VARARGS, "Whether a program suspect is like a new one; then it is not."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
-    {"unfit", guarded<unfit>, METH_O, "Which members of a batch no program stands for."},
+    {"unmatched", guarded<unmatched>, METH_O, "Which members of a batch no program stands for."},
     {"tier", guarded<tier>, METH_NOARGS, "What runs the program that was used last."},
     {"facts", guarded<facts>, METH_NOARGS, "What each program is and has done."},
     {"listing", guarded<listing>, METH_O, "A program as plain Python."},
-    {"calls", guarded<calls>, METH_VARARGS, "The bound calls of a machine."},
+    {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
-    {"watch", guarded<watch>, METH_VARARGS, "Whom to tell when a machine has run often."},
+    {"notify_when_hot", guarded<notify_when_hot>, METH_VARARGS, "Whom to tell when a machine has run often."},
     {"fresh", guarded<fresh>, METH_NOARGS, "Whether a program has run in a new way since this was asked last."},
     {"install", guarded<install>, METH_VARARGS, "Machine code in place of a machine's calls."},
     {"profile", guarded<profile>, METH_VARARGS, "How long each call of a machine takes."},

@@ -12,15 +12,15 @@
 namespace retrograd::compiler {
 
 struct Programs {
-  PyObject_HEAD std::vector<std::unique_ptr<Entry>>* entries;  // the one used last comes first
+  PyObject_HEAD std::vector<std::unique_ptr<Specialization>>* specializations;  // the one used last comes first
   PyObject* miss;
   size_t made;
   Workspaces* workspaces;
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
-  Captured* captured;               // what the function can reach; null before that is known
+  DependencyGuards* dependencies;   // what the function can reach; null before that is known
   // Those before it at which somebody was looking when they were replaced.
-  std::vector<std::unique_ptr<Captured>>* looked_at;
+  std::vector<std::unique_ptr<DependencyGuards>>* retired;
   // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -30,9 +30,9 @@ struct Programs {
 
 inline Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
 
-Entry* entry_with(Programs* self, size_t number);
+Specialization* find_specialization(Programs* self, size_t number);
 // The one whose number a Python object is; null with an exception set.
-Entry* entry_numbered(PyObject* object, PyObject* number);
+Specialization* specialization_numbered(PyObject* object, PyObject* number);
 
 // Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
 // every node, as rg.detect_anomaly() does.
@@ -43,22 +43,22 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 
 // Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
-void count_run(Programs* self, Entry& entry, const Machine& machine);
+void count_run(Programs* self, Specialization& entry, const Machine& machine);
 
 // The items of a tuple, borrowed.
 std::vector<PyObject*> items_of(PyObject* tuple);
 
 // Whether what the function can reach is, as far as one call looks, what it was when it was traced.
-inline bool as_it_was(const Programs* self) { return !self->captured || self->captured->same(); }
+inline bool dependencies_hold(const Programs* self) { return !self->dependencies || self->dependencies->check(); }
 
 // A program has answered a call, or a member of a batch.
-inline void count_hit(const Programs* self, Entry& entry) {
+inline void count_hit(const Programs* self, Specialization& entry) {
   ++entry.hits;
-  if (self->captured) entry.answered_in = self->captured->rounds();
+  if (self->dependencies) entry.last_hit_round = self->dependencies->rounds();
 }
 
 // The forward pass of an entry for a call.
-Outcome run_forward(Entry& entry, const Arguments& arguments, Aim aim, bool* replayed);
+Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted);
 
 bool add_programs_type(PyObject* module);
 
@@ -74,18 +74,18 @@ PyObject* check(PyObject* object, PyObject* args);
 PyObject* capture(PyObject* object, PyObject* places);
 PyObject* changed(PyObject* object, PyObject*);
 PyObject* newer(PyObject* object, PyObject* leaves);
-PyObject* doubt(PyObject* object, PyObject* late);
-PyObject* doubted(PyObject* object, PyObject* args);
-PyObject* settle_doubt(PyObject* object, PyObject* args);
+PyObject* invalidate(PyObject* object, PyObject* late);
+PyObject* suspects(PyObject* object, PyObject* args);
+PyObject* revalidate(PyObject* object, PyObject* args);
 // batches.cpp
 PyObject* batch(PyObject* object, PyObject* args);
-PyObject* unfit(PyObject* object, PyObject* members);
+PyObject* unmatched(PyObject* object, PyObject* members);
 // jit_bridge.cpp
-PyObject* calls(PyObject* object, PyObject* args);
+PyObject* kernel_calls(PyObject* object, PyObject* args);
 PyObject* profile(PyObject* object, PyObject* args);
 PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
-PyObject* watch(PyObject* object, PyObject* args);
+PyObject* notify_when_hot(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);
 PyObject* install(PyObject* object, PyObject* args);
 // inspection.cpp

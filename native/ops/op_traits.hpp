@@ -7,13 +7,13 @@
 
 namespace retrograd::compiler {
 
-struct RowFacts {
-  bool flows[3];  // whether a gradient ever reaches each operand
+struct OpTraits {
+  bool differentiable[3];  // whether a gradient ever reaches each operand
 };
 
 constexpr bool ever(std::string_view condition) { return condition != "false"; }
 
-inline constexpr RowFacts kFacts[] = {
+inline constexpr OpTraits kTraits[] = {
     {{false, false, false}},
 #define RG_OP1(name, label, forward, g1, d1, rule) {{ever(#g1), false, false}},
 #define RG_OP2(name, label, forward, g1, d1, g2, d2, rule) {{ever(#g1), ever(#g2), false}},

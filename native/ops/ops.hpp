@@ -33,7 +33,7 @@ constexpr uint16_t USER = 1;  // made by a user's Value(data, children, …)
 constexpr uint16_t SLOT = 2;  // holds a USER node's place in the order of creation
 constexpr bool is_op(uint16_t code) { return code >= 4; }
 
-enum Sequence { PLAIN, PAIRED, SOFTMAX };
+enum NaryKind { PLAIN, PAIRED, SOFTMAX };
 
 // Each row's forward function under the name that formulas call it by.
 #define RG_OP1(name, ...) inline double f_##name(double a);
@@ -68,7 +68,7 @@ enum Sequence { PLAIN, PAIRED, SOFTMAX };
 #define RG_NARY(name, kind, allows_empty, init, step_, finish_, g1, d1, g2, d2)                                       \
   struct Rule_##name {                                                                                                \
     static constexpr Row row = ROW_##name;                                                                            \
-    static constexpr Sequence sequence = kind;                                                                        \
+    static constexpr NaryKind nary_kind = kind;                                                                       \
     static constexpr bool empty = allows_empty;                                                                       \
     static double start() { return init; }                                                                            \
     static double step(double s, double a, [[maybe_unused]] double b, [[maybe_unused]] double m) { return step_; }    \

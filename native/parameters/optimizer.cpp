@@ -21,16 +21,16 @@
 namespace retrograd {
 namespace {
 
-// The parameters of a step, visited in blocks that fit the nearest cache; or in the arrays of the stores that hold
+// The parameters of a step, visited in blocks that fit the nearest cache; or in the arrays of the buffers that hold
 // them, when compiled programs have taken them there.
 class Parameters {
  public:
   static constexpr Py_ssize_t kBlock = 256;
 
-  // With `take`, parameters that are in stores are visited there, whoever looked at them in between.
+  // With `take`, parameters that are in buffers are visited there, whoever looked at them in between.
   bool open(PyObject* sequence, bool take = false) try {
     segments_ = compiler::segments_of(sequence, take);
-    if (!segments_ && !settle()) return false;
+    if (!segments_ && !flush_parameters()) return false;
     items_ = compiler::list_of_parameters(sequence);
     if (items_) count_ = PyList_Size(items_.get());
     return bool(items_);
@@ -38,12 +38,12 @@ class Parameters {
     PyErr_NoMemory();
     return false;
   }
-  // What stands side by side in stores; null when the Values themselves are to be visited.
+  // What stands side by side in buffers; null when the Values themselves are to be visited.
   const std::vector<compiler::Segment>* segments() const { return segments_; }
   // Whether a program in exact mode works on some of them.
   bool exact() const {
     return segments_ && std::any_of(segments_->begin(), segments_->end(),
-                                    [](const compiler::Segment& segment) { return segment.store->exact(); });
+                                    [](const compiler::Segment& segment) { return segment.buffer->exact(); });
   }
   Py_ssize_t count() const { return count_; }
 
@@ -75,7 +75,7 @@ class Parameters {
     if (segments_) {
       for (const compiler::Segment& segment : *segments_) {
         update(static_cast<Py_ssize_t>(segment.start), static_cast<Py_ssize_t>(segment.length),
-               segment.store->gradients() + segment.index, segment.store->data() + segment.index);
+               segment.buffer->gradients() + segment.index, segment.buffer->data() + segment.index);
       }
       return true;
     }
@@ -107,9 +107,9 @@ PyObject* zero_gradients(PyObject*, PyObject* sequence) {
   if (parameters.segments()) {
     for (const compiler::Segment& segment : *parameters.segments()) {
       if (segment.whole) {
-        segment.store->make_blank();
+        segment.buffer->set_zero_pending();
       } else {
-        std::fill_n(segment.store->gradients() + segment.index, segment.length, 0.0);
+        std::fill_n(segment.buffer->gradients() + segment.index, segment.length, 0.0);
       }
     }
     Py_RETURN_NONE;
@@ -211,7 +211,7 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
   const Adam adam{rate, beta1, beta2, epsilon, decay, rate / (1.0 - pow(beta1, step)), correction};
   if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
-  // The steps in stores are not the engine's to the last bit: which ones are taken must not hang on who looks.
+  // The steps in buffers are not the engine's to the last bit: which ones are taken must not hang on who looks.
   if (!parameters.open(args[0], true)) return nullptr;
   Array given[2];
   Array &m = compiler::array_of(args[0], 0, given[0]), &v = compiler::array_of(args[0], 1, given[1]);

@@ -36,28 +36,28 @@ namespace {
 struct Parameters {
   PyObject_HEAD PyObject* list;
   std::vector<Segment>* segments;
-  std::vector<std::shared_ptr<Store>>* stores;
+  std::vector<std::shared_ptr<ParameterBuffer>>* buffers;
   Array* arrays;     // two
-  uint64_t version;  // of the stores when the segments were found
-  bool complete;     // every parameter is in some store
+  uint64_t version;  // of the buffers when the segments were found
+  bool complete;     // every parameter is in some buffer
 };
 
 PyTypeObject* parameters_type = nullptr;
 
 Parameters* self_of(PyObject* object) { return reinterpret_cast<Parameters*>(object); }
 
-// Marks the segments of stores of which every number is listed.
+// Marks the segments of buffers of which every number is listed.
 void find_whole(std::vector<Segment>& segments) {
-  std::unordered_map<const Store*, std::vector<bool>> listed;
-  std::unordered_map<const Store*, bool> whole;
+  std::unordered_map<const ParameterBuffer*, std::vector<bool>> listed;
+  std::unordered_map<const ParameterBuffer*, bool> whole;
   for (const Segment& segment : segments) {
-    std::vector<bool>& numbers = listed[segment.store];
-    numbers.resize(segment.store->size());
+    std::vector<bool>& numbers = listed[segment.buffer];
+    numbers.resize(segment.buffer->size());
     std::fill_n(numbers.begin() + static_cast<std::ptrdiff_t>(segment.index), segment.length, true);
   }
   for (Segment& segment : segments) {
-    const auto [known, anew] = whole.try_emplace(segment.store, false);
-    const std::vector<bool>& numbers = listed[segment.store];
+    const auto [known, anew] = whole.try_emplace(segment.buffer, false);
+    const std::vector<bool>& numbers = listed[segment.buffer];
     if (anew) known->second = std::find(numbers.begin(), numbers.end(), false) == numbers.end();
     segment.whole = known->second;
   }
@@ -65,27 +65,27 @@ void find_whole(std::vector<Segment>& segments) {
 
 void find_segments(Parameters* self) {
   // Stores that only this holds are given up last: that changes the version, too.
-  const std::vector<std::shared_ptr<Store>> before = std::move(*self->stores);
-  self->stores->clear();
+  const std::vector<std::shared_ptr<ParameterBuffer>> before = std::move(*self->buffers);
+  self->buffers->clear();
   self->segments->clear();
   self->complete = true;
   const auto count = static_cast<size_t>(PyList_Size(self->list));
   for (size_t i = 0; i < count && self->complete; ++i) {
-    const StorePlace place = find_store(as_value(PyList_GetItem(self->list, static_cast<Py_ssize_t>(i))));
-    self->complete = place.store != nullptr;
+    const BufferSlot place = find_buffer(as_value(PyList_GetItem(self->list, static_cast<Py_ssize_t>(i))));
+    self->complete = place.buffer != nullptr;
     if (!self->complete) break;
     Segment* last = self->segments->empty() ? nullptr : &self->segments->back();
-    if (last && last->store == place.store.get() && last->index + last->length == place.index) {
+    if (last && last->buffer == place.buffer.get() && last->index + last->length == place.index) {
       ++last->length;
       continue;
     }
-    self->segments->push_back({place.store.get(), place.index, i, 1, false});
-    if (std::find(self->stores->begin(), self->stores->end(), place.store) == self->stores->end()) {
-      self->stores->push_back(place.store);
+    self->segments->push_back({place.buffer.get(), place.index, i, 1, false});
+    if (std::find(self->buffers->begin(), self->buffers->end(), place.buffer) == self->buffers->end()) {
+      self->buffers->push_back(place.buffer);
     }
   }
   find_whole(*self->segments);
-  self->version = stores_version();
+  self->version = buffers_version();
 }
 
 PyObject* new_parameters(PyTypeObject* type, PyObject* args, PyObject*) try {
@@ -108,7 +108,7 @@ PyObject* new_parameters(PyTypeObject* type, PyObject* args, PyObject*) try {
   Parameters* self = self_of(object);
   self->list = list.release();
   self->segments = new std::vector<Segment>;
-  self->stores = new std::vector<std::shared_ptr<Store>>;
+  self->buffers = new std::vector<std::shared_ptr<ParameterBuffer>>;
   self->arrays = new Array[2];
   remember_order(object, std::move(order));
   return object;
@@ -132,7 +132,7 @@ void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   Parameters* self = self_of(object);
   delete self->segments;
-  delete self->stores;
+  delete self->buffers;
   clear(object);
   delete[] self->arrays;
   PyTypeObject* type = Py_TYPE(object);
@@ -156,11 +156,11 @@ PyType_Spec spec = {"retrograd._native.Parameters", sizeof(Parameters), 0, Py_TP
 const std::vector<Segment>* segments_of(PyObject* parameters, bool take) {
   if (Py_TYPE(parameters) != parameters_type) return nullptr;
   Parameters* self = self_of(parameters);
-  if (self->version != stores_version()) find_segments(self);
+  if (self->version != buffers_version()) find_segments(self);
   if (!self->complete) return nullptr;
   for (const Segment& segment : *self->segments) {
-    if (take) segment.store->acquire();
-    if (!segment.store->ahead()) return nullptr;
+    if (take) segment.buffer->take_ownership();
+    if (!segment.buffer->dirty()) return nullptr;
   }
   return self->segments;
 }

@@ -25,16 +25,16 @@ class Array {
 
 namespace compiler {
 
-// Consecutive parameters that stand side by side in one store.
+// Consecutive parameters that stand side by side in one buffer.
 struct Segment {
-  Store* store;
-  uint32_t index;        // in the store
+  ParameterBuffer* buffer;
+  uint32_t index;        // in the buffer
   size_t start, length;  // in the list
-  bool whole;            // every number of the store is in the list
+  bool whole;            // every number of the buffer is in the list
 };
 
-// The segments of a list of parameters, if all of them are in stores that are ahead of their Values; else null.
-// With `take` the stores are made to be.
+// The segments of a list of parameters, if all of them are in buffers that are ahead of their Values; else null.
+// With `take` the buffers are made to be.
 const std::vector<Segment>* segments_of(PyObject* parameters, bool take);
 // The list itself: of a Parameters object or any sequence.
 Ref list_of_parameters(PyObject* parameters);

@@ -1,8 +1,8 @@
 // The adjoint rule of every row in one place: what a node tells its operands.
 //
 // `differentiate(node, sink)` shows the sink each operand that is a Value, in order, and then tells it the
-// i-th one's local derivative with sink.add(i, value, local, first), or with sink.none(value, first) that there
-// is none: it is structurally zero, or the sink is quiet. `first` is what the sink answered when it was shown
+// i-th one's local derivative with sink.add(i, value, local, first), or with sink.skip(value, first) that there
+// is none: it is structurally zero, or the sink is zero_upstream. `first` is what the sink answered when it was shown
 // the operand. A sink may sweep, push one node's contributions, or only collect the numbers.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace retrograd {
 
 // What the partials of a sequence may ask for besides their operand; see NaryOp in ops.py.
-struct SequenceContext {
+struct NaryContext {
   double n = 0.0;
   double ties = 0.0;
   const double* rest = nullptr;  // of each operand, where a partial asks for it; good until the next context
@@ -22,11 +22,11 @@ struct SequenceContext {
 // Makes room for `rest` of any node. A pass does so before it adds anything to any gradient: then nothing that it does
 // allocates, and it cannot run out of memory halfway. May throw std::bad_alloc.
 inline void reserve_scratch(Tape* tape) {
-  tape->rest.reserve(largest_block);
-  tape->after.reserve(size_t{largest_block} + 1);
+  tape->rest.reserve(longest_operand_list);
+  tape->after.reserve(size_t{longest_operand_list} + 1);
 }
 
-inline void products_of_others(const Block* block, std::vector<double>& rest, std::vector<double>& after) {
+inline void products_of_others(const OperandList* block, std::vector<double>& rest, std::vector<double>& after) {
   uint32_t n = block->count;
   rest.assign(n, 0.0);
   after.assign(size_t{n} + 1, 0.0);
@@ -40,7 +40,7 @@ inline void products_of_others(const Block* block, std::vector<double>& rest, st
 }
 
 // Each operand's softmax probability.
-inline void shares(const Block* block, std::vector<double>& rest) {
+inline void shares(const OperandList* block, std::vector<double>& rest) {
   double largest = Rule_max::start(), sum = Rule_softmax::start();
   for (uint32_t i = 0; i < block->count; ++i) largest = Rule_max::step(largest, block->operands[i]->data, 0.0, 0.0);
   for (uint32_t i = 0; i < block->count; ++i) sum = Rule_softmax::step(sum, block->operands[i]->data, 0.0, largest);
@@ -49,7 +49,7 @@ inline void shares(const Block* block, std::vector<double>& rest) {
     rest[i] = Rule_softmax::finish(sum, block->operands[i]->data, largest, 0.0);
 }
 
-inline void other_probabilities(const Block* block, uint64_t output, std::vector<double>& rest) {
+inline void other_probabilities(const OperandList* block, uint64_t output, std::vector<double>& rest) {
   double others = 0.0;
   rest.resize(block->count);
   for (uint32_t j = 0; j < block->count; ++j) {
@@ -60,10 +60,10 @@ inline void other_probabilities(const Block* block, uint64_t output, std::vector
 }
 
 template <class Rule>
-SequenceContext context_of(const Value* node) {
-  SequenceContext context;
-  const Block* block = node->block;
-  uint32_t half = Rule::sequence == PAIRED ? block->count / 2 : block->count;
+NaryContext context_of(const Value* node) {
+  NaryContext context;
+  const OperandList* block = node->operand_list;
+  uint32_t half = Rule::nary_kind == PAIRED ? block->count / 2 : block->count;
   context.n = half;
   if constexpr (Rule::row == ROW_max || Rule::row == ROW_min || Rule::row == ROW_logsumexp) {
     double y = node->data;
@@ -83,29 +83,29 @@ SequenceContext context_of(const Value* node) {
   return context;
 }
 
-// Which rows a copy of the rules handles. Most nodes are sums and products: a sweep keeps their rules, which
+// Which rules a copy of the rules handles. Most nodes are sums and products: a sweep keeps their rules, which
 // call nothing, in registers, and those of all others out of the way.
-enum class Rows { ALL, FREQUENT, OTHERS };
+enum class RuleSet { ALL, FREQUENT, OTHERS };
 
-constexpr bool handles(Rows rows, Row row) {
+constexpr bool handles(RuleSet rules, Row row) {
   const bool frequent = row == ROW_add || row == ROW_sub || row == ROW_mul;
-  return rows == Rows::ALL || frequent == (rows == Rows::FREQUENT);
+  return rules == RuleSet::ALL || frequent == (rules == RuleSet::FREQUENT);
 }
 
-// False when `rows` does not handle the node.
-template <Rows rows, class Sink>
+// False when `rules` does not handle the node.
+template <RuleSet rules, class Sink>
 inline bool differentiate_among(Value* node, Sink& sink) {
   [[maybe_unused]] const double y = node->data;
   switch (node->code) {
-#define RG_UNLESS_HANDLED(name)               \
-  if constexpr (!handles(rows, ROW_##name)) { \
-    return false;                             \
+#define RG_UNLESS_HANDLED(name)                \
+  if constexpr (!handles(rules, ROW_##name)) { \
+    return false;                              \
   } else
 #define RG_CONTRIBUTE(i, V, first, guard, partial) \
-  if (!sink.quiet && (guard)) {                    \
+  if (!sink.zero_upstream && (guard)) {            \
     sink.add(i, V, partial, first);                \
   } else {                                         \
-    sink.none(V, first);                           \
+    sink.skip(V, first);                           \
   }
 #define RG_OP1(name, label, forward, g1, d1, rule) \
   case code_of(ROW_##name):                        \
@@ -146,10 +146,10 @@ inline bool differentiate_among(Value* node, Sink& sink) {
 #define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                        \
   case code_of(ROW_##name):                                                               \
     RG_UNLESS_HANDLED(name) {                                                             \
-      Value** all = node->block->operands;                                                \
+      Value** all = node->operand_list->operands;                                         \
       [[maybe_unused]] const double a = all[0]->data, b = all[1]->data, c = all[2]->data; \
-      for (int i = 0; i < 3; ++i) sink.none(all[i], sink.operand(all[i]));                \
-      if (sink.quiet) return true;                                                        \
+      for (int i = 0; i < 3; ++i) sink.skip(all[i], sink.operand(all[i]));                \
+      if (sink.zero_upstream) return true;                                                \
       if (g1) sink.add(0, all[0], d1, false);                                             \
       if (g2) sink.add(1, all[1], d2, false);                                             \
       if (g3) sink.add(2, all[2], d3, false);                                             \
@@ -158,11 +158,11 @@ inline bool differentiate_among(Value* node, Sink& sink) {
 #define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)                           \
   case code_of(ROW_##name):                                                                             \
     RG_UNLESS_HANDLED(name) {                                                                           \
-      Value** all = node->block->operands;                                                              \
-      const uint32_t count = node->block->count;                                                        \
-      for (uint32_t i = 0; i < count; ++i) sink.none(all[i], sink.operand(all[i]));                     \
-      if (sink.quiet || count == 0) return true;                                                        \
-      const SequenceContext context = context_of<Rule_##name>(node);                                    \
+      Value** all = node->operand_list->operands;                                                       \
+      const uint32_t count = node->operand_list->count;                                                 \
+      for (uint32_t i = 0; i < count; ++i) sink.skip(all[i], sink.operand(all[i]));                     \
+      if (sink.zero_upstream || count == 0) return true;                                                \
+      const NaryContext context = context_of<Rule_##name>(node);                                        \
       const uint32_t half = kind == PAIRED ? count / 2 : count;                                         \
       [[maybe_unused]] const double n = context.n, ties = context.ties;                                 \
       for (uint32_t i = 0; i < half; ++i) {                                                             \
@@ -180,10 +180,10 @@ inline bool differentiate_among(Value* node, Sink& sink) {
 #undef RG_CONTRIBUTE
 #undef RG_UNLESS_HANDLED
     case USER: {
-      if (rows == Rows::FREQUENT) return false;
+      if (rules == RuleSet::FREQUENT) return false;
       const Extra* extra = node->extra;
-      for (Value* child : extra->children) sink.none(child, sink.operand(child));
-      if (sink.quiet || !extra->has_partials) return true;
+      for (Value* child : extra->children) sink.skip(child, sink.operand(child));
+      if (sink.zero_upstream || !extra->has_partials) return true;
       for (uint32_t i = 0; i < extra->partials.size(); ++i) sink.add(i, extra->children[i], extra->partials[i], false);
       return true;
     }
@@ -193,7 +193,7 @@ inline bool differentiate_among(Value* node, Sink& sink) {
 
 template <class Sink>
 void differentiate(Value* node, Sink& sink) {
-  differentiate_among<Rows::ALL>(node, sink);
+  differentiate_among<RuleSet::ALL>(node, sink);
 }
 
 }  // namespace retrograd

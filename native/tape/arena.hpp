@@ -16,7 +16,7 @@ namespace retrograd {
 
 struct Value;
 struct Tape;
-struct Block;
+struct OperandList;
 struct Extra;
 
 // One number of the user's program: a Python object of 56 bytes, without a collector header in the arena.
@@ -33,10 +33,10 @@ struct Value {
     uint64_t index;  // of a sequence's node, which output it is
   };
   union {
-    Value* b;       // the second operand
-    double number;  // the operand that is a number
-    Block* block;   // three or more operands
-    Extra* extra;   // of a leaf or USER node: what few of them have
+    Value* b;                   // the second operand
+    double number;              // the operand that is a number
+    OperandList* operand_list;  // three or more operands
+    Extra* extra;               // of a leaf or USER node: what few of them have
   };
   uint16_t code;
   uint8_t mark;  // reached by the sweep in progress; a leaf, which no sweep visits, always is
@@ -46,14 +46,14 @@ struct Value {
 static_assert(sizeof(Value) == 56, "the bytes a node costs are a promise");
 
 enum Flag : uint8_t {
-  IN_ARENA = 1,     // bumped in a chunk; otherwise an allocation of its own, which the collector may track
-  CHANGED = 2,      // .data was assigned
-  CONSTANT = 4,     // a leaf that the engine made from a number
-  HAS_EXTRA = 8,    // an arena node with an entry in the side table
-  OWNS_B = 16,      // an arena node whose second operand is a Value
-  OWNS_BLOCK = 32,  // an arena node with a block of operands
-  FRESH = 64,       // a leaf that no __init__ has seen
-  IN_STORE = 128,   // a leaf whose numbers a store keeps, too
+  IN_ARENA = 1,        // bumped in a chunk; otherwise an allocation of its own, which the collector may track
+  CHANGED = 2,         // .data was assigned
+  CONSTANT = 4,        // a leaf that the engine made from a number
+  HAS_EXTRA = 8,       // an arena node with an entry in the side table
+  OWNS_B = 16,         // an arena node whose second operand is a Value
+  OWNS_OPERANDS = 32,  // an arena node with a block of operands
+  FRESH = 64,          // a leaf that no __init__ has seen
+  IN_BUFFER = 128,     // a leaf whose numbers a buffer keeps, too
 };
 
 constexpr size_t kChunkBytes = 1 << 14;

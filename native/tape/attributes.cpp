@@ -29,13 +29,13 @@ std::string exponent_text(double number) {
 }
 
 PyObject* get_data(PyObject* self, void*) {
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   if (tracing()) return ask_tracer("data", self);
   return PyFloat_FromDouble(as_value(self)->data);
 }
 
 PyObject* get_grad(PyObject* self, void*) {
-  if (!settle() || !tell_tracer("reads a gradient")) return nullptr;
+  if (!flush_parameters() || !tell_tracer("reads a gradient")) return nullptr;
   return PyFloat_FromDouble(as_value(self)->grad);
 }
 
@@ -48,13 +48,13 @@ bool cannot_delete(PyObject* given, const char* name) {
 int set_data(PyObject* self, PyObject* given, void*) {
   double number;
   if (cannot_delete(given, "data") || !need_number(given, &number, ".data")) return -1;
-  if (!settle() || !tell_tracer("assigns .data")) return -1;
+  if (!flush_parameters() || !tell_tracer("assigns .data")) return -1;
   return ChangeScope().change(as_value(self), number) ? 0 : -1;
 }
 
 int set_grad(PyObject* self, PyObject* given, void*) {
   double number;
-  if (cannot_delete(given, "grad") || !need_number(given, &number, ".grad") || !settle()) return -1;
+  if (cannot_delete(given, "grad") || !need_number(given, &number, ".grad") || !flush_parameters()) return -1;
   as_value(self)->grad = number;
   return tell_tracer("assigns .grad") ? 0 : -1;
 }
@@ -170,19 +170,19 @@ PyGetSetDef properties[] = {
 // --- methods ---------------------------------------------------------------------------------------------------
 
 PyObject* zero_grad(PyObject* self, PyObject*) {
-  if (!settle() || !tell_tracer("assigns .grad")) return nullptr;
+  if (!flush_parameters() || !tell_tracer("assigns .grad")) return nullptr;
   as_value(self)->grad = 0.0;
   Py_RETURN_NONE;
 }
 
 PyObject* detach(PyObject* self, PyObject*) {
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   if (tracing()) return ask_tracer("detach", self);
   return as_object(new_leaf(as_value(self)->data));
 }
 
 PyObject* repr(PyObject* self) try {
-  if (!settle() || !tell_tracer("turns a number into text")) return nullptr;
+  if (!flush_parameters() || !tell_tracer("turns a number into text")) return nullptr;
   const Value* value = as_value(self);
   std::string text = "Value(data=" + number_text(value->data) + ", grad=" + number_text(value->grad) + ")";
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
@@ -192,7 +192,7 @@ PyObject* repr(PyObject* self) try {
 
 PyObject* format(PyObject* self, PyObject* spec) {
   if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) return PyObject_Str(self);
-  if (!settle() || !tell_tracer("turns a number into text")) return nullptr;
+  if (!flush_parameters() || !tell_tracer("turns a number into text")) return nullptr;
   Ref data(PyFloat_FromDouble(as_value(self)->data));
   return data ? PyObject_Format(data.get(), spec) : nullptr;
 }
@@ -204,7 +204,7 @@ Py_hash_t hash(PyObject* self) {
 }
 
 PyObject* compare_data(PyObject* self, PyObject* other, int operation) {
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   // Python compares numbers exactly, ints beyond the floats too.
   Ref number(PyFloat_FromDouble(as_value(self)->data));
   if (!number) return nullptr;
@@ -226,7 +226,7 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 }
 
 int is_true(PyObject* self) {
-  if (!settle()) return -1;
+  if (!flush_parameters()) return -1;
   const bool truth = as_value(self)->data != 0.0;
   if (tracing() && !Ref(ask_tracer("truth", self, "(O)", truth ? Py_True : Py_False))) return -1;
   return truth;

@@ -52,9 +52,9 @@ std::vector<double> fold(const std::vector<double>& numbers, size_t n) {
   double m = Rule_max::start();
   for (size_t i = 0; i < n; ++i) m = Rule_max::step(m, numbers[i], 0.0, 0.0);
   double s = R::start();
-  for (size_t i = 0; i < n; ++i) s = R::step(s, numbers[i], R::sequence == PAIRED ? numbers[n + i] : numbers[i], m);
+  for (size_t i = 0; i < n; ++i) s = R::step(s, numbers[i], R::nary_kind == PAIRED ? numbers[n + i] : numbers[i], m);
   const auto count = static_cast<double>(n);
-  if constexpr (R::sequence != SOFTMAX) return {R::finish(s, 0.0, m, count)};
+  if constexpr (R::nary_kind != SOFTMAX) return {R::finish(s, 0.0, m, count)};
   std::vector<double> results(n);
   for (size_t i = 0; i < n; ++i) results[i] = R::finish(s, numbers[i], m, count);
   return results;
@@ -69,14 +69,14 @@ PyObject* list_of_floats(const std::vector<double>& numbers) {
   return list;
 }
 
-Block* block_of(const Operands& operands, bool with_probabilities) {
-  Block* block = Block::make(static_cast<uint32_t>(operands.objects.size()), with_probabilities);
+OperandList* block_of(const Operands& operands, bool with_probabilities) {
+  OperandList* block = OperandList::make(static_cast<uint32_t>(operands.objects.size()), with_probabilities);
   if (!block) return nullptr;
   for (size_t i = 0; i < operands.objects.size(); ++i) {
     PyObject* object = operands.objects[i].get();
     PyObject* operand = is_value(object) ? Py_NewRef(object) : as_object(new_leaf(operands.numbers[i], CONSTANT));
     if (!operand) {
-      release_block(block);
+      release_operands(block);
       return nullptr;
     }
     block->operands[block->count++] = as_value(operand);
@@ -86,8 +86,8 @@ Block* block_of(const Operands& operands, bool with_probabilities) {
 
 template <class R>
 PyObject* record_sequence(Operands& operands, size_t n) {
-  constexpr bool softmax = R::sequence == SOFTMAX;
-  Block* block = settle() ? block_of(operands, softmax) : nullptr;
+  constexpr bool softmax = R::nary_kind == SOFTMAX;
+  OperandList* block = flush_parameters() ? block_of(operands, softmax) : nullptr;
   if (!block) return nullptr;
   for (uint32_t i = 0; i < block->count; ++i) operands.numbers[i] = block->operands[i]->data;
   const std::vector<double> results = fold<R>(operands.numbers, n);
@@ -105,13 +105,13 @@ PyObject* record_sequence(Operands& operands, size_t n) {
     }
     PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), output);
   }
-  release_block(block);
+  release_operands(block);
   return list.release();
 }
 
 template <class R>
 PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
-  constexpr bool paired = R::sequence == PAIRED;
+  constexpr bool paired = R::nary_kind == PAIRED;
   if (paired != (ys && ys != Py_None)) {
     PyErr_Format(PyExc_TypeError, paired ? "%s() takes two sequences, and one was given." : "%s() takes one sequence.",
                  name);
@@ -143,7 +143,7 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
   }
   if (operands.any_value) return record_sequence<R>(operands, n);
   std::vector<double> results = fold<R>(operands.numbers, n);
-  return R::sequence == SOFTMAX ? list_of_floats(results) : PyFloat_FromDouble(results[0]);
+  return R::nary_kind == SOFTMAX ? list_of_floats(results) : PyFloat_FromDouble(results[0]);
 }
 
 PyObject* reduce_row(const char* name, PyObject* xs, PyObject* ys) {
@@ -176,12 +176,12 @@ PyObject* function(PyObject*, PyObject* args) try {
 
 }  // namespace
 
-PyMethodDef sequence_functions[] = {
+PyMethodDef nary_functions[] = {
     {"reduce", reduce, METH_VARARGS, "reduce(name, xs, ys=None): the named row over a sequence, as one node."},
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyMethodDef sequence_operators[] = {
+PyMethodDef nary_operators[] = {
 #define RG_NAMEN(name, row) {#name, function<Rule_##row>, METH_VARARGS, docs::function(#name)},
 #include "ops/ops.inc"
     {nullptr, nullptr, 0, nullptr},

@@ -34,22 +34,22 @@ PyObject* without_gradient(Tape* tape, Value* node) {
 }
 }  // namespace
 
-PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, Block* block,
+PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, OperandList* block,
                            uint64_t index) {
   Tape* tape = this_tape();
   bool foreign = tape && ((a && is_foreign(a, tape)) || (b && is_foreign(b, tape)));
   for (uint32_t i = 0; tape && block && i < block->count; ++i) foreign |= is_foreign(block->operands[i], tape);
   if (foreign) raise_from("foreign_thread", "()");
   if (!tape || foreign) {
-    if (block) release_block(block);
+    if (block) release_operands(block);
     return nullptr;
   }
   if (!tape->recording && !tape->tracer) {
-    if (block) release_block(block);
+    if (block) release_operands(block);
     return as_object(new_leaf(data));
   }
   if (!make_room(tape)) {
-    if (block) release_block(block);
+    if (block) release_operands(block);
     return nullptr;
   }
   Value* node = begin_node(tape, data, code);
@@ -58,8 +58,8 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   node->a = a;
   if (block) {
     node->index = index;
-    node->block = block;
-    node->flags |= OWNS_BLOCK;
+    node->operand_list = block;
+    node->flags |= OWNS_OPERANDS;
   } else if (b || form_of(node) == VALUES) {
     node->b = b;
     if (b) node->flags |= OWNS_B;
@@ -94,7 +94,7 @@ namespace {
 
 template <class R>
 PyObject* on_value(Value* a) {
-  if (!settle()) [[unlikely]]
+  if (!flush_parameters()) [[unlikely]]
     return nullptr;
   double y = R::call(a->data);
   if (int violation = R::domain(a->data, y)) [[unlikely]] {
@@ -118,7 +118,7 @@ constexpr bool kCommutes = R::row == ROW_add || R::row == ROW_mul;
 // Returns NotImplemented when an operand is neither a Value nor a number; one of them is a Value.
 template <class R>
 PyObject* on_two(PyObject* x, PyObject* y) {
-  if (!settle()) [[unlikely]]
+  if (!flush_parameters()) [[unlikely]]
     return nullptr;
   if (is_value(x)) {
     Value* a = as_value(x);
@@ -199,19 +199,19 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
     }
   }
   if (!any) return PyFloat_FromDouble(R::call(numbers[0], numbers[1], numbers[2]));
-  Block* block = Block::make(3, false);
+  OperandList* block = OperandList::make(3, false);
   if (!block) return nullptr;
   for (int i = 0; i < 3; ++i) {
     PyObject* operand = is_value(arguments[i]) ? Py_NewRef(arguments[i]) : as_object(new_leaf(numbers[i], CONSTANT));
     if (!operand) {
-      release_block(block);
+      release_operands(block);
       return nullptr;
     }
     block->operands[block->count++] = as_value(operand);
   }
   // Reading the numbers may have run Python code; from here on nothing does.
-  if (!settle()) {
-    release_block(block);
+  if (!flush_parameters()) {
+    release_operands(block);
     return nullptr;
   }
   double y = R::call(block->operands[0]->data, block->operands[1]->data, block->operands[2]->data);

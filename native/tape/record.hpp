@@ -10,7 +10,7 @@ extern PyObject prototype;
 
 // Recording with everything that is not plain: a full chunk, several threads, no_grad, an observer.
 // Steals `block`; `index` says which output of a softmax this is.
-PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, Block* block,
+PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, OperandList* block,
                            uint64_t index = 0);
 
 inline Value* begin_node(Tape* tape, double data, uint16_t code, uint8_t flags = IN_ARENA) {

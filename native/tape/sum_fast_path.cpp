@@ -16,7 +16,7 @@ Ref product_of(PyObject* weight, PyObject* input) {
     Ref a = Ref::borrow(weight), b = Ref::borrow(input);
     return Ref(PyNumber_Multiply(weight, input));
   }
-  if (!settle()) return Ref();
+  if (!flush_parameters()) return Ref();
   Value *a = as_value(weight), *b = as_value(input);
   return Ref(record_binary(Rule_mul::call(a->data, b->data), code_of(ROW_mul), a, b));
 }
@@ -251,7 +251,7 @@ PyObject* faster_sum(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 }  // namespace
 
-PyMethodDef product_functions[] = {
+PyMethodDef sum_functions[] = {
     {"weighted_sum", fast(weighted_sum), METH_FASTCALL,
      "weighted_sum(weights, inputs, start): start + w0*x0 + w1*x1 + ..., one node for each operation."},
     {"faster_sum", fast(faster_sum), METH_FASTCALL,

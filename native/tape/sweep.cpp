@@ -16,10 +16,10 @@ namespace {
 // Sweeps: contributions go straight to the operands' gradients. There are no users' nodes about.
 struct SweepSink {
   double gradient;
-  bool quiet;  // a zero gradient contributes nothing, even against an infinite local derivative
+  bool zero_upstream;  // a zero gradient contributes nothing, even against an infinite local derivative
 
   bool operand(Value* value) { return mark_op(value); }
-  void none(Value* value, bool first) {
+  void skip(Value* value, bool first) {
     if (first) value->grad = 0.0;
   }
   // The first contribution is stored, not added to zero: a chain of nodes waits for one addition less.
@@ -38,36 +38,36 @@ struct SweepSink {
 // A pass works on the gradients of leaves, which all threads share. Where it runs users' functions, another thread may
 // run between them: it waits with its own pass until this one is over. Who holds the turn, and how many passes of that
 // thread are inside each other: read and written under the GIL.
-Tape* turn_holder = nullptr;
-int turn_depth = 0;
+Tape* lock_owner = nullptr;
+int lock_depth = 0;
 
 // Waits while another thread has its turn; false, with the exception set, when a signal's handler raises meanwhile.
-bool take_turn() {
+bool lock_backward() {
   Tape* tape = this_tape();
   if (!tape) return false;
-  while (turn_holder && turn_holder != tape) {
+  while (lock_owner && lock_owner != tape) {
     PyThreadState* state = PyEval_SaveThread();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     PyEval_RestoreThread(state);
     if (PyErr_CheckSignals() < 0) return false;
   }
-  turn_holder = tape;
-  ++turn_depth;
+  lock_owner = tape;
+  ++lock_depth;
   return true;
 }
 
-void end_turn() {
-  if (--turn_depth == 0) turn_holder = nullptr;
+void unlock_backward() {
+  if (--lock_depth == 0) lock_owner = nullptr;
 }
 
 // A turn as long as a scope.
-class Turn {
+class BackwardLock {
  public:
-  Turn() : taken_(take_turn()) {}
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() {
-    if (taken_) end_turn();
+  BackwardLock() : taken_(lock_backward()) {}
+  BackwardLock(const BackwardLock&) = delete;
+  BackwardLock& operator=(const BackwardLock&) = delete;
+  ~BackwardLock() {
+    if (taken_) unlock_backward();
   }
   explicit operator bool() const { return taken_; }
 
@@ -76,7 +76,7 @@ class Turn {
 };
 
 // Gradients as they were before a pass that must not be noticed, to be put back at the end.
-class Saved {
+class IsolatedGradients {
  public:
   // Sets a gradient to zero, to be restored.
   void save(Value* value) {
@@ -101,7 +101,7 @@ class Saved {
       if (value->code == LEAF) value->mark = 1;
     }
   }
-  ~Saved() {
+  ~IsolatedGradients() {
     unmark_leaves();
     for (auto entry = gradients_.rbegin(); entry != gradients_.rend(); ++entry) entry->first->grad = entry->second;
   }
@@ -111,38 +111,38 @@ class Saved {
   std::vector<std::pair<Value*, double>> gradients_;
 };
 
-// Sweeps without a trace: see Saved.
-struct PureSink {
+// Sweeps without a trace: see IsolatedGradients.
+struct IsolatedSink {
   double gradient;
-  bool quiet;
-  Saved* saved;
+  bool zero_upstream;
+  IsolatedGradients* saved;
 
   bool operand(Value* value) {
     saved->reach(value);
     return false;
   }
-  void none(Value*, bool) {}
+  void skip(Value*, bool) {}
   void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
 };
 
 // One node alone, as `_backward()` does it.
-struct PushSink {
+struct NodeSink {
   double gradient;
-  bool quiet;
+  bool zero_upstream;
 
   static bool operand(Value*) { return false; }
-  static void none(Value*, bool) {}
+  static void skip(Value*, bool) {}
   void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
 };
 
 struct LocalSink {
-  static constexpr bool quiet = false;
+  static constexpr bool zero_upstream = false;
   std::vector<double> partials;
   bool operand(Value*) {
     partials.push_back(0.0);
     return false;
   }
-  static void none(Value*, bool) {}
+  static void skip(Value*, bool) {}
   void add(uint32_t i, Value*, double local, bool) { partials[i] = local; }
 };
 
@@ -153,7 +153,7 @@ bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_
 
 // The node, or that operand of it, which does not have the data that it had when the node was recorded; else null.
 Value* changed_at(Value* node) {
-  const uint64_t position = place_of(node);
+  const uint64_t position = creation_position(node);
   Value* changed = unchanged_since(node, position) ? nullptr : node;
   each_operand(node, [&](Value* operand) {
     if (!changed && !unchanged_since(operand, position)) changed = operand;
@@ -164,7 +164,7 @@ Value* changed_at(Value* node) {
 // False, with the exception set, when there is one.
 bool check_node(Value* node) {
   Value* changed = changed_at(node);
-  if (changed) raise_changed(changed, data_used_at(changed, place_of(node)));
+  if (changed) raise_changed(changed, data_used_at(changed, creation_position(node)));
   return !changed;
 }
 
@@ -210,17 +210,17 @@ Ref python_rule(Value* node) {
 }
 
 // Add one node's contributions to its operands by the table's rule or its local derivatives.
-void push_by_rule(Value* node) {
-  PushSink sink{node->grad, node->grad == 0.0};
+void apply_rule(Value* node) {
+  NodeSink sink{node->grad, node->grad == 0.0};
   differentiate(node, sink);
 }
 
 // The same by whatever its rule is; false with an exception set.
-bool push(Value* node) {
+bool apply_vjp(Value* node) {
   if (!has_python_rule(node)) {
     // Users' functions that ran earlier in this pass may have changed a number.
     if (!nothing_changed(this_tape()) && !check_node(node)) return false;
-    push_by_rule(node);
+    apply_rule(node);
     return true;
   }
   if (node->grad == 0.0) return true;
@@ -243,7 +243,7 @@ bool collect(Value* root, Interrupt& interrupt, std::vector<Ref>& order, Reach r
 }
 
 // The gradients of leaves before a pass, to be put back if it fails or is interrupted: a pass adds all or nothing.
-class Leaves {
+class GradientSnapshot {
  public:
   void keep(Value* leaf) {
     if (leaf->mark == kKept) return;
@@ -262,7 +262,7 @@ class Leaves {
     unmark();
     before_.clear();
   }
-  ~Leaves() { unmark(); }
+  ~GradientSnapshot() { unmark(); }
 
  private:
   static constexpr uint8_t kKept = 2;  // the mark of a leaf whose gradient is kept
@@ -270,7 +270,7 @@ class Leaves {
 };
 
 // False when a user's function raised, or the user interrupted.
-bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
+bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
   for (const Ref& node : order) {
     if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
   }
@@ -278,7 +278,7 @@ bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
   root->grad = seed;
   uint32_t count = 0;
   for (const Ref& node : order) {
-    if (!push(as_value(node.get()))) return false;
+    if (!apply_vjp(as_value(node.get()))) return false;
     // Users' functions run between the nodes in any case, so a signal's handler may, too.
     if ((++count & 0x3fff) == 0 && PyErr_CheckSignals() < 0) return false;
   }
@@ -289,7 +289,7 @@ bool push_all(Value* root, double seed, const std::vector<Ref>& order) {
 // collected first, so that no mark is left while they run.
 bool push_through_users(Value* root, double seed) {
   std::vector<Ref> order;
-  Leaves leaves;
+  GradientSnapshot leaves;
   bool collected = uninterrupted([&](Interrupt& interrupt) {
     leaves.forget();
     bool whole = collect(root, interrupt, order, [&](Value* value) {
@@ -299,7 +299,7 @@ bool push_through_users(Value* root, double seed) {
     return whole;
   });
   if (!collected) return false;
-  if (push_all(root, seed, order)) return true;
+  if (apply_all(root, seed, order)) return true;
   leaves.restore();
   return false;
 }
@@ -308,7 +308,7 @@ bool push_through_users(Value* root, double seed) {
 
 template <class Sink>
 RETROGRAD_NOINLINE void differentiate_others(Value* node, Sink sink) {
-  differentiate_among<Rows::OTHERS>(node, sink);
+  differentiate_among<RuleSet::OTHERS>(node, sink);
 }
 
 template <class MakeSink>
@@ -316,7 +316,7 @@ bool sweep(Value* root, double seed, Interrupt& interrupt, MakeSink make_sink) {
   root->grad = seed;
   return walk(root, interrupt, [&](Value* node) {
     auto sink = make_sink(node->grad);
-    if (!differentiate_among<Rows::FREQUENT>(node, sink)) differentiate_others(node, make_sink(node->grad));
+    if (!differentiate_among<RuleSet::FREQUENT>(node, sink)) differentiate_others(node, make_sink(node->grad));
     return true;
   });
 }
@@ -330,7 +330,7 @@ bool need_value(PyObject* object, const char* where) {
 // Whether this thread may walk back from `root`.
 bool may_walk(Value* root) {
   Tape* tape = this_tape();
-  if (!tape || !settle()) return false;
+  if (!tape || !flush_parameters()) return false;
   if (!is_foreign(root, tape)) return true;
   raise_from("foreign_thread", "()");
   return false;
@@ -341,7 +341,7 @@ constexpr uint64_t kLongPass = 2000;
 
 // Sweeps as SweepSink does, keeping each leaf's gradient before the first contribution.
 struct UndoableSink : SweepSink {
-  Leaves* leaves;
+  GradientSnapshot* leaves;
 
   bool operand(Value* value) {
     if (value->code == LEAF) leaves->keep(value);
@@ -350,8 +350,8 @@ struct UndoableSink : SweepSink {
 };
 
 bool run_backward(Value* root, double seed) {
-  Turn turn;
-  if (!turn) return false;
+  BackwardLock lock;
+  if (!lock) return false;
   reserve_scratch(this_tape());
   seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
   if (!may_walk(root)) return false;
@@ -369,7 +369,7 @@ bool run_backward(Value* root, double seed) {
     return sweep(root, seed, never, [](double gradient) { return SweepSink{gradient, gradient == 0.0}; });
   }
   return uninterrupted([&](Interrupt& interrupt) {
-    Leaves leaves;
+    GradientSnapshot leaves;
     mark_op(root);
     bool whole = sweep(root, seed, interrupt,
                        [&](double gradient) { return UndoableSink{{gradient, gradient == 0.0}, &leaves}; });
@@ -379,7 +379,7 @@ bool run_backward(Value* root, double seed) {
 }
 
 // A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
-bool run_pure(Value* root, double seed, Saved& saved, Interrupt& interrupt) {
+bool run_pure(Value* root, double seed, IsolatedGradients& saved, Interrupt& interrupt) {
   reserve_scratch(this_tape());
   seed += 0.0;
   saved.reach(root);
@@ -391,20 +391,20 @@ bool run_pure(Value* root, double seed, Saved& saved, Interrupt& interrupt) {
     std::vector<Ref> order;
     bool collected = collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
     saved.unmark_leaves();
-    return collected && push_all(root, seed, order);
+    return collected && apply_all(root, seed, order);
   }
-  return sweep(root, seed, interrupt, [&](double gradient) { return PureSink{gradient, gradient == 0.0, &saved}; });
+  return sweep(root, seed, interrupt, [&](double gradient) { return IsolatedSink{gradient, gradient == 0.0, &saved}; });
 }
 
 // --- functions of the module ----------------------------------------------------------------------------------
 
 PyObject* interior(PyObject*, PyObject* object) try {
   if (!need_value(object, "interior()")) return nullptr;
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   Value* root = as_value(object);
   std::vector<Ref> order;
   const bool collected = root->code == LEAF || uninterrupted([&](Interrupt& interrupt) {
-                           Saved saved;  // reaching starts gradients at zero, and looking must not
+                           IsolatedGradients saved;  // reaching starts gradients at zero, and looking must not
                            return collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
                          });
   if (!collected) return nullptr;
@@ -431,11 +431,11 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   }
   Ref result(PyList_New(count));
   if (!result) return nullptr;
-  Turn turn;
-  if (!turn) return nullptr;
+  BackwardLock lock;
+  if (!lock) return nullptr;
   if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
-    Saved saved;
+    IsolatedGradients saved;
     // What the pass does not reach has gradient zero.
     for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
     if (!run_pure(as_value(object), seed, saved, interrupt)) return false;
@@ -452,16 +452,16 @@ PyObject* gradients(PyObject*, PyObject* args) try {
 }
 
 PyObject* acquire_backward_lock(PyObject*, PyObject*) {
-  if (!take_turn()) return nullptr;
+  if (!lock_backward()) return nullptr;
   Py_RETURN_NONE;
 }
 
 PyObject* release_backward_lock(PyObject*, PyObject*) {
-  if (turn_holder != this_tape() || !turn_holder) {
+  if (lock_owner != this_tape() || !lock_owner) {
     PyErr_SetString(PyExc_RuntimeError, "release_backward_lock() without an acquire_backward_lock() by this thread.");
     return nullptr;
   }
-  end_turn();
+  unlock_backward();
   Py_RETURN_NONE;
 }
 
@@ -491,7 +491,7 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
 }
 
 PyObject* value_push(PyObject* self, PyObject*) try {
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   Value* node = as_value(self);
   if (node->code == USER && !node->extra->has_partials) {
     raise_from("missing_derivative", "(O)", self);
@@ -499,14 +499,14 @@ PyObject* value_push(PyObject* self, PyObject*) try {
   }
   if (!this_tape() || (node->code != LEAF && !check_node(node))) return nullptr;
   reserve_scratch(this_tape());
-  push_by_rule(node);
+  apply_rule(node);
   Py_RETURN_NONE;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
 }
 
 PyObject* value_local_grads(PyObject* self, void*) try {
-  if (!settle()) return nullptr;
+  if (!flush_parameters()) return nullptr;
   Value* node = as_value(self);
   if (!this_tape() || !tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
   LocalSink sink;

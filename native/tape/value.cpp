@@ -71,14 +71,14 @@ bool need_number(PyObject* object, double* number, const char* where) {
 
 // --- blocks and extras ---------------------------------------------------------------------------------------
 
-Block* Block::make(uint32_t count, bool with_probabilities) {
-  size_t bytes = sizeof(Block) + count * sizeof(Value*) + (with_probabilities ? count * sizeof(double) : 0);
-  auto* block = static_cast<Block*>(std::malloc(bytes));
+OperandList* OperandList::make(uint32_t count, bool with_probabilities) {
+  size_t bytes = sizeof(OperandList) + count * sizeof(Value*) + (with_probabilities ? count * sizeof(double) : 0);
+  auto* block = static_cast<OperandList*>(std::malloc(bytes));
   if (!block) {
     PyErr_NoMemory();
     return nullptr;
   }
-  largest_block = std::max(largest_block, count);
+  longest_operand_list = std::max(longest_operand_list, count);
   block->references = 1;
   block->count = 0;
   block->probabilities = with_probabilities
@@ -87,7 +87,7 @@ Block* Block::make(uint32_t count, bool with_probabilities) {
   return block;
 }
 
-void release_block(Block* block) {
+void release_operands(OperandList* block) {
   if (--block->references > 0) return;
   for (uint32_t i = 0; i < block->count; ++i) Py_DECREF(as_object(block->operands[i]));
   std::free(block);
@@ -285,10 +285,10 @@ Value* free_in_arena(Value* node, Places& places) {
     drop_extra(node);
   }
   places.free(node);
-  if (node->flags & OWNS_BLOCK) {
-    Block* block = node->block;
+  if (node->flags & OWNS_OPERANDS) {
+    OperandList* block = node->operand_list;
     forbid(node);
-    release_block(block);
+    release_operands(block);
     return nullptr;
   }
   Value *a = node->a, *b = node->flags & OWNS_B ? node->b : nullptr;
@@ -301,7 +301,7 @@ Value* free_in_arena(Value* node, Places& places) {
 
 void free_outside(Value* value, Places& places) {
   Value* slot = value->code == USER ? value->slot : nullptr;
-  if (value->flags & IN_STORE) leaf_died(value);
+  if (value->flags & IN_BUFFER) forget_leaf(value);
   drop_extra(value);
   if (slot) {
     --chunk_of(slot)->tape->user_nodes;
@@ -458,7 +458,7 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
     value->data = number;
     return 0;
   }
-  if (!settle()) return -1;
+  if (!flush_parameters()) return -1;
   static const char* names[] = {"data", "_children", "_op", "label", "children", "local_grads", nullptr};
   PyObject *data, *children = nullptr, *op = nullptr, *label = nullptr, *also_children = nullptr, *partials = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOO$OO:Value", const_cast<char**>(names), &data, &children, &op,

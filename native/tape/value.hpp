@@ -22,16 +22,16 @@ inline Form form_of(const Value* node) { return static_cast<Form>(node->code & 3
 inline Row row_of(const Value* node) { return is_op(node->code) ? static_cast<Row>(node->code >> 2) : ROW_NONE; }
 
 // The operands of a node with more than two, kept beside it. A softmax's outputs share one.
-struct Block {
+struct OperandList {
   uint32_t references;
   uint32_t count;
   double* probabilities;  // of a softmax, its outputs; else null
   Value* operands[1];     // `count` of them, and the probabilities behind them
 
-  static Block* make(uint32_t count, bool with_probabilities);  // null with MemoryError set
+  static OperandList* make(uint32_t count, bool with_probabilities);  // null with MemoryError set
 };
-void release_block(Block* block);
-inline uint32_t largest_block = 0;  // the most operands that any node has had
+void release_operands(OperandList* block);
+inline uint32_t longest_operand_list = 0;  // the most operands that any node has had
 
 // A value that a leaf had before position `until`.
 struct Change {
@@ -69,10 +69,10 @@ bool give_slot(Value* user_node);  // a USER node's place in the order
 // Compiled programs and optimizers keep the numbers of leaves in arrays for as long as nobody looks (see
 // parameters/parameter_buffer.hpp). Whatever Python calls to look at a Value, or to compute with one, settles first:
 // afterwards the Values hold what the arrays held. False with an exception set.
-extern size_t unsettled;  // how many stores are ahead of their Values
-bool settle_all();
-inline bool settle() { return unsettled == 0 || settle_all(); }
-void leaf_died(Value* leaf);  // a leaf that is in a store
+extern size_t dirty_buffers;  // how many buffers are ahead of their Values
+bool flush_all();
+inline bool flush_parameters() { return dirty_buffers == 0 || flush_all(); }
+void forget_leaf(Value* leaf);  // a leaf that is in a buffer
 
 inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
 
@@ -101,7 +101,7 @@ class ChangeScope {
 // The bits that `value` had when the node at `position` was recorded.
 double data_used_at(const Value* value, uint64_t position);
 
-inline uint64_t place_of(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
+inline uint64_t creation_position(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
 
 // Whether a node belongs to another thread's tape.
 inline bool is_foreign(const Value* value, const Tape* tape) {
@@ -132,7 +132,7 @@ void each_operand(const Value* node, Visit&& visit) {
     if (arity == 2 && form_of(node) == VALUES) visit(node->b);
     return;
   }
-  for (uint32_t i = 0; i < node->block->count; ++i) visit(node->block->operands[i]);
+  for (uint32_t i = 0; i < node->operand_list->count; ++i) visit(node->operand_list->operands[i]);
 }
 
 // Errors, whose sentences are written in src/retrograd/errors.py. `format` builds a tuple. Each sets the exception.
@@ -173,11 +173,11 @@ PyObject* value_reduce(PyObject* self, PyObject* unused);
 
 // The module's functions.
 extern PyMethodDef record_functions[];
-extern PyMethodDef product_functions[];
+extern PyMethodDef sum_functions[];
 extern PyMethodDef sweep_functions[];
 extern PyMethodDef tracer_functions[];
-extern PyMethodDef sequence_functions[];
-extern PyMethodDef sequence_operators[];
+extern PyMethodDef nary_functions[];
+extern PyMethodDef nary_operators[];
 extern PyMethodDef operator_functions[];
 
 }  // namespace retrograd

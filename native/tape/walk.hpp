@@ -21,7 +21,7 @@ inline bool mark_any(Value* node) { return mark_op(node->code == USER ? node->sl
 inline Value* node_at(Value* place) { return place->code == SLOT ? place->a : place; }
 
 // Calls visit(Value*) for each operand that existed before the node. One that did not is a subclass instance which
-// was used before its __init__ made it a node: it was a leaf then, and nothing flows back through it.
+// was used before its __init__ made it a node: it was a leaf then, and nothing differentiable back through it.
 template <class Visit>
 void each_older_operand(const Value* node, const Value* place, Visit&& visit) {
   each_operand(node, [&](Value* operand) {

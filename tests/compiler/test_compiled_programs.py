@@ -45,7 +45,7 @@ def test_the_gpt_at_each_length(length: int) -> None:
     documents = [[Index(generator.randrange(11)) for _ in range(length + 1)] for _ in range(3)]
     data = [leaf.data for leaf in leaves]
     points = [(data, (documents[0],)), ([2.0 * n for n in data], (documents[1],)), (data, (documents[2],))]
-    kinds = ("vm", "tape", "float32") if length in (1, 4, 16) else ("vm", "tape")
+    kinds = ("vm", "interpreter", "float32") if length in (1, 4, 16) else ("vm", "interpreter")
     made = assert_equals_eager(model.loss, leaves, points, kinds=kinds, bound=1e-11)
     for compiled in made.values():
         assert compiled.stats().traces == 1  # other tokens, other weights, one program
@@ -249,7 +249,7 @@ def test_a_pricer_with_branches() -> None:
         ([50.0, 0.01, 0.6, 130.0], ([-2.1, -2.0, -1.4], 99.0)),
         ([100.0, 0.02, 0.1, 140.0], ([0.3, -0.2, 0.4], 90.0)),
     ]
-    assert_equals_eager(price, [spot, rate, sigma, barrier], points, bound=1e-11, kinds=("vm", "tape", "exact"))
+    assert_equals_eager(price, [spot, rate, sigma, barrier], points, bound=1e-11, kinds=("vm", "interpreter", "exact"))
 
 
 # --- patterns -----------------------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def test_an_irregular_graph() -> None:
         return sum(nodes[-300:])
 
     points = [(n, ()) for n in settings(leaves, 0, 1)]
-    assert_equals_eager(loss, leaves, points, bound=1e-9, kinds=("vm", "tape", "exact"))
+    assert_equals_eager(loss, leaves, points, bound=1e-9, kinds=("vm", "interpreter", "exact"))
     compiled = rg.compile(loss, pure=True)
     assert_near(backward(compiled, leaves, ()), eagerly(loss, leaves, ()), 1e-9, "auto")
     assert compiled.stats().eager == 0

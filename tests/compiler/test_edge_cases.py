@@ -36,7 +36,7 @@ def outcome(function: Any, *arguments: Any) -> Any:
 EDGES = [0.0, -0.0, 1.0, -1.0, -0.5, -2.0, 0.5, 710.0, 800.0, -800.0, 1e300, -1e300, 1e-300, INF, -INF, NAN]
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter"])
 @pytest.mark.parametrize("op", [op for op in OPS if op.arity < 3 and not op.static], ids=lambda op: op.name)
 def test_edges_of_each_row_behave_as_in_the_engine(op: Any, kind: str) -> None:
     """A program that was traced inside the domain, called at its edges: the same numbers, gradients and errors."""
@@ -96,7 +96,7 @@ def test_masks_with_minus_infinity(kind: str) -> None:
     assert_whole(compiled, kind)
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter"])
 def test_what_is_not_finite_does_not_vanish(kind: str) -> None:
     """relu, max, comparisons and products with zero can swallow an infinity or NaN: exactly where the engine does."""
     x, y, z = Value(1.0), Value(2.0), Value(3.0)
@@ -136,7 +136,7 @@ def test_what_is_not_finite_does_not_vanish(kind: str) -> None:
         x.data, y.data, z.data = 1.0, 2.0, 3.0
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter"])
 def test_errstate_decides_in_each_call(kind: str) -> None:
     w = Value(2.0)
 
@@ -180,7 +180,7 @@ def test_gradients_that_are_infinite_while_values_are_not() -> None:
     x, y = Value(0.0), Value(0.0)
     functions = [lambda: x.sqrt() * y, lambda: x.sqrt() + y, lambda: (x.sqrt() * y).relu(), lambda: x**0.5 * 1.0]
     for function in functions:
-        for kind in ("vm", "tape"):
+        for kind in ("vm", "interpreter"):
             compiled = rg.compile(function, pure=True, **KINDS[kind])
             for point in ((1.0, 2.0), (0.0, 0.0), (0.0, 1.0), (4.0, 0.0)):
                 x.data, y.data = point
@@ -212,7 +212,7 @@ def test_a_batch_is_the_mean_of_its_members(kind: str) -> None:
     assert_whole(compiled, kind)
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape", "exact"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter", "exact"])
 def test_a_batch_with_arguments_that_get_gradients(kind: str) -> None:
     w, xs = Value(0.5), [Value(0.1 * i) for i in range(4)]
     leaves = [w, *xs]
@@ -227,7 +227,7 @@ def test_a_batch_with_arguments_that_get_gradients(kind: str) -> None:
     assert_whole(compiled, kind)
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter"])
 def test_a_batch_with_members_that_only_the_tape_can_run(kind: str) -> None:
     w, v = Value(2.0), Value(1.0)
 
@@ -285,7 +285,7 @@ def test_an_exact_batch_has_the_bits_of_the_eager_one() -> None:
 Pair = namedtuple("Pair", "x y")
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter"])
 def test_arguments_of_another_structure_are_traced_anew(kind: str) -> None:
     w = Value(2.0)
 
@@ -327,7 +327,7 @@ def test_arguments_of_another_structure_are_traced_anew(kind: str) -> None:
 
 def test_an_argument_that_is_a_parameter_too() -> None:
     """The same Value passed in and closed over, in every order, with and without programs from before."""
-    for kind in ("vm", "tape", "exact"):
+    for kind in ("vm", "interpreter", "exact"):
         for order in (("w", "y"), ("y", "w"), ("y", "w", "y", "w", "z"), ("w", "w")):
             there = {name: Value(number) for name, number in (("w", 3.0), ("y", 2.0), ("z", -1.0))}
             w = there["w"]

@@ -260,7 +260,7 @@ except ImportError as error:
 square = rg.compile(lambda x: x * x, pure=True)
 for _ in range(500):
     square.value_and_grad(3.0)
-print(square.stats().programs[0].tier in ("vm", "tape"))
+print(square.stats().programs[0].tier in ("vm", "interpreter"))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [

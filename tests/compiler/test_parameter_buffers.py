@@ -51,7 +51,7 @@ OPTIMIZERS: dict[str, Callable[[Any], optim.Optimizer]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["vm", "tape", "exact"])
+@pytest.mark.parametrize("kind", ["vm", "interpreter", "exact"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training_compiled_is_training(name: str, kind: str) -> None:
     """With looks at the model, eager steps and assignments in between, in the same places."""

@@ -202,7 +202,7 @@ def looked_at_programs() -> list[object]:
     number = programs.facts()[0]["number"]
     listing = programs.listing(number)
     codes = [instruction["code"] for instruction in listing["instructions"]]
-    sizes = [len(programs.calls(number, 1, 0)), len(programs.profile(number, 1, 1, 1)), len(listing["nodes"])]
+    sizes = [len(programs.kernel_calls(number, 1, 0)), len(programs.profile(number, 1, 1, 1)), len(listing["nodes"])]
     return [programs.tier(), programs.verify(number), sorted(programs.memory(number, 1)), *sizes, *codes]
 
 

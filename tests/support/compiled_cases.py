@@ -14,14 +14,14 @@ from retrograd import Value
 #: What makes one of a compiled function's kinds: vector programs, the replayed tape, exact and narrow numbers.
 KINDS: dict[str, dict[str, Any]] = {
     "vm": {"tier": "vm"},
-    "tape": {"tier": "tape"},
+    "interpreter": {"tier": "interpreter"},
     "exact": {"exact": True},
     "float32": {"tier": "vm", "dtype": "float32"},
 }
 
 #: How far a number may be from the engine's, relative to the largest magnitude among the numbers of its kind (the
 #: value, or the gradients), at least 1. The tape and exact programs give the same bits.
-BOUNDS = {"vm": 1e-12, "tape": 0.0, "exact": 0.0, "float32": 2e-4}
+BOUNDS = {"vm": 1e-12, "interpreter": 0.0, "exact": 0.0, "float32": 2e-4}
 
 native = pytest.mark.native  # the reference engine compiles nothing
 
@@ -93,7 +93,7 @@ def assert_whole(compiled: Any, kind: str) -> None:
     statistics = compiled.stats()
     assert statistics.eager == 0, statistics.reasons
     for program in statistics.programs:
-        assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "tape")
+        assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "interpreter")
         assert compiled._cache.verify(program.number) == ""
     if statistics.programs:
         assert compiled.program()
@@ -113,7 +113,7 @@ def assert_equals_eager(
     made = {}
     for kind in kinds:
         compiled = made[kind] = rg.compile(function, pure=True, **KINDS[kind])
-        allowed = BOUNDS[kind] if bound is None or kind in ("tape", "exact") else max(bound, BOUNDS[kind])
+        allowed = BOUNDS[kind] if bound is None or kind in ("interpreter", "exact") else max(bound, BOUNDS[kind])
         for numbers, arguments in points:
             for leaf, number in zip(leaves, numbers, strict=True):
                 leaf.data = number

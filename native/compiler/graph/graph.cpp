@@ -46,9 +46,9 @@ class Scratch {
   std::vector<std::pair<Value*, uint32_t>> saved_;
 };
 
-class Lifting {
+class Lifter {
  public:
-  Lifting(std::span<const Selection> selections, uint64_t since) : since_(since) {
+  Lifter(std::span<const Selection> selections, uint64_t since) : since_(since) {
     for (const Selection& selection : selections) selections_.emplace(selection.node, &selection);
   }
 
@@ -75,7 +75,7 @@ class Lifting {
     for (Value* root : roots) {
       if (root->code == LEAF) continue;
       mark_any(root);
-      if (!youngest || place_of(root) > place_of(youngest)) youngest = root;
+      if (!youngest || creation_position(root) > creation_position(youngest)) youngest = root;
     }
     if (!youngest) return;
     bool users = false, older = false;
@@ -110,9 +110,11 @@ class Lifting {
 
   // How many references to each leaf the graph holds, and its trace does.
   void count_uses(std::span<Value* const> roots) {
-    std::unordered_map<const Block*, bool> seen;
+    std::unordered_map<const OperandList*, bool> seen;
     for (Value* node : nodes_) {
-      if (node->flags & OWNS_BLOCK && node->block->references > 1 && !seen.emplace(node->block, true).second) continue;
+      if (node->flags & OWNS_OPERANDS && node->operand_list->references > 1 &&
+          !seen.emplace(node->operand_list, true).second)
+        continue;
       count_operands(node);
     }
     std::unordered_set<const void*> tuples;
@@ -184,18 +186,18 @@ class Lifting {
 
   // The operands that the outputs of one softmax share.
   Id shared_block(Value* node, Scratch& scratch) {
-    auto [found, fresh] = blocks_.try_emplace(node->block);
+    auto [found, fresh] = blocks_.try_emplace(node->operand_list);
     if (!fresh) return found->second;
     std::vector<Id> ids;
     each_operand(node, [&](Value* operand) { ids.push_back(id_of(operand, scratch)); });
-    return blocks_[node->block] = graph_.add(ROW_BLOCK, ids, node->source);
+    return blocks_[node->operand_list] = graph_.add(ROW_BLOCK, ids, node->source);
   }
 
   uint64_t since_;
   std::unordered_map<const Value*, const Selection*> selections_;
   std::unordered_set<const Value*> followed_;  // those of their nodes that the roots depend on
   std::unordered_map<Value*, Py_ssize_t> uses_;
-  std::unordered_map<const Block*, Id> blocks_;
+  std::unordered_map<const OperandList*, Id> blocks_;
   std::vector<Value*> nodes_;
   std::vector<Id> ids_;
   Graph graph_;
@@ -205,16 +207,16 @@ class Lifting {
 
 Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
            uint64_t since) {
-  return Lifting(selections, since).run(roots, inputs);
+  return Lifter(selections, since).run(roots, inputs);
 }
 
 // --- fewer rows ------------------------------------------------------------------------------------------------
 
 namespace {
 
-class Expansion {
+class Expander {
  public:
-  explicit Expansion(const Graph& graph) : from_(graph) {
+  explicit Expander(const Graph& graph) : from_(graph) {
     to_.leaves = graph.leaves;
     to_.literals = graph.literals;
     to_.rows.reserve(graph.size());
@@ -284,7 +286,7 @@ class Expansion {
     Id largest, sum;
     std::vector<Id> exponentials;
   };
-  // exp(a - m) of each operand and their sum, where no gradient flows through the largest, m.
+  // exp(a - m) of each operand and their sum, where no gradient differentiable through the largest, m.
   Shares shares_of(const std::vector<Id>& ids) {
     Shares shares;
     shares.largest = add(ROW_LARGEST, ids);
@@ -304,7 +306,7 @@ class Expansion {
 }  // namespace
 
 Graph expand(const Graph& graph, std::vector<Id>* renamed) {
-  Expansion expansion(graph);
+  Expander expansion(graph);
   Graph result = expansion.run();
   if (renamed) *renamed = expansion.new_ids();
   return result;

@@ -48,7 +48,7 @@ constexpr uint16_t ROW_BLOCK = ROW_COUNT + 1;
 // The first of its operands that no other is larger (or smaller) than, as Python's own max (and min) choose it.
 constexpr uint16_t ROW_FIRST_MAX = ROW_COUNT + 2;
 constexpr uint16_t ROW_FIRST_MIN = ROW_COUNT + 3;
-// The largest of its operands, through which no gradient flows.
+// The largest of its operands, through which no gradient differentiable.
 constexpr uint16_t ROW_LARGEST = ROW_COUNT + 4;
 
 // Something about the user's function that the compiler does not handle; function.py then runs it eagerly and counts.

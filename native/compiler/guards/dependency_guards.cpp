@@ -8,7 +8,7 @@ namespace {
 
 // What a call may spend on looking, in units of about two nanoseconds: on all, if they are few, else on the outermost
 // ones and on some of the others.
-constexpr size_t kFew = 256, kAlways = 96, kInTurn = 16;
+constexpr size_t kFew = 256, kHot = 96, kSample = 16;
 
 size_t size_of(PyObject* object) {
   if (PyList_Check(object)) return static_cast<size_t>(PyList_Size(object));
@@ -45,32 +45,32 @@ bool same_scalar(PyObject* one, PyObject* other) {
 
 }  // namespace
 
-std::unique_ptr<Captured> Captured::read(PyObject* places) {
-  auto captured = std::make_unique<Captured>();
+std::unique_ptr<DependencyGuards> DependencyGuards::read(PyObject* places) {
+  auto captured = std::make_unique<DependencyGuards>();
   captured->since_ = births;
   for (Py_ssize_t i = 0; i < PyList_Size(places); ++i) {
-    if (!captured->read_place(PyList_GetItem(places, i))) return nullptr;
+    if (!captured->read_location(PyList_GetItem(places, i))) return nullptr;
   }
   captured->choose();
   return captured;
 }
 
 // Chooses the places at which every call looks: all of them, or the outermost ones where there are many.
-void Captured::choose() {
+void DependencyGuards::choose() {
   size_t all = 0, spent = 0;
-  for (const Place& place : places_) all += cost_of(place);
-  const size_t most = all <= kFew ? kFew : kAlways;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const size_t cost = cost_of(places_[i]);
+  for (const Location& place : locations_) all += cost_of(place);
+  const size_t most = all <= kFew ? kFew : kHot;
+  for (size_t i = 0; i < locations_.size(); ++i) {
+    const size_t cost = cost_of(locations_[i]);
     const bool now = spent + cost <= most;
-    (now ? always_ : in_turn_).push_back(static_cast<uint32_t>(i));
+    (now ? hot_ : sampled_).push_back(static_cast<uint32_t>(i));
     if (now) spent += cost;
   }
 }
 
-size_t Captured::cost_of(const Place& place) const {
+size_t DependencyGuards::cost_of(const Location& place) const {
   switch (place.kind) {
-    case NAMED: return things_[place.first].object ? 4 : 8;  // what is not there is looked up
+    case NAMED: return held_[place.first].object ? 4 : 8;  // what is not there is looked up
     case SHARED: return 12;
     case SLOT: return 6;
     case ITEMS: return 4 + place.count;
@@ -78,7 +78,7 @@ size_t Captured::cost_of(const Place& place) const {
   }
 }
 
-bool Captured::read_place(PyObject* tuple) {
+bool DependencyGuards::read_location(PyObject* tuple) {
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
       {"items", ITEMS},   {"size", SIZE}, {"entry", ENTRY}, {"named", NAMED},
       {"shared", SHARED}, {"slot", SLOT}, {"cell", CELL},
@@ -92,7 +92,7 @@ bool Captured::read_place(PyObject* tuple) {
     PyErr_Format(PyExc_ValueError, "there is no kind of place %s", kind);
     return false;
   }
-  Place place{known->second, Ref::borrow(object), Ref::borrow(name), 0, things_.size(), 1};
+  Location place{known->second, Ref::borrow(object), Ref::borrow(name), 0, held_.size(), 1};
   switch (place.kind) {
     case ITEMS:
       place.count = static_cast<size_t>(PyList_Size(object));
@@ -101,7 +101,7 @@ bool Captured::read_place(PyObject* tuple) {
     case SIZE: place.count = size_of(object); break;
     case ENTRY:
     case NAMED: {  // after the one before it, if that is of the same dictionary
-      const Place* last = places_.empty() ? nullptr : &places_.back();
+      const Location* last = locations_.empty() ? nullptr : &locations_.back();
       const bool next = last && last->kind == place.kind && last->object.get() == object;
       place.position = position_of_key(object, name, next ? last->position : 0);
       break;
@@ -111,17 +111,17 @@ bool Captured::read_place(PyObject* tuple) {
     case SLOT: descriptor_get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(name), Py_tp_descr_get)); break;
   }
   if (place.kind != ITEMS && place.kind != SIZE) keep(content(place).get());
-  places_.push_back(std::move(place));
+  locations_.push_back(std::move(place));
   return !PyErr_Occurred();
 }
 
-void Captured::keep(PyObject* object) {
+void DependencyGuards::keep(PyObject* object) {
   const bool dies = object && Py_TYPE(object) == value_type;
-  things_.push_back({object, dies ? Ref() : Ref::borrow(object)});
+  held_.push_back({object, dies ? Ref() : Ref::borrow(object)});
 }
 
 // What is in a place that holds one thing; nothing if there is none.
-Ref Captured::content(const Place& place) {
+Ref DependencyGuards::content(const Location& place) {
   PyObject* object = place.object.get();
   Ref found;
   switch (place.kind) {
@@ -135,24 +135,24 @@ Ref Captured::content(const Place& place) {
   return found;
 }
 
-bool Captured::same_thing(size_t number, PyObject* now) {
-  Thing& thing = things_[number];
+bool DependencyGuards::same_held(size_t number, PyObject* now) {
+  Held& thing = held_[number];
   if (thing.object == now) return true;
   if (!now || !thing.held || !same_scalar(thing.held.get(), now)) return false;
   thing = {now, Ref::borrow(now)};
   return true;
 }
 
-bool Captured::same_items(const Place& place, size_t begin, size_t end) {
+bool DependencyGuards::same_items(const Location& place, size_t begin, size_t end) {
   PyObject* list = place.object.get();
   if (static_cast<size_t>(PyList_Size(list)) != place.count) return false;
   for (size_t i = begin; i < end; ++i) {
-    if (!same_thing(place.first + i, PyList_GetItem(list, static_cast<Py_ssize_t>(i)))) return false;
+    if (!same_held(place.first + i, PyList_GetItem(list, static_cast<Py_ssize_t>(i)))) return false;
   }
   return true;
 }
 
-bool Captured::same_place(const Place& place) {
+bool DependencyGuards::same_location(const Location& place) {
   switch (place.kind) {
     case ENTRY:
     case NAMED: {
@@ -161,34 +161,34 @@ bool Captured::same_place(const Place& place) {
       Py_ssize_t at = place.position;
       const bool found = PyDict_Next(place.object.get(), &at, &key, &item) && key == place.name.get();
       if (!found && place.kind == ENTRY) return false;
-      return same_thing(place.first, found ? item : content(place).get());
+      return same_held(place.first, found ? item : content(place).get());
     }
     case ITEMS: return same_items(place, 0, place.count);
     case SIZE: return size_of(place.object.get()) == place.count;
-    default: return same_thing(place.first, content(place).get());
+    default: return same_held(place.first, content(place).get());
   }
 }
 
-bool Captured::all_same() {
-  return std::all_of(places_.begin(), places_.end(), [&](const Place& place) { return same_place(place); });
+bool DependencyGuards::check_all() {
+  return std::all_of(locations_.begin(), locations_.end(), [&](const Location& place) { return same_location(place); });
 }
 
-bool Captured::same_in_turn() {
-  for (size_t spent = 0; spent < kInTurn;) {
-    const Place& place = places_[in_turn_[turn_]];
+bool DependencyGuards::check_sample() {
+  for (size_t spent = 0; spent < kSample;) {
+    const Location& place = locations_[sampled_[next_sample_]];
     bool same;
     if (place.kind == ITEMS) {
-      const size_t end = std::min(place.count, within_ + kInTurn - spent);
+      const size_t end = std::min(place.count, within_ + kSample - spent);
       same = same_items(place, within_, end);
       spent += end - within_;
       within_ = end < place.count ? end : 0;
     } else {
-      same = same_place(place);
+      same = same_location(place);
     }
     if (!same) return false;
     spent += 4;
-    if (within_ == 0 && ++turn_ == in_turn_.size()) {
-      turn_ = 0;
+    if (within_ == 0 && ++next_sample_ == sampled_.size()) {
+      next_sample_ = 0;
       ++rounds_;
       return true;
     }
@@ -196,22 +196,22 @@ bool Captured::same_in_turn() {
   return true;
 }
 
-bool Captured::same() {
-  const Look look(this);
+bool DependencyGuards::check() {
+  const CheckScope look(this);
   if (since_ != births) {
-    if (!all_same()) return false;
+    if (!check_all()) return false;
     since_ = births;
     ++rounds_;
     return true;
   }
-  for (const uint32_t i : always_) {
-    if (!same_place(places_[i])) return false;
+  for (const uint32_t i : hot_) {
+    if (!same_location(locations_[i])) return false;
   }
-  return in_turn_.empty() || same_in_turn();
+  return sampled_.empty() || check_sample();
 }
 
 // What is in a place now and was not before.
-PyObject* Captured::others(const Place& place) {
+PyObject* DependencyGuards::others(const Location& place) {
   Ref list(PyList_New(0));
   if (!list || place.kind == SIZE) return list.release();
   if (place.kind != ITEMS) {
@@ -220,19 +220,19 @@ PyObject* Captured::others(const Place& place) {
   }
   for (size_t i = 0; i < static_cast<size_t>(PyList_Size(place.object.get())); ++i) {
     PyObject* now = PyList_GetItem(place.object.get(), static_cast<Py_ssize_t>(i));
-    if (i < place.count && same_thing(place.first + i, now)) continue;
+    if (i < place.count && same_held(place.first + i, now)) continue;
     if (PyList_Append(list.get(), now) < 0) return nullptr;
   }
   return list.release();
 }
 
-PyObject* Captured::changed() {
-  const Look look(this);
+PyObject* DependencyGuards::violations() {
+  const CheckScope look(this);
   Ref list(PyList_New(0));
-  for (size_t i = 0; list && i < places_.size(); ++i) {
-    if (same_place(places_[i])) continue;
-    Ref instead(others(places_[i]));
-    const bool at_once = std::binary_search(always_.begin(), always_.end(), static_cast<uint32_t>(i));
+  for (size_t i = 0; list && i < locations_.size(); ++i) {
+    if (same_location(locations_[i])) continue;
+    Ref instead(others(locations_[i]));
+    const bool at_once = std::binary_search(hot_.begin(), hot_.end(), static_cast<uint32_t>(i));
     PyObject* flag = at_once ? Py_True : Py_False;
     Ref one(instead ? Py_BuildValue("(nOO)", static_cast<Py_ssize_t>(i), flag, instead.get()) : nullptr);
     if (!one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
@@ -240,12 +240,12 @@ PyObject* Captured::changed() {
   return list.release();
 }
 
-int Captured::traverse(visitproc visit, void* arg) const {
-  for (const Place& place : places_) {
+int DependencyGuards::traverse(visitproc visit, void* arg) const {
+  for (const Location& place : locations_) {
     Py_VISIT(place.object.get());
     Py_VISIT(place.name.get());
   }
-  for (const Thing& thing : things_) Py_VISIT(thing.held.get());
+  for (const Held& thing : held_) Py_VISIT(thing.held.get());
   return 0;
 }
 

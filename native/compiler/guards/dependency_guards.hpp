@@ -13,22 +13,22 @@
 
 namespace retrograd::compiler {
 
-class Captured {
+class DependencyGuards {
  public:
   // From a list of tuples (kind, object, name), the outermost places first: ("items", list, None),
   // ("size", list, dict, set or deque, None), ("entry", dict, key), whose place in the order counts,
   // ("named", dict, key), ("shared", class or function, attribute), ("slot", object, descriptor) and
   // ("cell", cell, None). What they hold now is what they shall hold. Null with an exception set.
-  static std::unique_ptr<Captured> read(PyObject* places);
+  static std::unique_ptr<DependencyGuards> read(PyObject* places);
 
   // Whether everything that one call looks at is as it was.
-  bool same();
+  bool check();
   // Whether somebody is looking, which may run users' code: whoever replaces this must keep it until nobody is.
-  bool busy() const { return looking_ > 0; }
+  bool busy() const { return active_checks_ > 0; }
 
   // Looks at everything: a list of (place, whether every call looks there, [what is there and was not before]). Null
   // with an exception set.
-  PyObject* changed();
+  PyObject* violations();
   // Whether a leaf is younger than the last look at everything: it cannot have been in any place unnoticed.
   bool newer(const Value* leaf) const { return born_after(leaf, since_); }
 
@@ -39,48 +39,49 @@ class Captured {
 
  private:
   enum Kind { ITEMS, SIZE, ENTRY, NAMED, SHARED, SLOT, CELL };
-  struct Place {
+  struct Location {
     Kind kind;
     Ref object, name;
     Py_ssize_t position = 0;      // in a dictionary, where PyDict_Next found it
     size_t first = 0, count = 0;  // its things; of a SIZE, how many there are
   };
-  // What was in a place. A Value may die, which the stores notice (Store::broken), so its address alone is kept.
-  struct Thing {
+  // What was in a place. A Value may die, which the stores notice (ParameterBuffer::broken), so its address alone is
+  // kept.
+  struct Held {
     PyObject* object;
     Ref held;
   };
 
   // Counts as looking for as long as it lives.
-  class Look {
+  class CheckScope {
    public:
-    explicit Look(Captured* captured) : captured_(captured) { ++captured_->looking_; }
-    ~Look() { --captured_->looking_; }
-    Look(const Look&) = delete;
-    Look& operator=(const Look&) = delete;
+    explicit CheckScope(DependencyGuards* captured) : captured_(captured) { ++captured_->active_checks_; }
+    ~CheckScope() { --captured_->active_checks_; }
+    CheckScope(const CheckScope&) = delete;
+    CheckScope& operator=(const CheckScope&) = delete;
 
    private:
-    Captured* captured_;
+    DependencyGuards* captured_;
   };
 
   void choose();
-  size_t cost_of(const Place& place) const;
-  bool read_place(PyObject* tuple);
+  size_t cost_of(const Location& place) const;
+  bool read_location(PyObject* tuple);
   void keep(PyObject* object);
-  static Ref content(const Place& place);
-  bool same_thing(size_t thing, PyObject* now);
-  bool same_items(const Place& place, size_t begin, size_t end);
-  bool same_place(const Place& place);
-  bool same_in_turn();
-  bool all_same();
-  PyObject* others(const Place& place);
+  static Ref content(const Location& place);
+  bool same_held(size_t thing, PyObject* now);
+  bool same_items(const Location& place, size_t begin, size_t end);
+  bool same_location(const Location& place);
+  bool check_sample();
+  bool check_all();
+  PyObject* others(const Location& place);
 
-  std::vector<Place> places_;
-  std::vector<Thing> things_;
-  std::vector<uint32_t> always_, in_turn_;  // places at which every call looks, and those that have their turns
-  size_t turn_ = 0, within_ = 0;            // the one of these, and the thing of it, that is next
+  std::vector<Location> locations_;
+  std::vector<Held> held_;
+  std::vector<uint32_t> hot_, sampled_;  // places at which every call looks, and those that have their turns
+  size_t next_sample_ = 0, within_ = 0;  // the one of these, and the thing of it, that is next
   uint64_t rounds_ = 1;
-  int looking_ = 0;
+  int active_checks_ = 0;
   uint32_t since_ = 0;  // leaves born when all places were looked at
 };
 

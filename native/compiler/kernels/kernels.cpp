@@ -25,18 +25,18 @@ extern const KernelSet kSet;
 namespace {
 
 template <class T>
-T* out(const Call& call, int i = 0) {
+T* out(const KernelCall& call, int i = 0) {
   return static_cast<T*>(call.p[i]);
 }
 template <class T>
-const T* in(const Call& call, int i) {
+const T* in(const KernelCall& call, int i) {
   return static_cast<const T*>(call.p[i]);
 }
-const int32_t* list(const Call& call, int i) { return static_cast<const int32_t*>(call.p[i]); }
+const int32_t* list(const KernelCall& call, int i) { return static_cast<const int32_t*>(call.p[i]); }
 
 // Calls body(offsets) for each iteration of the five loops, where offsets[w] is that of the w-th kind of operand.
 template <class Body>
-void each(const Call& call, Body body) {
+void each(const KernelCall& call, Body body) {
   int64_t o[4];
   for (int i0 = 0; i0 < call.n[0]; ++i0) {
     for (int i1 = 0; i1 < call.n[1]; ++i1) {
@@ -103,7 +103,7 @@ struct Row3 {
 #include "ops/ops.inc"
 
 template <class T, class R>
-bool map(const Call& call) {
+bool map(const KernelCall& call) {
   bool outside = false;
   T* d = out<T>(call);
   const T *a = in<T>(call, 1), *b = in<T>(call, 2), *c = in<T>(call, 3);
@@ -118,7 +118,7 @@ bool map(const Call& call) {
 
 // What the partials of a row may look at: all operands that a row of two has, and the condition of a row of three.
 template <class T, class R>
-bool map_back(const Call& call) {
+bool map_back(const KernelCall& call) {
   T* d = out<T>(call);
   const T *a = in<T>(call, 1), *b = in<T>(call, 2), *y = in<T>(call, 3), *g = in<T>(call, 4);
   if (!call.accumulate) each(call, [&](const int64_t* o) { d[o[0]] = T{}; });
@@ -134,14 +134,14 @@ bool map_back(const Call& call) {
 
 // For each member of a batch and each entry of its lists, body(entry, result): where they are from the first.
 template <class Body>
-void each_entry(const Call& call, Body body) {
+void each_entry(const KernelCall& call, Body body) {
   for (int64_t m = 0; m < call.n[3]; ++m) {
     for (int64_t i = 0; i < call.n[4]; ++i) body(m * call.s[1][3] + i, m * call.s[0][3] + i);
   }
 }
 
 template <class T, class R>
-bool indexed(const Call& call) {
+bool indexed(const KernelCall& call) {
   bool outside = false;
   T* d = out<T>(call);
   const T* base = in<T>(call, 1);
@@ -157,7 +157,7 @@ bool indexed(const Call& call) {
 }
 
 template <class T, class R>
-bool indexed_back(const Call& call) {
+bool indexed_back(const KernelCall& call) {
   const T *base = in<T>(call, 1), *values = in<T>(call, 3), *g = in<T>(call, 4);
   T* gradients = out<T>(call, 2);
   const int32_t* lists[] = {list(call, 5), list(call, 6), list(call, 7)};
@@ -176,10 +176,10 @@ bool indexed_back(const Call& call) {
 }
 
 template <class T>
-bool extreme_back(const Call& call) {
+bool extreme_back(const KernelCall& call) {
   T* d = out<T>(call);
   const T *a = in<T>(call, 1), *y = in<T>(call, 3), *g = in<T>(call, 4);
-  Call outer = call;
+  KernelCall outer = call;
   outer.n[4] = 1;
   const int count = call.n[4];
   each(outer, [&](const int64_t* o) {
@@ -201,7 +201,7 @@ bool extreme_back(const Call& call) {
 }
 
 template <class T>
-bool scatter(const Call& call) {
+bool scatter(const KernelCall& call) {
   const T* d = in<T>(call, 0);
   T* base = out<T>(call, 2);
   const int32_t* at = list(call, 5);
@@ -211,7 +211,7 @@ bool scatter(const Call& call) {
 
 // Candidates in a list of addresses: p[1] and p[2] are the bases of values and gradients, p[6] the list.
 template <class T, bool back>
-bool select_pooled(const Call& call) {
+bool select_pooled(const KernelCall& call) {
   const auto *indices = list(call, 5), *addresses = list(call, 6);
   T* d = out<T>(call);
   each(call, [&](const int64_t* o) {
@@ -226,21 +226,21 @@ bool select_pooled(const Call& call) {
 }
 
 template <class T>
-bool fill(const Call& call) {
+bool fill(const KernelCall& call) {
   T* d = out<T>(call);
   each(call, [&](const int64_t* o) { d[o[0]] = static_cast<T>(call.k); });
   return false;
 }
 
 template <class T>
-bool finite(const Call& call) {
+bool finite(const KernelCall& call) {
   const T* d = in<T>(call, 0);
   if constexpr (sizeof(T) == sizeof(double)) return !best_kernels().all_finite(d, call.n[4]);
   return !std::all_of(d, d + call.n[4], [](T number) { return std::isfinite(number); });
 }
 
 template <class T>
-Run of_row(Kernel kernel, uint16_t row) {
+KernelFunction of_row(Kernel kernel, uint16_t row) {
   switch (row) {
 #define RG_CASE(name)                                                \
   case ROW_##name:                                                   \
@@ -257,7 +257,7 @@ Run of_row(Kernel kernel, uint16_t row) {
 }
 
 template <class T>
-Run generic(Kernel kernel, uint16_t row) {
+KernelFunction generic(Kernel kernel, uint16_t row) {
   switch (kernel) {
     case Kernel::MAP:
     case Kernel::MAP_BACK:
@@ -291,16 +291,16 @@ const KernelSet& best_kernels() {
   return set;
 }
 
-Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32) {
-  if (Run run = set.find(kernel, row, which, float32)) return run;
+KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32) {
+  if (KernelFunction run = set.find(kernel, row, which, float32)) return run;
   return find_generic(kernel, row, float32);
 }
 
-Run find_generic(Kernel kernel, uint16_t row, bool float32) {
+KernelFunction find_generic(Kernel kernel, uint16_t row, bool float32) {
   return float32 ? generic<float>(kernel, row) : generic<double>(kernel, row);
 }
 
-std::vector<int32_t> rows_of(const Call& call) {
+std::vector<int32_t> ragged_rows(const KernelCall& call) {
   const int32_t n = call.n[4];
   if (!call.p[6] || call.p[7] || n > kMostInRows) return {};
   std::vector<int32_t> begins;
@@ -319,7 +319,7 @@ std::vector<int32_t> rows_of(const Call& call) {
   return begins;
 }
 
-Run find_pooled_select(bool back, bool float32) {
+KernelFunction find_pooled_select(bool back, bool float32) {
   if (float32) return back ? select_pooled<float, true> : select_pooled<float, false>;
   return back ? select_pooled<double, true> : select_pooled<double, false>;
 }

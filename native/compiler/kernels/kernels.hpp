@@ -31,7 +31,7 @@ enum class Kernel : uint8_t {
   SELECT_BACK,             // d += g, d being the gradient of the chosen number
   INDEXED,                 // d[i] = row(base[list_a[i]], …)
   INDEXED_BACK,            // gradients at the lists += g[i] * partial
-  RAGGED,                  // what INDEXED does on ragged rows; see rows_of
+  RAGGED,                  // what INDEXED does on ragged rows; see ragged_rows
   RAGGED_BACK,
   FILL,    // d = k
   FINITE,  // whether all n[4] numbers at d are finite; else it says that one is outside
@@ -41,8 +41,8 @@ enum class Kernel : uint8_t {
 //   0 d   1 a   2 b   3 c or y   4 g   5…7 lists of int32
 // GATHER, SCATTER and INDEXED have the base of values in 1 and of gradients in 2; the last loop goes along the lists,
 // the one around it over members of a batch, whose lists are s[1] apart.
-struct Call {
-  bool (*run)(const Call&);  // true when an operation was outside its domain
+struct KernelCall {
+  bool (*run)(const KernelCall&);  // true when an operation was outside its domain
   void* p[kPointers];
   double k;
   int32_t n[kLoops];
@@ -56,7 +56,7 @@ struct Call {
   int32_t stride;  // of SELECT; of RAGGED, how many rows
 };
 
-using Run = bool (*)(const Call&);
+using KernelFunction = bool (*)(const KernelCall&);
 
 // One step of Adam: m, v and the parameters move, as in src/retrograd/reference/steps.py but for the last bits. Epsilon
 // is at least 1e-120.
@@ -68,7 +68,7 @@ struct AdamStep {
 // What one build of the kernels offers; null where it has nothing better than the portable one.
 struct KernelSet {
   const char* name;
-  Run (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
+  KernelFunction (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
   bool (*all_finite)(const double* numbers, int64_t count);
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
 };
@@ -76,15 +76,15 @@ struct KernelSet {
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.
 const KernelSet& best_kernels();
 // A kernel for a call; never null.
-Run find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32);
+KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32);
 // The kernel that takes one number at a time.
-Run find_generic(Kernel kernel, uint16_t row, bool float32);
-Run find_pooled_select(bool back, bool float32);
+KernelFunction find_generic(Kernel kernel, uint16_t row, bool float32);
+KernelFunction find_pooled_select(bool back, bool float32);
 // Where each of the rows begins if an INDEXED call of two operands, or its backward pass, works on ragged rows: on
 // numbers that lie one behind the other, and for each row of them on one number, which lie one behind the other too.
 // Where the last one ends follows, up to a number of rows that eight divides. Nothing for other calls, and for long
 // ones.
-std::vector<int32_t> rows_of(const Call& call);
+std::vector<int32_t> ragged_rows(const KernelCall& call);
 constexpr int kMostRows = 64, kMostInRows = 512;
 
 }  // namespace retrograd::compiler

@@ -6,7 +6,7 @@ namespace retrograd::compiler {
 namespace {
 
 // Loops in which the target stands still must all be inside the kernel's own sum.
-bool can_store(const Call& call) {
+bool can_store(const KernelCall& call) {
   int inside = 1;  // how many of the innermost loops the kernel sums before it stores
   switch (call.kernel) {
     case Kernel::CONTRACT_NN:
@@ -30,7 +30,7 @@ bool grouped(Kernel kernel) { return kernel == Kernel::CONTRACT_GROUPS_SPREAD; }
 
 template <class Visit>
 void each_target(const LoweredCall& lowered, Visit visit) {
-  const Call& call = lowered.call;
+  const KernelCall& call = lowered.call;
   const int width = grouped(call.kernel) ? 4 : 1;
   for (int i0 = 0; i0 < call.n[0]; ++i0) {
     for (int i1 = 0; i1 < call.n[1]; ++i1) {
@@ -50,72 +50,72 @@ void each_target(const LoweredCall& lowered, Visit visit) {
 
 }  // namespace
 
-bool Touched::is_workspace(uint32_t region) const {
-  const Memory memory = program_.regions[region].memory;
-  return memory == Memory::VALUE || memory == Memory::INPUT;
+bool FirstWrites::is_workspace(uint32_t region) const {
+  const RegionKind kind = program_.regions[region].kind;
+  return kind == RegionKind::VALUE || kind == RegionKind::INPUT;
 }
 
 // Of all members.
-Address Touched::length_of(uint32_t region) const {
-  return lowered_.strips.room(program_, region) * (lowered_.stride[region] ? members_ : 1);
+Address FirstWrites::length_of(uint32_t region) const {
+  return lowered_.strips.room(program_, region) * (lowered_.stride[region] ? batch_size_ : 1);
 }
 
 // The result's gradient is set before the pass, or added to if it is a parameter's; what guards compare is no result.
-void Touched::start() {
-  touched_.assign(static_cast<size_t>(lowered_.size), false);
+void FirstWrites::start() {
+  written_.assign(static_cast<size_t>(lowered_.size), false);
   added_.assign(static_cast<size_t>(lowered_.size), false);
-  const Place& root = program_.roots[0];
-  for (uint32_t member = 0; member < members_; ++member) {
+  const Location& root = program_.roots[0];
+  for (uint32_t member = 0; member < batch_size_; ++member) {
     const Address at = lowered_.moved(program_, root.region, root.address) + lowered_.stride[root.region] * member;
     if (is_workspace(root.region)) {
-      touched_[static_cast<size_t>(at)] = true;
+      written_[static_cast<size_t>(at)] = true;
     } else {
       add_to(static_cast<size_t>(at));
     }
   }
 }
 
-void Touched::add_to(size_t at) {
-  if (!touched_[at]) added_[at] = true;
-  touched_[at] = true;
+void FirstWrites::add_to(size_t at) {
+  if (!written_[at]) added_[at] = true;
+  written_[at] = true;
 }
 
-void Touched::note(LoweredCall& lowered, const Moment& moment) {
-  Call& call = lowered.call;
+void FirstWrites::record(LoweredCall& lowered, const StripPosition& position) {
+  KernelCall& call = lowered.call;
   switch (call.kernel) {
-    case Kernel::SCATTER: return note_list(lowered, 5);
+    case Kernel::SCATTER: return record_list(lowered, 5);
     case Kernel::INDEXED_BACK:
       for (int i = 0; i < 3; ++i) {
-        if (call.which >> i & 1) note_list(lowered, 5 + i);
+        if (call.which >> i & 1) record_list(lowered, 5 + i);
       }
       return;
-    case Kernel::SELECT_BACK: return note_candidates(program_.instructions[lowered.instruction]);
+    case Kernel::SELECT_BACK: return record_candidates(program_.instructions[lowered.instruction]);
     default: break;
   }
   if (lowered.spaces[0] != Space::GRADIENTS) return;
   const uint32_t region = lowered_.region_at(lowered.at[0]);
-  const Strips& strips = lowered_.strips;
+  const StripPlan& strips = lowered_.strips;
   // What several strips add to is added to by the first one, too.
-  const bool fresh = can_store(call) && (!moment.in_strip || strips.local(region)) && untouched(lowered);
+  const bool fresh = can_store(call) && (!position.in_strip || strips.contracted(region)) && first_and_once(lowered);
   if (fresh) {
     if (is_workspace(region)) {
       call.accumulate = false;
     } else {
-      lowered.first = true;
+      lowered.first_write = true;
     }
   }
-  const uint32_t times = lowered.moves[0] && moment.first == 0 ? strips.length / strips.size : 1;
+  const uint32_t times = lowered.strip_steps[0] && position.first == 0 ? strips.length / strips.size : 1;
   each_target(lowered, [&](Address first) {
     for (uint32_t i = 0; i < times; ++i) {
-      const auto at = static_cast<size_t>(first + lowered.moves[0] * i);
-      if (fresh) touched_[at] = true;
+      const auto at = static_cast<size_t>(first + lowered.strip_steps[0] * i);
+      if (fresh) written_[at] = true;
       add_to(at);
     }
   });
 }
 
-void Touched::note_list(const LoweredCall& lowered, int pointer) {
-  const Call& call = lowered.call;
+void FirstWrites::record_list(const LoweredCall& lowered, int pointer) {
+  const KernelCall& call = lowered.call;
   for (int member = 0; member < call.n[3]; ++member) {
     for (int i = 0; i < call.n[4]; ++i) {
       const Address entry = lowered.at[pointer] + Address{member} * call.s[1][3] + i;
@@ -125,7 +125,7 @@ void Touched::note_list(const LoweredCall& lowered, int pointer) {
 }
 
 // What is chosen is known only when it runs: any candidate may be added to.
-void Touched::note_candidates(const Instruction& instruction) {
+void FirstWrites::record_candidates(const Instruction& instruction) {
   const View& x = instruction.views[0];
   if (instruction.through_pool) {
     for (const int32_t address : lowered_.pool) add_to(static_cast<size_t>(address));
@@ -136,11 +136,11 @@ void Touched::note_candidates(const Instruction& instruction) {
 }
 
 // Whether all targets are new, and each is written once.
-bool Touched::untouched(const LoweredCall& lowered) {
+bool FirstWrites::first_and_once(const LoweredCall& lowered) {
   bool fresh = true;
   seen_.clear();
   each_target(lowered, [&](Address at) {
-    fresh &= !touched_[static_cast<size_t>(at)];
+    fresh &= !written_[static_cast<size_t>(at)];
     seen_.push_back(at);
   });
   if (!fresh) return false;
@@ -148,38 +148,38 @@ bool Touched::untouched(const LoweredCall& lowered) {
   return std::adjacent_find(seen_.begin(), seen_.end()) == seen_.end();
 }
 
-void Touched::forget(uint32_t region) {
+void FirstWrites::reset(uint32_t region) {
   const auto begin = static_cast<std::ptrdiff_t>(lowered_.base[region]), length = length_of(region);
-  std::fill_n(touched_.begin() + begin, length, false);
+  std::fill_n(written_.begin() + begin, length, false);
   std::fill_n(added_.begin() + begin, length, false);
 }
 
-std::vector<Range> Touched::unstored(uint32_t region, const Moment& moment) const {
+std::vector<Range> FirstWrites::needs_zero_init(uint32_t region, const StripPosition& position) const {
   std::vector<Range> ranges;
   if (is_workspace(region) && !program_.regions[region].active) return ranges;
   const Address begin = lowered_.base[region], stride = lowered_.stride[region];
   for (Address i = 0; i < lowered_.strips.room(program_, region); ++i) {
-    if (beyond_strip(region, i, moment) || !needs_zero(region, begin + i)) continue;
+    if (beyond_strip(region, i, position) || !needs_zero(region, begin + i)) continue;
     if (ranges.empty() || ranges.back().end != begin + i) ranges.push_back({begin + i, begin + i, stride});
     ranges.back().end = begin + i + 1;
   }
   return ranges;
 }
 
-bool Touched::needs_zero(uint32_t region, Address at) const {
-  for (uint32_t member = 0; member < (lowered_.stride[region] ? members_ : 1); ++member) {
+bool FirstWrites::needs_zero(uint32_t region, Address at) const {
+  for (uint32_t member = 0; member < (lowered_.stride[region] ? batch_size_ : 1); ++member) {
     const auto i = static_cast<size_t>(at + lowered_.stride[region] * member);
-    if (!touched_[i] || added_[i]) return true;
+    if (!written_[i] || added_[i]) return true;
   }
   return false;
 }
 
 // Whether an element of a local region is of iterations that a last strip has not.
-bool Touched::beyond_strip(uint32_t region, Address offset, const Moment& moment) const {
-  if (!moment.in_strip) return false;
+bool FirstWrites::beyond_strip(uint32_t region, Address offset, const StripPosition& position) const {
+  if (!position.in_strip) return false;
   const Address size = lowered_.strips.size;
-  if (lowered_.strips.locals[region] == Along::INNER) return offset % size >= moment.iterations;
-  return offset >= lowered_.strips.room(program_, region) / size * moment.iterations;
+  if (lowered_.strips.contracted_layout[region] == Layout::INNER) return offset % size >= position.iterations;
+  return offset >= lowered_.strips.room(program_, region) / size * position.iterations;
 }
 
 }  // namespace retrograd::compiler

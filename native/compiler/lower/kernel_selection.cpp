@@ -5,13 +5,13 @@
 
 namespace retrograd::compiler {
 
-Loops joined(Loops loops) {
+Loops coalesced(Loops loops) {
   std::erase_if(loops, [](const CallLoop& loop) { return loop.n == 1; });
   auto continues = [](const CallLoop& outer, const CallLoop& inner) {
     for (int w = 0; w < 4; ++w) {
       if (outer.s[w] != inner.n * inner.s[w]) return false;
     }
-    return !inner.members;  // how long that is shows when it runs
+    return !inner.batch;  // how long that is shows when it runs
   };
   for (bool again = true; again;) {
     again = false;
@@ -19,7 +19,7 @@ Loops joined(Loops loops) {
       for (size_t j = 0; j < loops.size() && !again; ++j) {
         if (i == j || !continues(loops[i], loops[j])) continue;
         loops[j].n *= loops[i].n;
-        loops[j].members = loops[i].members;
+        loops[j].batch = loops[i].batch;
         loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
         again = true;
       }
@@ -28,13 +28,13 @@ Loops joined(Loops loops) {
   return loops;
 }
 
-CallLoop taken(Loops& loops, size_t i) {
+CallLoop remove_loop(Loops& loops, size_t i) {
   CallLoop loop = loops[i];
   loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
   return loop;
 }
 
-CallLoop take_row(Loops& loops) {
+CallLoop take_unit_stride(Loops& loops) {
   return take_best(loops, longest([](const CallLoop& loop) {
                      return loop.s[0] == 1 && loop.s[1] == 1 && (loop.s[2] == 1 || loop.s[2] == 0);
                    }));
@@ -68,7 +68,7 @@ bool distinct(const CallLoop& x, const CallLoop& y) {
 
 }  // namespace
 
-LoweredCall CallWriter::blank(Kernel kernel, std::initializer_list<Operand> operands) const {
+LoweredCall KernelSelector::new_call(Kernel kernel, std::initializer_list<Operand> operands) const {
   LoweredCall lowered;
   lowered.call.kernel = kernel;
   lowered.call.k = 1.0;
@@ -76,26 +76,25 @@ LoweredCall CallWriter::blank(Kernel kernel, std::initializer_list<Operand> oper
   int i = 0;
   for (const Operand& operand : operands) {
     lowered.spaces[i] = operand.space;
-    lowered.moves[i] = operand.move;
+    lowered.strip_steps[i] = operand.move;
     lowered.at[i++] = operand.at;
   }
   return lowered;
 }
 
-void CallWriter::issue(LoweredCall lowered, Loops outer, const Loops& inner) {
+void KernelSelector::emit(LoweredCall lowered, Loops outer, const Loops& inner) {
   const size_t room = kLoops - inner.size();
   if (outer.size() > room) {
-    std::sort(outer.begin(), outer.end(), [](const CallLoop& a, const CallLoop& b) {
-      return std::pair(a.members, a.n) < std::pair(b.members, b.n);
-    });
-    const CallLoop loop = taken(outer, 0);
+    std::sort(outer.begin(), outer.end(),
+              [](const CallLoop& a, const CallLoop& b) { return std::pair(a.batch, a.n) < std::pair(b.batch, b.n); });
+    const CallLoop loop = remove_loop(outer, 0);
     for (int i = 0; i < loop.n; ++i) {
       LoweredCall one = lowered;
       for (int p = 0; p < kPointers; ++p) {
         const int kind = kind_of(lowered.call.kernel, p);
         if (kind >= 0 && one.spaces[p] != Space::NONE) one.at[p] += loop.s[kind] * i;
       }
-      issue(one, outer, inner);
+      emit(one, outer, inner);
     }
     return;
   }
@@ -105,16 +104,16 @@ void CallWriter::issue(LoweredCall lowered, Loops outer, const Loops& inner) {
     const CallLoop& loop = outer[static_cast<size_t>(i)];
     lowered.call.n[i] = loop.n;
     for (int w = 0; w < 4; ++w) lowered.call.s[w][i] = to_int(loop.s[w]);
-    if (!loop.members) continue;
-    lowered.members_loop = i;
-    lowered.each = loop.n / static_cast<int32_t>(members_);
+    if (!loop.batch) continue;
+    lowered.batch_loop = i;
+    lowered.per_element = loop.n / static_cast<int32_t>(batch_size_);
   }
-  touch(lowered);
+  before_emit(lowered);
   out_->push_back(lowered);
 }
 
-void CallWriter::elementwise(const LoweredCall& call, Loops loops) {
-  loops = joined(loops);
+void KernelSelector::elementwise(const LoweredCall& call, Loops loops) {
+  loops = coalesced(loops);
   const CallLoop inner = take_best(loops, [](const CallLoop& loop) {
     int64_t score = loop.n;
     if (loop.s[0] == 1) score += int64_t{1} << 40;
@@ -123,11 +122,11 @@ void CallWriter::elementwise(const LoweredCall& call, Loops loops) {
     }
     return score;
   });
-  issue(call, loops, {inner});
+  emit(call, loops, {inner});
 }
 
-void CallWriter::add(Operand d, Operand a, Loops loops, double k, bool accumulate) {
-  loops = joined(loops);
+void KernelSelector::add(Operand d, Operand a, Loops loops, double k, bool accumulate) {
+  loops = coalesced(loops);
   const bool reduces = std::any_of(loops.begin(), loops.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
   const bool rows = std::any_of(loops.begin(), loops.end(),
                                 [](const CallLoop& loop) { return loop.s[0] == 1 && loop.s[1] == 1 && loop.n >= 4; });
@@ -135,7 +134,7 @@ void CallWriter::add(Operand d, Operand a, Loops loops, double k, bool accumulat
     fill(d, loops);
     accumulate = true;
   }
-  LoweredCall call = blank(Kernel::ADD, {d, a});
+  LoweredCall call = new_call(Kernel::ADD, {d, a});
   call.call.k = k;
   call.call.accumulate = accumulate;
   const CallLoop inner = take_best(loops, [&](const CallLoop& loop) {
@@ -146,11 +145,11 @@ void CallWriter::add(Operand d, Operand a, Loops loops, double k, bool accumulat
     return score;
   });
   if (inner.s[0] == 0 && inner.n > 1) call.call.kernel = Kernel::SUM;
-  issue(call, loops, {inner});
+  emit(call, loops, {inner});
 }
 
-void CallWriter::sum(Operand d, Operand a, Loops loops, bool accumulate) {
-  loops = joined(loops);
+void KernelSelector::sum(Operand d, Operand a, Loops loops, bool accumulate) {
+  loops = coalesced(loops);
   const auto reduced = std::count_if(loops.begin(), loops.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
   if (!accumulate && reduced > 1) {
     fill(d, loops);
@@ -159,48 +158,49 @@ void CallWriter::sum(Operand d, Operand a, Loops loops, bool accumulate) {
   add(d, a, loops, 1.0, accumulate);
 }
 
-void CallWriter::fill(Operand d, Loops loops) {
+void KernelSelector::fill(Operand d, Loops loops) {
   std::erase_if(loops, [](const CallLoop& loop) { return loop.s[0] == 0; });
   for (CallLoop& loop : loops) loop.s[1] = loop.s[2] = loop.s[3] = 0;
-  LoweredCall call = blank(Kernel::FILL, {d});
+  LoweredCall call = new_call(Kernel::FILL, {d});
   call.call.k = 0.0;
-  issue(call, joined(loops), {});
+  emit(call, coalesced(loops), {});
 }
 
-void CallWriter::contract(Operand d, Operand a, Operand b, Loops loops, bool accumulate) {
-  loops = joined(loops);
+void KernelSelector::contract(Operand d, Operand a, Operand b, Loops loops, bool accumulate) {
+  loops = coalesced(loops);
   const auto reduced = std::count_if(loops.begin(), loops.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
   if (!accumulate && reduced > 1) {
     fill(d, loops);
     accumulate = true;
   }
-  if (groups(d, a, b, loops, accumulate) || columns(d, a, b, loops, accumulate) || dots(d, a, b, loops, accumulate)) {
+  if (contract_groups(d, a, b, loops, accumulate) || contract_nn(d, a, b, loops, accumulate) ||
+      contract_nt(d, a, b, loops, accumulate)) {
     return;
   }
-  LoweredCall call = blank(reduced ? Kernel::CONTRACT : Kernel::PRODUCT, {d, a, b});
+  LoweredCall call = new_call(reduced ? Kernel::CONTRACT : Kernel::PRODUCT, {d, a, b});
   call.call.accumulate = accumulate;
   if (!reduced) return scale(call, loops);
   const CallLoop inner = take_best(loops, longest([](const CallLoop& loop) { return loop.s[0] == 0; }));
-  issue(call, loops, {take_row(loops), inner});
+  emit(call, loops, {take_unit_stride(loops), inner});
 }
 
-void CallWriter::scale(const LoweredCall& call, Loops loops) {
+void KernelSelector::scale(const LoweredCall& call, Loops loops) {
   const CallLoop inner = take_best(loops, [&](const CallLoop& loop) {
     auto unit = [](int64_t s) { return s == 0 || s == 1; };
     int64_t score = loop.n;
     if (loop.s[0] == 1 && unit(loop.s[1]) && unit(loop.s[2])) score += int64_t{1} << 38;
     return score;
   });
-  issue(call, loops, {inner});
+  emit(call, loops, {inner});
 }
 
 // Groups of four, as attention heads of four dimensions.
-bool CallWriter::groups(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
+bool KernelSelector::contract_groups(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   for (int swap = 0; swap < 2; ++swap) {
     const Loops loops = swap ? swapped(all) : all;
     if (swap) std::swap(a, b);
     for (size_t j = 0; j < loops.size(); ++j) {
-      if (loops[j].n != 4 || loops[j].members || loops[j].s[2] != 1) continue;
+      if (loops[j].n != 4 || loops[j].batch || loops[j].s[2] != 1) continue;
       for (size_t h = 0; h < loops.size(); ++h) {
         if (h == j || loops[h].n < 2 || loops[h].s[2] != 4) continue;
         Loops rest = loops;
@@ -213,10 +213,10 @@ bool CallWriter::groups(Operand d, Operand a, Operand b, const Loops& all, bool 
         if (spread) k = take_best(rest, longest([](const CallLoop& loop) { return loop.s[0] == 0; }));
         const bool more = std::any_of(rest.begin(), rest.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
         if (more && !accumulate) continue;
-        LoweredCall call = blank(spread ? Kernel::CONTRACT_GROUPS_SPREAD : Kernel::CONTRACT_GROUPS_DOT, {d, a, b});
+        LoweredCall call = new_call(spread ? Kernel::CONTRACT_GROUPS_SPREAD : Kernel::CONTRACT_GROUPS_DOT, {d, a, b});
         call.call.accumulate = accumulate;
         const CallLoop m = take_best(rest, longest([](const CallLoop&) { return true; }));
-        issue(call, rest, {m, loops[h], k});
+        emit(call, rest, {m, loops[h], k});
         return true;
       }
     }
@@ -225,7 +225,7 @@ bool CallWriter::groups(Operand d, Operand a, Operand b, const Loops& all, bool 
 }
 
 // Rows of numbers times one number each: d[m, n] += a[m, k] * b[k, n].
-bool CallWriter::columns(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
+bool KernelSelector::contract_nn(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   const bool reduces = std::any_of(all.begin(), all.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
   auto is_column = [](const CallLoop& loop) { return loop.s[0] == 1 && loop.s[2] == 1 && loop.s[1] == 0; };
   auto best = [&](const Loops& loops) {
@@ -246,14 +246,14 @@ bool CallWriter::columns(Operand d, Operand a, Operand b, const Loops& all, bool
                            return loop.s[2] == 0 && loop.s[0] != 0 && std::llabs(loop.s[0]) >= n.n;
                          }));
   if (!reduces && m.n == 1) return false;  // scaled rows: PRODUCT
-  LoweredCall call = blank(Kernel::CONTRACT_NN, {d, a, b});
+  LoweredCall call = new_call(Kernel::CONTRACT_NN, {d, a, b});
   call.call.accumulate = accumulate;
-  issue(call, loops, {m, n, k});
+  emit(call, loops, {m, n, k});
   return true;
 }
 
 // Products along a row: d[m, n] += sum over k of a[m, n, k] * b[m, n, k], both with stride 1 in k.
-bool CallWriter::dots(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
+bool KernelSelector::contract_nt(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   Loops loops = all;
   CallLoop k = take_best(
       loops, longest([](const CallLoop& loop) { return loop.s[0] == 0 && loop.s[1] == 1 && loop.s[2] == 1; }));
@@ -280,9 +280,9 @@ bool CallWriter::dots(Operand d, Operand a, Operand b, const Loops& all, bool ac
     m = take_best(loops,
                   longest([&](const CallLoop& loop) { return loop.s[0] != 0 && loop.s[2] == 0 && distinct(loop, n); }));
   }
-  LoweredCall call = blank(Kernel::CONTRACT_NT, {d, a, b});
+  LoweredCall call = new_call(Kernel::CONTRACT_NT, {d, a, b});
   call.call.accumulate = accumulate;
-  issue(call, loops, {m, n, k});
+  emit(call, loops, {m, n, k});
   return true;
 }
 

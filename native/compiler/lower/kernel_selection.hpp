@@ -9,14 +9,14 @@ namespace retrograd::compiler {
 struct CallLoop {
   int32_t n = 1;
   int64_t s[4] = {0, 0, 0, 0};
-  bool members = false;  // whether it goes over the members of a batch, alone or joined with others inside of it
+  bool batch = false;  // whether it goes over the members of a batch, alone or joined with others inside of it
 };
 using Loops = std::vector<CallLoop>;
 
 // Drops loops of one iteration and joins those that are one walk for all operands.
-Loops joined(Loops loops);
+Loops coalesced(Loops loops);
 
-CallLoop taken(Loops& loops, size_t i);
+CallLoop remove_loop(Loops& loops, size_t i);
 
 // The loop that `score` likes best, if it likes any (a score above zero).
 template <class Score>
@@ -30,7 +30,7 @@ CallLoop take_best(Loops& loops, Score score) {
       best = i;
     }
   }
-  return best == loops.size() ? CallLoop{} : taken(loops, best);
+  return best == loops.size() ? CallLoop{} : remove_loop(loops, best);
 }
 
 inline auto longest(auto condition) {
@@ -38,7 +38,7 @@ inline auto longest(auto condition) {
 }
 
 // The loop along which all operands lie side by side, if there is one.
-CallLoop take_row(Loops& loops);
+CallLoop take_unit_stride(Loops& loops);
 
 // A view of memory: which space, where, and over which loops.
 struct Operand {
@@ -47,17 +47,17 @@ struct Operand {
   Address move = 0;  // from one strip to the next
 };
 
-class CallWriter {
+class KernelSelector {
  public:
   // `members`: how many members of a batch the loops are laid out for.
-  explicit CallWriter(uint32_t members) : members_(members) {}
-  virtual ~CallWriter() = default;
+  explicit KernelSelector(uint32_t members) : batch_size_(members) {}
+  virtual ~KernelSelector() = default;
 
  protected:
-  LoweredCall blank(Kernel kernel, std::initializer_list<Operand> operands) const;
+  LoweredCall new_call(Kernel kernel, std::initializer_list<Operand> operands) const;
   // Issues a call whose innermost loops are `inner`, in the kernel's order, and whose others are `outer`; those that
   // have no room in the call are unrolled.
-  void issue(LoweredCall lowered, Loops outer, const Loops& inner);
+  void emit(LoweredCall lowered, Loops outer, const Loops& inner);
   // A row of the table: the loop that vectors like best goes innermost.
   void elementwise(const LoweredCall& call, Loops loops);
   // d (+)= k * a, summed over where d stands still.
@@ -70,16 +70,16 @@ class CallWriter {
   // A product: the loop that vectors like best goes innermost.
   void scale(const LoweredCall& call, Loops loops);
   // What is to be known of a call before it is issued, and may still be changed.
-  virtual void touch(LoweredCall& lowered) = 0;
+  virtual void before_emit(LoweredCall& lowered) = 0;
 
-  const uint32_t members_;
+  const uint32_t batch_size_;
   std::vector<LoweredCall>* out_ = nullptr;  // where the calls go
   uint32_t current_ = 0;                     // the instruction that is lowered
 
  private:
-  bool groups(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
-  bool columns(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
-  bool dots(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
+  bool contract_groups(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
+  bool contract_nn(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
+  bool contract_nt(Operand d, Operand a, Operand b, const Loops& all, bool accumulate);
 };
 
 }  // namespace retrograd::compiler

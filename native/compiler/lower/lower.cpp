@@ -13,40 +13,40 @@ namespace retrograd::compiler {
 namespace {
 
 // The members for which the loops of a batch are laid out, whatever its capacity: most batches are small.
-constexpr uint32_t kUsualMembers = 4;
+constexpr uint32_t kUsualBatch = 4;
 
-class Lowering : public CallWriter {
+class Lowering : public KernelSelector {
  public:
   Lowering(const Program& program, uint32_t capacity)
-      : CallWriter(capacity == 1 ? 1 : std::min(capacity, kUsualMembers)),
+      : KernelSelector(capacity == 1 ? 1 : std::min(capacity, kUsualBatch)),
         program_(program),
-        touched_(program, result_, members_) {
+        first_writes_(program, result_, batch_size_) {
     begin_pass(result_.forward);
     result_.capacity = capacity;
-    result_.strips = find_strips(program, capacity);
+    result_.strips = plan_strips(program, capacity);
     for (uint32_t i = 0; i < program.regions.size(); ++i) result_.order.push_back(i);
     auto results = std::stable_partition(result_.order.begin(), result_.order.end(),
-                                         [&](uint32_t i) { return program.regions[i].memory != Memory::VALUE; });
-    std::stable_partition(results, result_.order.end(), [&](uint32_t i) { return !strips().local(i); });
+                                         [&](uint32_t i) { return program.regions[i].kind != RegionKind::VALUE; });
+    std::stable_partition(results, result_.order.end(), [&](uint32_t i) { return !strips().contracted(i); });
     result_.base.resize(program.regions.size());
     result_.stride.resize(program.regions.size());
     for (const uint32_t i : result_.order) {
-      const Memory memory = program.regions[i].memory;
-      const bool own = memory == Memory::VALUE || memory == Memory::INPUT;
+      const RegionKind kind = program.regions[i].kind;
+      const bool own = kind == RegionKind::VALUE || kind == RegionKind::INPUT;
       const Address room = strips().room(program_, i), length = own ? room * capacity : room;
       result_.base[i] = result_.size;
       result_.stride[i] = own && capacity > 1 ? room : 0;
       result_.size += (length + 7) / 8 * 8;
-      if (!strips().local(i)) result_.local = result_.size;
+      if (!strips().contracted(i)) result_.contracted_begin = result_.size;
     }
   }
 
   Lowered run() {
     move_pool();
-    for (const Strips::Run& run : strips().runs) forward_run(run);
-    if (!passes_together()) {
+    for (const StripPlan::Section& run : strips().sections) forward_run(run);
+    if (!fuse_passes()) {
       start_backward(result_.backward);
-      for (size_t i = strips().runs.size(); i-- > 0;) backward_run(strips().runs[i]);
+      for (size_t i = strips().sections.size(); i-- > 0;) backward_run(strips().sections[i]);
     }
     find_zeroed();
     return std::move(result_);
@@ -55,14 +55,14 @@ class Lowering : public CallWriter {
  private:
   // --- strips ------------------------------------------------------------------------------------------------------
 
-  const Strips& strips() const { return result_.strips; }
+  const StripPlan& strips() const { return result_.strips; }
 
   const Instruction& instruction_at(size_t place) {
     current_ = strips().order[place];
     return program_.instructions[current_];
   }
 
-  void forward_run(const Strips::Run& run) {
+  void forward_run(const StripPlan::Section& run) {
     if (!run.along) {
       for (size_t i = run.begin; i < run.end; ++i) forward(instruction_at(i));
       return;
@@ -71,38 +71,38 @@ class Lowering : public CallWriter {
     strip_by_strip([&] { forward_strip(run); });
   }
 
-  void start_sums(const Strips::Run& run) {
+  void start_sums(const StripPlan::Section& run) {
     for (size_t i = run.begin; i < run.end; ++i) {
       const Instruction& instruction = instruction_at(i);
       if (strips().reduces(program_, current_)) start_sum(instruction);
     }
   }
 
-  void forward_strip(const Strips::Run& run) {
+  void forward_strip(const StripPlan::Section& run) {
     for (size_t i = run.begin; i < run.end; ++i) forward(of_strip(instruction_at(i)));
-    const std::vector<bool> watched = absorbed_regions(program_);
+    const std::vector<bool> watched = absorbing_regions(program_);
     for (uint32_t i = 0; i < watched.size(); ++i) {
-      if (watched[i] && strips().local(i) && written_in(run, i)) look_at(i);
+      if (watched[i] && strips().contracted(i) && written_in(run, i)) check_finite(i);
     }
   }
 
-  void backward_run(const Strips::Run& run) {
+  void backward_run(const StripPlan::Section& run) {
     if (run.along) return strip_by_strip([&] { backward_strip(run, true); });
     for (size_t i = run.end; i-- > run.begin;) backward(instruction_at(i));
   }
 
   // `again`: what the strip's results were is computed again.
-  void backward_strip(const Strips::Run& run, bool again) {
+  void backward_strip(const StripPlan::Section& run, bool again) {
     std::vector<LoweredCall> calls;  // they tell what else is needed
     std::vector<LoweredCall>* pass = std::exchange(out_, &calls);
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-      if (strips().local(i)) touched_.forget(i);
+      if (strips().contracted(i)) first_writes_.reset(i);
     }
     for (size_t i = run.end; i-- > run.begin;) backward(of_strip(instruction_at(i)));
     out_ = pass;
-    if (again) compute_again(run, calls);
+    if (again) rematerialize(run, calls);
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-      if (strips().local(i) && written_in(run, i)) fill_unstored(i);
+      if (strips().contracted(i) && written_in(run, i)) zero_init(i);
     }
     out_->insert(out_->end(), calls.begin(), calls.end());
   }
@@ -110,7 +110,7 @@ class Lowering : public CallWriter {
   void start_backward(Pass& pass) {
     begin_pass(pass);
     backward_ = true;
-    touched_.start();
+    first_writes_.start();
   }
 
   void begin_pass(Pass& pass) {
@@ -120,22 +120,22 @@ class Lowering : public CallWriter {
 
   // Both passes in one: what comes after the last run along the loop goes back before that run goes forward. False
   // where that asks for the run's results.
-  bool passes_together() {
-    const auto& runs = strips().runs;
+  bool fuse_passes() {
+    const auto& runs = strips().sections;
     size_t last = runs.size();
     while (last > 0 && !runs[last - 1].along) --last;
     if (last == 0) return false;
-    const Strips::Run& run = runs[--last];
-    begin_pass(result_.both);
+    const StripPlan::Section& run = runs[--last];
+    begin_pass(result_.fused);
     for (size_t i = 0; i < last; ++i) forward_run(runs[i]);
     start_sums(run);
-    start_backward(result_.both);
+    start_backward(result_.fused);
     const size_t begin = out_->size();
     for (size_t i = runs.size(); i-- > last + 1;) backward_run(runs[i]);
     const bool known = std::none_of(out_->begin() + static_cast<std::ptrdiff_t>(begin), out_->end(),
                                     [&](const LoweredCall& call) { return reads_results(call, run.begin); });
     if (!known) {
-      result_.both = {};
+      result_.fused = {};
       backward_ = false;
       return false;
     }
@@ -166,38 +166,38 @@ class Lowering : public CallWriter {
   template <class Body>
   void strip_by_strip(Body body) {
     const uint32_t whole = strips().length / strips().size, rest = strips().length % strips().size;
-    moment_.in_strip = true;
-    moment_.iterations = strips().size;
-    moment_.first = 0;
+    position_.in_strip = true;
+    position_.iterations = strips().size;
+    position_.first = 0;
     size_t begin = out_->size();
     body();
-    repeats_->push_back({begin, out_->size(), whole, moment_.iterations});
+    repeats_->push_back({begin, out_->size(), whole, position_.iterations});
     if (rest > 0) {
-      moment_.iterations = rest;
-      moment_.first = whole * strips().size;
+      position_.iterations = rest;
+      position_.first = whole * strips().size;
       begin = out_->size();
       body();
-      repeats_->push_back({begin, out_->size(), 1, moment_.iterations});
+      repeats_->push_back({begin, out_->size(), 1, position_.iterations});
     }
-    moment_ = {};
+    position_ = {};
   }
 
-  // An instruction as it is done in the strip that begins at iteration `moment_.first`.
+  // An instruction as it is done in the strip that begins at iteration `position_.first`.
   Instruction of_strip(Instruction instruction) {
     const auto axis = static_cast<size_t>(strips().axis[current_]);
     axis_ = axis;
-    instruction.sizes[axis] = moment_.iterations;
+    instruction.sizes[axis] = position_.iterations;
     place_in_strip(instruction.result);
     for (int i = 0; i < instruction.operands; ++i) place_in_strip(instruction.views[i]);
     return instruction;
   }
 
   void place_in_strip(View& view) const {
-    if (!strips().local(view.region)) {
-      view.base += Address{view.strides[axis_]} * moment_.first;
+    if (!strips().contracted(view.region)) {
+      view.base += Address{view.strides[axis_]} * position_.first;
       return;
     }
-    if (strips().locals[view.region] == Along::OUTER) return;
+    if (strips().contracted_layout[view.region] == Layout::OUTER) return;
     // Iterations lie side by side: fewer of them.
     const Address length = strips().length, size = strips().size, start = program_.regions[view.region].base;
     view.base = start + (view.base - start) / length * size;
@@ -207,8 +207,8 @@ class Lowering : public CallWriter {
   }
 
   // How far an operand of the current instruction moves from one strip to the next.
-  Address move_of(const View& view) const {
-    return moment_.in_strip && !strips().local(view.region) ? Address{view.strides[axis_]} * strips().size : 0;
+  Address step_of(const View& view) const {
+    return position_.in_strip && !strips().contracted(view.region) ? Address{view.strides[axis_]} * strips().size : 0;
   }
 
   // What a sum over the loop starts from.
@@ -218,9 +218,9 @@ class Lowering : public CallWriter {
     members.rank -= instruction.reduced;
     fill(values(instruction.result), loops_of(members, {&instruction.result}));
   }
-  bool sums_over_strips() const { return moment_.in_strip && strips().reduces(program_, current_); }
+  bool sums_over_strips() const { return position_.in_strip && strips().reduces(program_, current_); }
 
-  bool written_in(const Strips::Run& run, uint32_t region) const {
+  bool written_in(const StripPlan::Section& run, uint32_t region) const {
     for (size_t i = run.begin; i < run.end; ++i) {
       if (program_.instructions[strips().order[i]].result.region == region) return true;
     }
@@ -228,13 +228,13 @@ class Lowering : public CallWriter {
   }
 
   // Whether all numbers of a local region are finite.
-  void look_at(uint32_t region) {
-    LoweredCall call = blank(Kernel::FINITE, {{Space::VALUES, result_.base[region]}});
-    issue(call, {}, {CallLoop{static_cast<int32_t>(strips().room(program_, region)), {1}}});
+  void check_finite(uint32_t region) {
+    LoweredCall call = new_call(Kernel::FINITE, {{Space::VALUES, result_.base[region]}});
+    emit(call, {}, {CallLoop{static_cast<int32_t>(strips().room(program_, region)), {1}}});
   }
 
   // The results of a run that its backward calls read, and what those need.
-  void compute_again(const Strips::Run& run, const std::vector<LoweredCall>& calls) {
+  void rematerialize(const StripPlan::Section& run, const std::vector<LoweredCall>& calls) {
     std::vector<bool> needed(program_.regions.size());
     for (const LoweredCall& call : calls) {
       for (int p = 0; p < kPointers; ++p) {
@@ -244,7 +244,7 @@ class Lowering : public CallWriter {
     std::vector<size_t> again;
     for (size_t i = run.end; i-- > run.begin;) {
       const Instruction& instruction = instruction_at(i);
-      if (!needed[instruction.result.region] || !strips().local(instruction.result.region)) continue;
+      if (!needed[instruction.result.region] || !strips().contracted(instruction.result.region)) continue;
       for (int v = 0; v < instruction.operands; ++v) needed[instruction.views[v].region] = true;
       again.push_back(i);
     }
@@ -254,9 +254,9 @@ class Lowering : public CallWriter {
   }
 
   // Zeros where a strip's calls add to a local gradient first.
-  void fill_unstored(uint32_t region) {
+  void zero_init(uint32_t region) {
     backward_ = false;  // nothing of an adjoint
-    for (const Range& range : touched_.unstored(region, moment_)) {
+    for (const Range& range : first_writes_.needs_zero_init(region, position_)) {
       fill({Space::GRADIENTS, range.begin}, {{static_cast<int32_t>(range.end - range.begin), {1}}});
     }
     backward_ = true;
@@ -265,16 +265,16 @@ class Lowering : public CallWriter {
   // --- operands and loops -----------------------------------------------------------------------------------------
 
   Address place(const View& view) const { return result_.moved(program_, view.region, view.base); }
-  Operand values(const View& view) const { return {Space::VALUES, place(view), move_of(view)}; }
-  Operand gradients(const View& view) const { return {Space::GRADIENTS, place(view), move_of(view)}; }
+  Operand values(const View& view) const { return {Space::VALUES, place(view), step_of(view)}; }
+  Operand gradients(const View& view) const { return {Space::GRADIENTS, place(view), step_of(view)}; }
   bool active(const View& view) const { return program_.regions[view.region].active; }
-  bool is_literal(const View& view) const { return program_.regions[view.region].memory == Memory::LITERAL; }
+  bool is_literal(const View& view) const { return program_.regions[view.region].kind == RegionKind::LITERAL; }
 
   // The loops of an instruction, the batch outermost, with the strides of up to four views.
   Loops loops_of(const Instruction& instruction, std::initializer_list<const View*> views) const {
     Loops loops(1 + instruction.rank);
-    loops[0].n = static_cast<int32_t>(members_);
-    loops[0].members = members_ > 1;
+    loops[0].n = static_cast<int32_t>(batch_size_);
+    loops[0].batch = batch_size_ > 1;
     for (int i = 0; i < instruction.rank; ++i) loops[1 + i].n = static_cast<int32_t>(instruction.sizes[i]);
     int w = 0;
     for (const View* view : views) {
@@ -292,7 +292,7 @@ class Lowering : public CallWriter {
     result_.pool.resize(program_.pool.size() * result_.capacity);
     for (size_t i = 0; i < program_.pool.size(); ++i) {
       const size_t region = region_at(program_, program_.pool[i]);
-      result_.addresses_parameters |= program_.regions[region].memory == Memory::PARAMETER;
+      result_.addresses_parameters |= program_.regions[region].kind == RegionKind::PARAMETER;
       for (uint32_t member = 0; member < result_.capacity; ++member) {
         const Address address =
             result_.base[region] + (program_.pool[i] - program_.regions[region].base) + result_.stride[region] * member;
@@ -310,14 +310,14 @@ class Lowering : public CallWriter {
     const View *r = &instruction.result, *v = instruction.views.data();
     switch (instruction.code) {
       case Code::MAP: {
-        LoweredCall call = blank(Kernel::MAP, {values(*r)});
+        LoweredCall call = new_call(Kernel::MAP, {values(*r)});
         call.call.row = instruction.row;
         const View* views[3] = {};
         for (int i = 0; i < instruction.operands; ++i) {
           views[i] = &v[i];
           call.spaces[1 + i] = Space::VALUES;
           call.at[1 + i] = place(v[i]);
-          call.moves[1 + i] = move_of(v[i]);
+          call.strip_steps[1 + i] = step_of(v[i]);
         }
         return elementwise(call, loops_of(instruction, {r, views[0], views[1], views[2]}));
       }
@@ -328,12 +328,12 @@ class Lowering : public CallWriter {
       }
       case Code::SUM: return sum(values(*r), values(v[0]), loops_of(instruction, {r, &v[0]}), sums_over_strips());
       case Code::EXTREME: {
-        LoweredCall call = blank(Kernel::EXTREME, {values(*r), values(v[0])});
+        LoweredCall call = new_call(Kernel::EXTREME, {values(*r), values(v[0])});
         call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {r, &v[0]});
-        const CallLoop inner = taken(loops, loops.size() - 1);
-        loops = joined(loops);
-        return issue(call, loops, {take_row(loops), inner});
+        const CallLoop inner = remove_loop(loops, loops.size() - 1);
+        loops = coalesced(loops);
+        return emit(call, loops, {take_unit_stride(loops), inner});
       }
       case Code::GATHER: return listed(Kernel::GATHER, instruction);
       case Code::INDEXED: return indexed(instruction);
@@ -352,22 +352,22 @@ class Lowering : public CallWriter {
   // The loops of a call that works through lists: over members, each of which has lists of its own, and along one.
   Loops list_loops(const Instruction& instruction) const {
     const int64_t result = result_.stride[instruction.result.region], list = static_cast<int64_t>(program_.pool.size());
-    return {CallLoop{static_cast<int32_t>(members_), {result, list, 0, result}, members_ > 1},
+    return {CallLoop{static_cast<int32_t>(batch_size_), {result, list, 0, result}, batch_size_ > 1},
             CallLoop{static_cast<int32_t>(instruction.sizes[0]), {1, 1, 1, 1}}};
   }
 
   void listed(Kernel kernel, const Instruction& instruction) {
     const bool back = kernel == Kernel::SCATTER;
-    LoweredCall call = blank(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
+    LoweredCall call = new_call(kernel, {back ? gradients(instruction.result) : values(instruction.result)});
     call.spaces[1] = Space::VALUE_BASE;
     call.spaces[2] = Space::GRADIENT_BASE;
     call.spaces[5] = Space::POOL;
     call.at[5] = instruction.views[0].base;
-    issue(call, {}, list_loops(instruction));
+    emit(call, {}, list_loops(instruction));
   }
 
   void indexed(const Instruction& instruction, bool back = false, uint8_t mask = 0) {
-    LoweredCall call = blank(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
+    LoweredCall call = new_call(back ? Kernel::INDEXED_BACK : Kernel::INDEXED, {values(instruction.result)});
     call.call.row = instruction.row;
     call.call.which = mask;
     call.spaces[1] = Space::VALUE_BASE;
@@ -382,13 +382,13 @@ class Lowering : public CallWriter {
       call.spaces[5 + i] = Space::POOL;
       call.at[5 + i] = instruction.views[i].base;
     }
-    issue(call, {}, list_loops(instruction));
+    emit(call, {}, list_loops(instruction));
   }
 
   void select(const Instruction& instruction, bool back) {
     const View &r = instruction.result, &x = instruction.views[0], &slot = instruction.views[1];
     Loops loops = loops_of(instruction, {&r, &x, &slot});
-    LoweredCall call = blank(back ? Kernel::SELECT_BACK : Kernel::SELECT, {back ? gradients(r) : values(r)});
+    LoweredCall call = new_call(back ? Kernel::SELECT_BACK : Kernel::SELECT, {back ? gradients(r) : values(r)});
     call.call.stride = instruction.stride;
     call.spaces[5] = Space::INDICES;
     call.at[5] = slot.base;
@@ -401,19 +401,19 @@ class Lowering : public CallWriter {
       call.at[6] = x.base;
       loops[0].s[1] = static_cast<int64_t>(program_.pool.size());
       // The addresses move, not the bases.
-      return select_pooled(call, joined(loops));
+      return select_pooled(call, coalesced(loops));
     }
     call.spaces[1] = back ? Space::GRADIENTS : Space::VALUES;
     call.at[1] = place(x);
-    loops = joined(loops);
+    loops = coalesced(loops);
     const CallLoop inner = take_best(loops, [](const CallLoop& loop) {
       return (loop.s[0] == 1 && loop.s[1] == 1 && loop.s[2] == 0 ? int64_t{1} << 40 : 0) + loop.n;
     });
-    issue(call, loops, {inner});
+    emit(call, loops, {inner});
   }
 
   void select_pooled(const LoweredCall& call, const Loops& loops) {
-    if (loops.size() <= kLoops) return issue(call, loops, {});
+    if (loops.size() <= kLoops) return emit(call, loops, {});
     throw Unsupported("a selection is nested too deep");
   }
 
@@ -442,19 +442,19 @@ class Lowering : public CallWriter {
       case Code::EXTREME: {
         if (!active(v[0])) return;
         LoweredCall call =
-            blank(Kernel::EXTREME_BACK, {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
+            new_call(Kernel::EXTREME_BACK, {gradients(v[0]), values(v[0]), Operand{}, values(*r), gradients(*r)});
         call.call.accumulate = true;
         call.call.row = instruction.row;
         Loops loops = loops_of(instruction, {&v[0], &v[0], nullptr, r});
-        const CallLoop inner = taken(loops, loops.size() - 1);
-        loops = joined(loops);
-        return issue(call, loops, {take_row(loops), inner});
+        const CallLoop inner = remove_loop(loops, loops.size() - 1);
+        loops = coalesced(loops);
+        return emit(call, loops, {take_unit_stride(loops), inner});
       }
       case Code::GATHER: return listed(Kernel::SCATTER, instruction);
       case Code::INDEXED: {
         uint8_t mask = 0;
         for (int i = 0; i < instruction.operands; ++i) {
-          if (kFacts[instruction.row].flows[i]) mask = static_cast<uint8_t>(mask | 1 << i);
+          if (kTraits[instruction.row].differentiable[i]) mask = static_cast<uint8_t>(mask | 1 << i);
         }
         return indexed(instruction, true, mask);
       }
@@ -468,9 +468,9 @@ class Lowering : public CallWriter {
   bool squares(const Instruction& instruction) {
     const View *r = &instruction.result, *v = instruction.views.data();
     if (!(v[0] == v[1]) || !active(v[0])) return false;
-    const Loops loops = joined(loops_of(instruction, {&v[0], r, &v[1]}));
+    const Loops loops = coalesced(loops_of(instruction, {&v[0], r, &v[1]}));
     if (std::any_of(loops.begin(), loops.end(), [](const CallLoop& loop) { return loop.s[0] == 0; })) return false;
-    LoweredCall call = blank(Kernel::PRODUCT, {gradients(v[0]), gradients(*r), values(v[1])});
+    LoweredCall call = new_call(Kernel::PRODUCT, {gradients(v[0]), gradients(*r), values(v[1])});
     call.call.k = 2.0;
     call.call.accumulate = true;
     scale(call, loops);
@@ -480,7 +480,7 @@ class Lowering : public CallWriter {
   void map_back(const Instruction& instruction) {
     const View *r = &instruction.result, *v = instruction.views.data();
     for (int i = 0; i < instruction.operands; ++i) {
-      if (!active(v[i]) || !kFacts[instruction.row].flows[i]) continue;
+      if (!active(v[i]) || !kTraits[instruction.row].differentiable[i]) continue;
       const Operand target = gradients(v[i]), g = gradients(*r);
       switch (instruction.row) {
         case ROW_add:
@@ -494,7 +494,8 @@ class Lowering : public CallWriter {
       }
       // The partials of a row of three look at its condition alone.
       const bool two = instruction.operands == 2;
-      LoweredCall call = blank(Kernel::MAP_BACK, {target, values(v[0]), two ? values(v[1]) : Operand{}, values(*r), g});
+      LoweredCall call =
+          new_call(Kernel::MAP_BACK, {target, values(v[0]), two ? values(v[1]) : Operand{}, values(*r), g});
       call.call.row = instruction.row;
       call.call.which = static_cast<uint8_t>(i);
       call.call.accumulate = true;
@@ -504,18 +505,18 @@ class Lowering : public CallWriter {
 
   // --- gradients that are stored, not added ------------------------------------------------------------------------
 
-  void touch(LoweredCall& lowered) override {
-    if (backward_) touched_.note(lowered, moment_);
+  void before_emit(LoweredCall& lowered) override {
+    if (backward_) first_writes_.record(lowered, position_);
   }
 
   // What must be zero before the backward calls: what some call adds to first, or reads without anybody's having
   // written it.
   void find_zeroed() {
     for (uint32_t region = 0; region < program_.regions.size(); ++region) {
-      const bool parameter = program_.regions[region].memory == Memory::PARAMETER;
-      if (!(parameter || touched_.is_workspace(region)) || strips().local(region)) continue;
-      std::vector<Range>& ranges = parameter ? result_.unset : result_.zeroed;
-      for (const Range& range : touched_.unstored(region, moment_)) {
+      const bool parameter = program_.regions[region].kind == RegionKind::PARAMETER;
+      if (!(parameter || first_writes_.is_workspace(region)) || strips().contracted(region)) continue;
+      std::vector<Range>& ranges = parameter ? result_.zero_parameters : result_.zero_workspace;
+      for (const Range& range : first_writes_.needs_zero_init(region, position_)) {
         Range* last = ranges.empty() ? nullptr : &ranges.back();
         if (last && !parameter && last->end == range.begin && last->stride == range.stride) {
           last->end = range.end;
@@ -531,8 +532,8 @@ class Lowering : public CallWriter {
   std::vector<Repeat>* repeats_ = nullptr;  // of the pass that is written
   bool backward_ = false;                   // the calls issued are of its adjoint
   size_t axis_ = 0;                         // in a strip: the loop's number among those of the current instruction,
-  Moment moment_;                           // which strip it is done in
-  Touched touched_;
+  StripPosition position_;                  // which strip it is done in
+  FirstWrites first_writes_;
 };
 
 }  // namespace
@@ -543,7 +544,7 @@ uint32_t Lowered::region_at(Address address) const {
   return *(after - 1);
 }
 
-size_t Pass::calls_made() const {
+size_t Pass::executed_calls() const {
   size_t made = calls.size();
   for (const Repeat& repeat : repeats) made += (repeat.end - repeat.begin) * (repeat.times - 1);
   return made;

@@ -18,10 +18,10 @@ namespace retrograd::compiler {
 // What a machine runs: which calls, and what becomes of the gradients of parameters.
 enum PassNumber : int {
   FORWARD,
-  ADDING,    // backward; they are added to the stores'
-  APART,     // backward; they are left in the machine's own memory
-  TOGETHER,  // forward and backward in one, as APART
-  SETTING,   // as ADDING, where the stores' are zero and need not be read
+  BACKWARD_ACCUMULATE,  // backward; they are added to the buffers'
+  BACKWARD_PRIVATE,     // backward; they are left in the machine's own memory
+  FUSED,                // forward and backward in one, as BACKWARD_PRIVATE
+  BACKWARD_OVERWRITE,   // as BACKWARD_ACCUMULATE, where the buffers' are zero and need not be read
   kPasses
 };
 
@@ -29,14 +29,15 @@ enum PassNumber : int {
 enum class Space : uint8_t { NONE, VALUES, GRADIENTS, VALUE_BASE, GRADIENT_BASE, POOL, INDICES };
 
 struct LoweredCall {
-  Call call{};
+  KernelCall call{};
   Space spaces[kPointers]{};
   Address at[kPointers]{};
-  Address moves[kPointers]{};  // of a call that is repeated: how far each pointer moves from one strip to the next
-  bool first = false;          // writes to parameters that no call before it has: stores where gradients are zero
-  uint32_t instruction = 0;    // of the program
-  int members_loop = -1;       // the loop over the members, if there is one, and
-  int32_t each = 0;            // its iterations for each of them
+  Address
+      strip_steps[kPointers]{};  // of a call that is repeated: how far each pointer moves from one strip to the next
+  bool first_write = false;      // writes to parameters that no call before it has: buffers where gradients are zero
+  uint32_t instruction = 0;      // of the program
+  int batch_loop = -1;           // the loop over the members, if there is one, and
+  int32_t per_element = 0;       // its iterations for each of them
 };
 
 // Calls [begin, end) of a pass, which do one strip and run so many times one after the other.
@@ -49,7 +50,7 @@ struct Repeat {
 struct Pass {
   std::vector<LoweredCall> calls;
   std::vector<Repeat> repeats;
-  size_t calls_made() const;
+  size_t executed_calls() const;
 };
 
 // Places that each member has its own of, `stride` apart; shared by all where that is 0.
@@ -62,19 +63,19 @@ struct Lowered {
   std::vector<Address> base;    // of each region, for the first member of the batch; results come last
   std::vector<Address> stride;  // from one member to the next; 0 for what they share
   Address size = 0;
-  Address local = 0;  // where local regions begin, which come last of all
+  Address contracted_begin = 0;  // where local regions begin, which come last of all
   std::vector<int32_t> pool;
-  Strips strips;
+  StripPlan strips;
   Pass forward, backward;
-  // Where what a strip's results are owed is known beforehand, as that of a sum of losses: both passes in one, so that
+  // Where what a strip's results are owed is known beforehand, as that of a sum of losses: fused passes in one, so that
   // a strip goes forward and back while it is in the cache. `backward` has no calls then.
-  Pass both;
-  bool together() const { return !both.calls.empty(); }
-  std::vector<Range> zeroed;          // gradients of results and inputs that the first contribution does not store
-  std::vector<Range> unset;           // the same of parameters
-  bool addresses_parameters = false;  // through lists: then they must be in the same memory as results
+  Pass fused;
+  bool is_fused() const { return !fused.calls.empty(); }
+  std::vector<Range> zero_workspace;   // gradients of results and inputs that the first contribution does not buffer
+  std::vector<Range> zero_parameters;  // the same of parameters
+  bool addresses_parameters = false;   // through lists: then they must be in the same memory as results
 
-  const Pass& pass(int number) const { return number == FORWARD ? forward : number == TOGETHER ? both : backward; }
+  const Pass& pass(int number) const { return number == FORWARD ? forward : number == FUSED ? fused : backward; }
   // The region that an address is in.
   uint32_t region_at(Address address) const;
   std::vector<uint32_t> order;  // the regions by their bases

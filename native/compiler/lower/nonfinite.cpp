@@ -29,13 +29,13 @@ bool absorbs(const Instruction& instruction) {
 
 }  // namespace
 
-std::vector<bool> absorbed_regions(const Program& program) {
+std::vector<bool> absorbing_regions(const Program& program) {
   std::vector<bool> absorbed(program.regions.size());
   for (const Instruction& instruction : program.instructions) {
     if (!absorbs(instruction)) continue;
     const auto mark = [&](uint32_t region) {
       // A parameter that is not chosen has nothing behind it that could be owed anything.
-      const bool chosen = instruction.code == Code::SELECT && program.regions[region].memory == Memory::PARAMETER;
+      const bool chosen = instruction.code == Code::SELECT && program.regions[region].kind == RegionKind::PARAMETER;
       if (!chosen) absorbed[region] = true;
     };
     for (int i = 0; i < instruction.operands; ++i) {

@@ -18,16 +18,16 @@ Address cache() {
   return wanted ? std::max<Address>(std::strtoll(wanted, nullptr, 10), 1) : kCache;
 }
 
-int members_of(const Instruction& instruction) { return instruction.rank - instruction.reduced; }
+int outer_rank(const Instruction& instruction) { return instruction.rank - instruction.reduced; }
 
 // The loops in which a view moves: an init stands still in those that are summed over.
 int loops_of(const Instruction& instruction, int view) {
-  return instruction.code == Code::DOT && view == 2 ? members_of(instruction) : instruction.rank;
+  return instruction.code == Code::DOT && view == 2 ? outer_rank(instruction) : instruction.rank;
 }
 
 // How a view goes through its region when `axis` counts the iterations of a loop that long.
-Along along(const Instruction& instruction, const View& view, int rank, const Region& region, int axis,
-            uint32_t length) {
+Layout along(const Instruction& instruction, const View& view, int rank, const Region& region, int axis,
+             uint32_t length) {
   const Address offset = view.base - region.base, step = view.strides[static_cast<size_t>(axis)];
   const auto other = [&](auto test) {
     for (int i = 0; i < rank; ++i) {
@@ -38,10 +38,10 @@ Along along(const Instruction& instruction, const View& view, int rank, const Re
     }
     return true;
   };
-  if (region.length % length != 0) return Along::NOWHERE;
+  if (region.length % length != 0) return Layout::NONE;
   if (step == 1 && offset % length == 0 &&
       other([&](Address stride, uint32_t) { return stride % Address{length} == 0; })) {
-    return Along::INNER;
+    return Layout::INNER;
   }
   const Address width = region.length / length;
   Address low = offset, high = offset;
@@ -49,20 +49,20 @@ Along along(const Instruction& instruction, const View& view, int rank, const Re
     (stride < 0 ? low : high) += stride * (Address{size} - 1);
     return true;
   });
-  return step == width && low >= 0 && high < width ? Along::OUTER : Along::NOWHERE;
+  return step == width && low >= 0 && high < width ? Layout::OUTER : Layout::NONE;
 }
 
-class Finding {
+class StripMiner {
  public:
-  explicit Finding(const Program& program) : program_(program) {}
+  explicit StripMiner(const Program& program) : program_(program) {}
 
-  Strips run(bool wanted) {
+  StripPlan run(bool wanted) {
     const size_t count = program_.instructions.size();
     strips_.axis.assign(count, -1);
-    strips_.locals.assign(program_.regions.size(), Along::NOWHERE);
+    strips_.contracted_layout.assign(program_.regions.size(), Layout::NONE);
     if (wanted && choose_length()) {
       find_axes();
-      leave_out_strangers();
+      exclude_unrelated();
       find_phases();
       find_locals();
     }
@@ -72,14 +72,14 @@ class Finding {
 
  private:
   const Region& region(uint32_t number) const { return program_.regions[number]; }
-  bool is_result(uint32_t number) const { return number != kNoRegion && region(number).memory == Memory::VALUE; }
+  bool is_result(uint32_t number) const { return number != kNoRegion && region(number).kind == RegionKind::VALUE; }
 
   // The extent of the loops that write most numbers, if those are more than a cache has room for.
   bool choose_length() {
     std::map<uint32_t, Address> written;
     for (const Instruction& instruction : program_.instructions) {
       std::vector<uint32_t> seen;
-      for (int i = 0; i < members_of(instruction); ++i) {
+      for (int i = 0; i < outer_rank(instruction); ++i) {
         const uint32_t size = instruction.sizes[static_cast<size_t>(i)];
         if (size < kLong || std::find(seen.begin(), seen.end(), size) != seen.end()) continue;
         seen.push_back(size);
@@ -98,20 +98,20 @@ class Finding {
 
   // Which loop of each instruction is the one, where it has it and its results lie along it.
   void find_axes() {
-    layout_.assign(program_.regions.size(), Along::NOWHERE);
+    layout_.assign(program_.regions.size(), Layout::NONE);
     mixed_.assign(program_.regions.size(), false);
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const Instruction& instruction = program_.instructions[i];
       const int axis = axis_of(instruction);
       strips_.axis[i] = axis;
       const uint32_t target = instruction.result.region;
-      if (axis < 0 || axis >= members_of(instruction)) {
+      if (axis < 0 || axis >= outer_rank(instruction)) {
         mixed_[target] = true;
         continue;
       }
-      const Along lies =
-          along(instruction, instruction.result, members_of(instruction), region(target), axis, strips_.length);
-      if (layout_[target] != Along::NOWHERE && layout_[target] != lies) mixed_[target] = true;
+      const Layout lies =
+          along(instruction, instruction.result, outer_rank(instruction), region(target), axis, strips_.length);
+      if (layout_[target] != Layout::NONE && layout_[target] != lies) mixed_[target] = true;
       layout_[target] = lies;
     }
   }
@@ -121,10 +121,10 @@ class Finding {
     if (!sums && instruction.code != Code::MAP && instruction.code != Code::EXTREME) return -1;
     for (int i = 0; i < instruction.rank; ++i) {
       if (instruction.sizes[static_cast<size_t>(i)] != strips_.length) continue;
-      if (i >= members_of(instruction)) {
+      if (i >= outer_rank(instruction)) {
         if (sums) return i;
-      } else if (along(instruction, instruction.result, members_of(instruction), region(instruction.result.region), i,
-                       strips_.length) != Along::NOWHERE) {
+      } else if (along(instruction, instruction.result, outer_rank(instruction), region(instruction.result.region), i,
+                       strips_.length) != Layout::NONE) {
         return i;
       }
     }
@@ -136,7 +136,7 @@ class Finding {
     const Instruction& instruction = program_.instructions[number];
     const View& of = instruction.views[static_cast<size_t>(view)];
     const int axis = strips_.axis[number], rank = loops_of(instruction, view);
-    if (axis < 0 || axis >= rank || mixed_[of.region] || layout_[of.region] == Along::NOWHERE) return false;
+    if (axis < 0 || axis >= rank || mixed_[of.region] || layout_[of.region] == Layout::NONE) return false;
     return along(instruction, of, rank, region(of.region), axis, strips_.length) == layout_[of.region];
   }
 
@@ -155,7 +155,7 @@ class Finding {
   }
 
   // Loops may be as long by chance: what reads nothing along the loop, and is read by nobody along it, is not of it.
-  void leave_out_strangers() {
+  void exclude_unrelated() {
     std::vector<bool> linked(program_.regions.size()), reads(program_.instructions.size());
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       each_read(i, [&](uint32_t read, int view) {
@@ -207,12 +207,12 @@ class Finding {
   }
 
   void find_locals() {
-    constexpr uint32_t kNobody = UINT32_MAX, kSeveral = UINT32_MAX - 1;
-    std::vector<uint32_t> run(program_.regions.size(), kNobody);
+    constexpr uint32_t kNone = UINT32_MAX, kSeveral = UINT32_MAX - 1;
+    std::vector<uint32_t> run(program_.regions.size(), kNone);
     const auto belongs = [&](uint32_t number, uint32_t to) {
-      run[number] = run[number] == kNobody || run[number] == to ? to : kSeveral;
+      run[number] = run[number] == kNone || run[number] == to ? to : kSeveral;
     };
-    for (const Place& root : program_.roots) belongs(root.region, kSeveral);
+    for (const Location& root : program_.roots) belongs(root.region, kSeveral);
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       belongs(program_.instructions[i].result.region, strips_.axis[i] < 0 ? kSeveral : phase_[i]);
       each_read(i, [&](uint32_t read, int view) {
@@ -222,14 +222,14 @@ class Finding {
     }
     std::map<uint32_t, Address> numbers;  // of the local regions of each run
     const auto is_local = [&](uint32_t i) {
-      return is_result(i) && !mixed_[i] && layout_[i] != Along::NOWHERE && run[i] < kSeveral;
+      return is_result(i) && !mixed_[i] && layout_[i] != Layout::NONE && run[i] < kSeveral;
     };
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
       if (is_local(i)) numbers[run[i]] += region(i).length;
     }
     choose_runs(numbers);
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
-      if (is_local(i) && numbers.count(run[i])) strips_.locals[i] = layout_[i];
+      if (is_local(i) && numbers.count(run[i])) strips_.contracted_layout[i] = layout_[i];
     }
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       if (!numbers.count(phase_[i])) strips_.axis[i] = -1;
@@ -259,7 +259,7 @@ class Finding {
     strips_.order.resize(program_.instructions.size());
     std::iota(strips_.order.begin(), strips_.order.end(), uint32_t{0});
     if (strips_.length == 0) {
-      strips_.runs.push_back({0, strips_.order.size(), false});
+      strips_.sections.push_back({0, strips_.order.size(), false});
       return;
     }
     const auto key = [&](uint32_t i) { return 2 * phase_[i] + (strips_.axis[i] >= 0); };
@@ -268,28 +268,28 @@ class Finding {
     for (size_t begin = 0; begin < strips_.order.size();) {
       size_t end = begin;
       while (end < strips_.order.size() && key(strips_.order[end]) == key(strips_.order[begin])) ++end;
-      strips_.runs.push_back({begin, end, strips_.axis[strips_.order[begin]] >= 0});
+      strips_.sections.push_back({begin, end, strips_.axis[strips_.order[begin]] >= 0});
       begin = end;
     }
   }
 
   const Program& program_;
-  Strips strips_;
-  std::vector<Along> layout_;    // of each region that some instruction writes along the loop
+  StripPlan strips_;
+  std::vector<Layout> layout_;   // of each region that some instruction writes along the loop
   std::vector<bool> mixed_;      // regions that are not written along the loop, or not alike
   std::vector<uint32_t> phase_;  // of each instruction
 };
 
 }  // namespace
 
-Strips find_strips(const Program& program, uint32_t members) { return Finding(program).run(members == 1); }
+StripPlan plan_strips(const Program& program, uint32_t members) { return StripMiner(program).run(members == 1); }
 
-std::string verify(const Program& program, const Strips& strips) {
+std::string verify(const Program& program, const StripPlan& strips) {
   std::vector<size_t> run_of(program.instructions.size(), SIZE_MAX);
-  for (size_t r = 0; r < strips.runs.size(); ++r) {
-    for (size_t k = strips.runs[r].begin; k < strips.runs[r].end; ++k) {
+  for (size_t r = 0; r < strips.sections.size(); ++r) {
+    for (size_t k = strips.sections[r].begin; k < strips.sections[r].end; ++k) {
       if (run_of[strips.order[k]] != SIZE_MAX) return "an instruction is in two runs";
-      if ((strips.axis[strips.order[k]] >= 0) != strips.runs[r].along) return "a run mixes what is along the loop";
+      if ((strips.axis[strips.order[k]] >= 0) != strips.sections[r].along) return "a run mixes what is along the loop";
       run_of[strips.order[k]] = r;
     }
   }
@@ -303,26 +303,27 @@ std::string verify(const Program& program, const Strips& strips) {
     const auto fits = [&](const View& view, int rank) {
       return strips.axis[i] >= 0 && strips.axis[i] < rank &&
              along(instruction, view, rank, program.regions[view.region], strips.axis[i], strips.length) ==
-                 strips.locals[view.region];
+                 strips.contracted_layout[view.region];
     };
     for (int v = 0; v < instruction.operands; ++v) {
       const View& view = instruction.views[static_cast<size_t>(v)];
-      if (view.region == kNoRegion || program.regions[view.region].memory != Memory::VALUE) continue;
+      if (view.region == kNoRegion || program.regions[view.region].kind != RegionKind::VALUE) continue;
       if (written[view.region] == SIZE_MAX) return where + ": it runs before what it reads";
       if (summed[view.region] && written[view.region] == run_of[i]) return where + ": it reads a sum that is not done";
-      if (strips.local(view.region) && (written[view.region] != run_of[i] || !fits(view, loops_of(instruction, v)))) {
+      if (strips.contracted(view.region) &&
+          (written[view.region] != run_of[i] || !fits(view, loops_of(instruction, v)))) {
         return where + ": it reads a local region out of step";
       }
     }
     const uint32_t target = instruction.result.region;
-    if (strips.local(target) && !fits(instruction.result, members_of(instruction))) {
+    if (strips.contracted(target) && !fits(instruction.result, outer_rank(instruction))) {
       return where + ": it writes a local region out of step";
     }
     written[target] = run_of[i];
     summed[target] = summed[target] || (strips.axis[i] >= 0 && strips.reduces(program, i));
   }
-  for (const Place& root : program.roots) {
-    if (strips.local(root.region)) return "a root is local";
+  for (const Location& root : program.roots) {
+    if (strips.contracted(root.region)) return "a root is local";
   }
   return "";
 }

@@ -6,11 +6,11 @@
 
 namespace retrograd::compiler {
 
-bool one_pattern(const Side& side) {
-  for (size_t m = 0; m < side.members(); ++m) {
-    for (size_t k = 1; k < side.width; ++k) {
-      if (side.at(m, k).region != side.at(m).region ||
-          side.at(m, k).address - side.at(m).address != side.at(0, k).address - side.at(0).address) {
+bool same_offsets(const OperandAccess& access) {
+  for (size_t m = 0; m < access.lanes(); ++m) {
+    for (size_t k = 1; k < access.width; ++k) {
+      if (access.at(m, k).region != access.at(m).region ||
+          access.at(m, k).address - access.at(m).address != access.at(0, k).address - access.at(0).address) {
         return false;
       }
     }
@@ -18,61 +18,62 @@ bool one_pattern(const Side& side) {
   return true;
 }
 
-std::vector<Nest> pattern_of(std::span<const Side> sides) {
-  Rows rows;
-  rows.width = static_cast<int>(sides.size());
-  for (size_t k = 0; k < sides[0].width; ++k) {
-    for (const Side& side : sides) rows.numbers.push_back(side.at(0, k).address - side.at(0).address);
+std::vector<LoopNest> inner_loops(std::span<const OperandAccess> accesses) {
+  AddressTable rows;
+  rows.width = static_cast<int>(accesses.size());
+  for (size_t k = 0; k < accesses[0].width; ++k) {
+    for (const OperandAccess& access : accesses) rows.numbers.push_back(access.at(0, k).address - access.at(0).address);
   }
   return find_nests(rows, 3);
 }
 
-size_t distinct(const Side& side) {
+size_t distinct_bases(const OperandAccess& access) {
   std::unordered_set<Address> bases;
-  for (size_t m = 0; m < side.members(); ++m) bases.insert(side.at(m).address);
+  for (size_t m = 0; m < access.lanes(); ++m) bases.insert(access.at(m).address);
   return bases.size();
 }
 
-void reorder_sum(std::span<Side> sides) {
-  Side* dearest = &sides[0];
+void reorder_sum(std::span<OperandAccess> accesses) {
+  OperandAccess* dearest = &accesses[0];
   size_t most = 0;
-  for (Side& side : sides) {
-    const size_t rows = distinct(side);
+  for (OperandAccess& access : accesses) {
+    const size_t rows = distinct_bases(access);
     if (rows <= most) continue;
     most = rows;
-    dearest = &side;
+    dearest = &access;
   }
-  if (!one_pattern(*dearest) || pattern_of({dearest, 1}).size() == 1) return;
+  if (!same_offsets(*dearest) || inner_loops({dearest, 1}).size() == 1) return;
   std::vector<size_t> order(dearest->width);
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t i, size_t j) { return dearest->at(0, i).address < dearest->at(0, j).address; });
-  for (Side& side : sides) {
-    Side sorted{side.width, {}};
-    for (size_t m = 0; m < sides[0].members(); ++m) {
-      for (const size_t k : order) sorted.places.push_back(side.at(m, k));
+  for (OperandAccess& access : accesses) {
+    OperandAccess sorted{access.width, {}};
+    for (size_t m = 0; m < accesses[0].lanes(); ++m) {
+      for (const size_t k : order) sorted.locations.push_back(access.at(m, k));
     }
-    side = std::move(sorted);
+    access = std::move(sorted);
   }
 }
 
-std::vector<size_t> parts_of(std::span<const Side> sides) {
+std::vector<size_t> split_by_region(std::span<const OperandAccess> accesses) {
   constexpr size_t kParts = 3, kWorthIt = 512;
-  const size_t width = sides[0].width;
-  const auto dear = [&](const Side& side) {
+  const size_t width = accesses[0].width;
+  const auto dear = [&](const OperandAccess& access) {
     bool one_region = true;
-    for (size_t k = 1; k < width; ++k) one_region &= side.at(0, k).region == side.at(0).region;
-    return !one_region && 4 * distinct(side) > sides[0].members();
+    for (size_t k = 1; k < width; ++k) one_region &= access.at(0, k).region == access.at(0).region;
+    return !one_region && 4 * distinct_bases(access) > accesses[0].lanes();
   };
-  if (width < 2 || sides[0].members() * width < kWorthIt || std::none_of(sides.begin(), sides.end(), dear)) return {};
+  if (width < 2 || accesses[0].lanes() * width < kWorthIt || std::none_of(accesses.begin(), accesses.end(), dear))
+    return {};
   std::vector<std::vector<uint32_t>> parts;
   std::vector<size_t> part(width);
   for (size_t k = 0; k < width; ++k) {
     std::vector<uint32_t> regions;
-    for (const Side& side : sides) regions.push_back(side.at(0, k).region);
-    for (size_t m = 1; m < sides[0].members(); ++m) {
-      for (size_t i = 0; i < sides.size(); ++i) {
-        if (sides[i].at(m, k).region != regions[i]) return {};
+    for (const OperandAccess& access : accesses) regions.push_back(access.at(0, k).region);
+    for (size_t m = 1; m < accesses[0].lanes(); ++m) {
+      for (size_t i = 0; i < accesses.size(); ++i) {
+        if (accesses[i].at(m, k).region != regions[i]) return {};
       }
     }
     part[k] = static_cast<size_t>(std::find(parts.begin(), parts.end(), regions) - parts.begin());
@@ -104,10 +105,10 @@ Repeats repeats_of(std::span<const double> numbers) {
   return {width, block};
 }
 
-Side part_of_side(const Side& side, const std::vector<size_t>& part, size_t p) {
-  Side some{static_cast<size_t>(std::count(part.begin(), part.end(), p)), {}};
-  for (size_t i = 0; i < side.places.size(); ++i) {
-    if (part[i % side.width] == p) some.places.push_back(side.places[i]);
+OperandAccess part_of_access(const OperandAccess& access, const std::vector<size_t>& part, size_t p) {
+  OperandAccess some{static_cast<size_t>(std::count(part.begin(), part.end(), p)), {}};
+  for (size_t i = 0; i < access.locations.size(); ++i) {
+    if (part[i % access.width] == p) some.locations.push_back(access.locations[i]);
   }
   return some;
 }

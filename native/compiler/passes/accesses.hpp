@@ -9,30 +9,30 @@
 namespace retrograd::compiler {
 
 // What one operand of each member reads: `width` addresses a member.
-struct Side {
+struct OperandAccess {
   size_t width = 1;
-  std::vector<Place> places;
-  const Place& at(size_t member, size_t k = 0) const { return places[member * width + k]; }
-  size_t members() const { return places.size() / width; }
-  friend bool operator==(const Side&, const Side&) = default;
+  std::vector<Location> locations;
+  const Location& at(size_t member, size_t k = 0) const { return locations[member * width + k]; }
+  size_t lanes() const { return locations.size() / width; }
+  friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
 // Whether all members see the same pattern of offsets, which stays in one region.
-bool one_pattern(const Side& side);
+bool same_offsets(const OperandAccess& access);
 
 // The loops of the first member.
-std::vector<Nest> pattern_of(std::span<const Side> sides);
+std::vector<LoopNest> inner_loops(std::span<const OperandAccess> accesses);
 
-// How many different rows of numbers a side reads.
-size_t distinct(const Side& side);
+// How many different rows of numbers a access reads.
+size_t distinct_bases(const OperandAccess& access);
 
-// A sum may be taken in any order: that of the addresses of the side which would be the dearest to collect, if that
-// makes a nest of them.
-void reorder_sum(std::span<Side> sides);
+// A sum may be taken in any order: that of the addresses of the access which would be the dearest to gather_operand, if
+// that makes a nest of them.
+void reorder_sum(std::span<OperandAccess> accesses);
 
-// Where numbers of several regions are summed, to which of a few parts each belongs: within a part a side stays in
-// one region. Nothing when there is but one part, or few numbers would have to be copied side by side instead.
-std::vector<size_t> parts_of(std::span<const Side> sides);
+// Where numbers of several regions are summed, to which of a few parts each belongs: within a part a access stays in
+// one region. Nothing when there is but one part, or few numbers would have to be copied access by access instead.
+std::vector<size_t> split_by_region(std::span<const OperandAccess> accesses);
 
 // Numbers as blocks of equal length, in each of which the first `width` repeat.
 struct Repeats {
@@ -40,6 +40,6 @@ struct Repeats {
 };
 Repeats repeats_of(std::span<const double> numbers);
 
-Side part_of_side(const Side& side, const std::vector<size_t>& part, size_t p);
+OperandAccess part_of_access(const OperandAccess& access, const std::vector<size_t>& part, size_t p);
 
 }  // namespace retrograd::compiler

@@ -6,12 +6,12 @@ namespace retrograd::compiler {
 namespace {
 
 // Runs of equal steps become loops; then runs of equal loops, again and again.
-class Finder {
+class LoopRecognizer {
  public:
-  Finder(const Rows& rows, int depth) : rows_(rows), depth_(depth) {}
+  LoopRecognizer(const AddressTable& rows, int depth) : rows_(rows), depth_(depth) {}
 
-  std::vector<Nest> run() {
-    std::vector<Nest> nests = runs_of_rows();
+  std::vector<LoopNest> run() {
+    std::vector<LoopNest> nests = runs_of_rows();
     for (int depth = 1; depth < depth_; ++depth) {
       const size_t before = nests.size();
       nests = runs_of_nests(std::move(nests));
@@ -48,14 +48,14 @@ class Finder {
     return end - start;
   }
 
-  std::vector<Nest> runs_of_rows() const {
-    std::vector<Nest> nests;
+  std::vector<LoopNest> runs_of_rows() const {
+    std::vector<LoopNest> nests;
     const size_t n = rows_.size();
     for (size_t start = 0; start < n;) {
       size_t length = run_length(start);
       // Two points make any line: leave the second to a longer run that it begins.
       if (length == 2 && start + 2 < n && run_length(start + 1) > 2) length = 1;
-      Nest nest{start, {}};
+      LoopNest nest{start, {}};
       if (length > 1) nest.loops.push_back(step_between(start, start + 1, static_cast<uint32_t>(length)));
       nests.push_back(std::move(nest));
       start += length;
@@ -63,8 +63,8 @@ class Finder {
     return nests;
   }
 
-  std::vector<Nest> runs_of_nests(std::vector<Nest> nests) const {
-    std::vector<Nest> merged;
+  std::vector<LoopNest> runs_of_nests(std::vector<LoopNest> nests) const {
+    std::vector<LoopNest> merged;
     for (size_t i = 0; i < nests.size();) {
       size_t end = i + 1;
       Loop outer{1, {}};
@@ -76,7 +76,7 @@ class Finder {
           ++end;
         }
       }
-      Nest nest = std::move(nests[i]);
+      LoopNest nest = std::move(nests[i]);
       if (end - i > 1) {
         outer.length = static_cast<uint32_t>(end - i);
         nest.loops.insert(nest.loops.begin(), outer);
@@ -87,14 +87,16 @@ class Finder {
     return merged;
   }
 
-  bool alike(const Nest& a, const Nest& b) const { return a.loops == b.loops && same_regions(a.start, b.start); }
+  bool alike(const LoopNest& a, const LoopNest& b) const {
+    return a.loops == b.loops && same_regions(a.start, b.start);
+  }
 
-  const Rows& rows_;
+  const AddressTable& rows_;
   int depth_;
 };
 
 }  // namespace
 
-std::vector<Nest> find_nests(const Rows& rows, int depth) { return Finder(rows, depth).run(); }
+std::vector<LoopNest> find_nests(const AddressTable& rows, int depth) { return LoopRecognizer(rows, depth).run(); }
 
 }  // namespace retrograd::compiler

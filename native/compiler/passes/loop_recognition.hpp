@@ -8,24 +8,24 @@
 
 namespace retrograd::compiler {
 
-constexpr int kColumns = 6;  // numbers of a row at most
+constexpr int kMostColumns = 6;  // numbers of a row at most
 
 // `length` rows whose numbers grow by `step` from one to the next.
 struct Loop {
   uint32_t length;
-  int64_t step[kColumns];
+  int64_t step[kMostColumns];
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-// Rows that begin at row `start`, in the order of nested loops, outermost first.
-struct Nest {
+// AddressTable that begin at row `start`, in the order of nested loops, outermost first.
+struct LoopNest {
   size_t start;
   std::vector<Loop> loops;
 };
 
-// Rows of `width` numbers each, and for each row the regions that its addresses are in: rows of different regions
-// never share a loop, because any two points look like a line.
-struct Rows {
+// AddressTable of `width` numbers each, and for each row the regions that its addresses are in: rows of different
+// regions never share a loop, because any two points look like a line.
+struct AddressTable {
   int width = 0;
   int regions_width = 0;
   std::vector<int64_t> numbers;
@@ -37,6 +37,6 @@ struct Rows {
 };
 
 // The rows as nests of at most `depth` loops. Near to linear in the number of rows.
-std::vector<Nest> find_nests(const Rows& rows, int depth);
+std::vector<LoopNest> find_nests(const AddressTable& rows, int depth);
 
 }  // namespace retrograd::compiler

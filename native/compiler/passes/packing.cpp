@@ -11,18 +11,18 @@
 
 namespace retrograd::compiler {
 
-std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Leaves& leaves) {
+std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const LeafLayout& leaves) {
   std::vector<bool> active(graph.size());
   const auto is_active = [&](Id id) {
     if (id.is_node()) return bool(active[id.index()]);
-    return id.is_leaf() && leaves.places[id.index()].active;
+    return id.is_leaf() && leaves.locations[id.index()].active;
   };
   for (size_t term = 0; term < terms.size(); ++term) {
     auto operands = terms.operands_of(term);
     bool any = false;
     for (size_t i = 0; i < operands.size(); ++i) {
-      const bool flows = terms.kinds[term] != Kind::MAP || kFacts[terms.rows[term]].flows[i];
-      any |= flows && is_active(operands[i]);
+      const bool differentiable = terms.kinds[term] != Kind::MAP || kTraits[terms.rows[term]].differentiable[i];
+      any |= differentiable && is_active(operands[i]);
     }
     active[terms.results[term]] = any && terms.rows[term] != ROW_LARGEST;
   }
@@ -37,8 +37,8 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
     }
     auto operands = terms.operands_of(term);
     for (size_t i = 0; i < operands.size(); ++i) {
-      const bool flows = terms.kinds[term] != Kind::MAP || kFacts[terms.rows[term]].flows[i];
-      if (flows && operands[i].is_node()) reaches[operands[i].index()] = true;
+      const bool differentiable = terms.kinds[term] != Kind::MAP || kTraits[terms.rows[term]].differentiable[i];
+      if (differentiable && operands[i].is_node()) reaches[operands[i].index()] = true;
     }
   }
   return active;
@@ -46,18 +46,19 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
 
 namespace {
 
-// An order in which many terms of a kind come together, whatever their level: the kinds have turns, and a turn takes
+// An order in which many terms of a kind come together, whatever their level: the kinds have steps, and a turn takes
 // all terms of its kind whose operands are known. What kinds of operands those are does not count, for lists name any.
-class Turns {
+class ListScheduler {
  public:
-  Turns(const Terms& terms, const std::vector<Key>& keys, size_t nodes) : terms_(terms), wanted_(terms.size()) {
+  ListScheduler(const Terms& terms, const std::vector<PackKey>& keys, size_t nodes)
+      : terms_(terms), wanted_(terms.size()) {
     number_kinds(keys);
     find_readers(nodes);
   }
 
   // When each term has its turn.
   std::vector<uint32_t> run() {
-    std::vector<uint32_t> turns(terms_.size());
+    std::vector<uint32_t> steps(terms_.size());
     for (uint32_t term = 0; term < terms_.size(); ++term) {
       if (wanted_[term] == 0) make_ready(term);
     }
@@ -67,7 +68,7 @@ class Turns {
       kind = next == waiting_.end() ? *waiting_.begin() : *next;
       waiting_.erase(kind);
       for (const uint32_t term : std::exchange(ready_[kind], {})) {
-        turns[term] = turn;
+        steps[term] = turn;
         for (uint32_t i = first_[term]; i < first_[term + 1]; ++i) {
           if (--wanted_[readers_[i]] == 0) make_ready(readers_[i]);
         }
@@ -75,14 +76,14 @@ class Turns {
       ++kind;
       ++turn;
     }
-    return turns;
+    return steps;
   }
 
  private:
-  void number_kinds(const std::vector<Key>& keys) {
+  void number_kinds(const std::vector<PackKey>& keys) {
     std::map<std::pair<uint32_t, uint64_t>, uint32_t> numbers;
     kind_.resize(keys.size());
-    for (const Key& key : keys) {
+    for (const PackKey& key : keys) {
       const auto next = static_cast<uint32_t>(numbers.size());
       kind_[key.term] = numbers.try_emplace({key.what, key.number}, next).first->second;
     }
@@ -125,17 +126,17 @@ class Turns {
 
 // In a large program without a pattern, a few terms that differ from many in the kinds of their operands join those:
 // lists name any operand, and a call for each of the few would cost more. Whether it changed anything.
-bool join_small_groups(std::vector<Key>& keys) {
+bool merge_small_packs(std::vector<PackKey>& keys) {
   constexpr size_t kSmall = 8;  // terms
-  std::vector<std::span<Key>> groups;
+  std::vector<std::span<PackKey>> groups;
   for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    while (end < keys.size() && keys[begin].same_group(keys[end])) ++end;
+    while (end < keys.size() && keys[begin].same_pack(keys[end])) ++end;
     groups.push_back(std::span(keys).subspan(begin, end - begin));
   }
-  if (!lacks_pattern(keys.size(), groups.size())) return false;
+  if (!is_irregular(keys.size(), groups.size())) return false;
   bool joined = false;
   for (size_t first = 0, last = 0; first < groups.size(); first = last) {
-    const Key alike = groups[first][0];
+    const PackKey alike = groups[first][0];
     if (alike.what >> 24 != static_cast<uint32_t>(Kind::MAP)) {
       last = first + 1;
       continue;
@@ -146,7 +147,7 @@ bool join_small_groups(std::vector<Key>& keys) {
     }
     for (size_t i = first; i < last; ++i) {
       if (groups[i].size() >= kSmall || groups[i][0].number != groups[most][0].number) continue;
-      for (Key& key : groups[i]) key.operands = groups[most][0].operands;
+      for (PackKey& key : groups[i]) key.operands = groups[most][0].operands;
       joined |= i != most;
     }
   }
@@ -155,12 +156,13 @@ bool join_small_groups(std::vector<Key>& keys) {
 
 }  // namespace
 
-std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active, Order order) {
-  std::vector<Key> keys(terms.size());
+std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active,
+                                Schedule schedule) {
+  std::vector<PackKey> keys(terms.size());
   for (size_t term = 0; term < terms.size(); ++term) {
     auto operands = terms.operands_of(term);
     const Kind kind = terms.kinds[term];
-    Key& key = keys[term];
+    PackKey& key = keys[term];
     key.level = terms.levels[term];
     key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms.rows[term]) << 8 |
                static_cast<uint32_t>(terms.has_init[term]) << 1 | static_cast<uint32_t>(active[terms.results[term]]);
@@ -175,15 +177,15 @@ std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std
       key.number = std::bit_cast<uint64_t>(graph.literals[operands[1].index()]);
     }
   }
-  if (order == Order::TURNS) {
-    const std::vector<uint32_t> turns = Turns(terms, keys, graph.size()).run();
-    for (Key& key : keys) {
-      key.level = turns[key.term];
+  if (schedule == Schedule::LIST) {
+    const std::vector<uint32_t> steps = ListScheduler(terms, keys, graph.size()).run();
+    for (PackKey& key : keys) {
+      key.level = steps[key.term];
       key.operands = 0;
     }
   }
   std::sort(keys.begin(), keys.end());
-  if (join_small_groups(keys)) std::sort(keys.begin(), keys.end());
+  if (merge_small_packs(keys)) std::sort(keys.begin(), keys.end());
   return keys;
 }
 

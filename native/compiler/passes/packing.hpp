@@ -8,10 +8,10 @@ namespace retrograd::compiler {
 
 // For each node of the graph, whether a gradient is wanted of it: it depends on what one is wanted of, and the result
 // depends on it.
-std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Leaves& leaves);
+std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const LeafLayout& leaves);
 
 // Terms with equal keys form a group.
-struct Key {
+struct PackKey {
   uint32_t level;     // or turn
   uint32_t what;      // kind, row, init, whether a gradient is wanted
   uint32_t operands;  // what kinds of operands
@@ -19,10 +19,10 @@ struct Key {
   uint64_t number;    // a literal exponent
   uint32_t term;
 
-  bool same_group(const Key& other) const {
+  bool same_pack(const PackKey& other) const {
     return level == other.level && what == other.what && operands == other.operands && number == other.number;
   }
-  friend auto operator<=>(const Key& a, const Key& b) {
+  friend auto operator<=>(const PackKey& a, const PackKey& b) {
     if (auto c = a.level <=> b.level; c != 0) return c;
     if (auto c = a.what <=> b.what; c != 0) return c;
     if (auto c = a.operands <=> b.operands; c != 0) return c;
@@ -33,6 +33,7 @@ struct Key {
 };
 
 // A key for each term, in an order in which groups are together, and operands come before results.
-std::vector<Key> grouped_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active, Order order);
+std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active,
+                                Schedule schedule);
 
 }  // namespace retrograd::compiler

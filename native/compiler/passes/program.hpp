@@ -1,7 +1,7 @@
 // The vector program: the one intermediate representation that every backend reads.
 //
-// Memory is one sequence of numbers, divided into regions: parameters, inputs, literals, and one region for each group
-// of like terms. An address is a place in that sequence. An instruction works on a nest of loops: `sizes` are the
+// RegionKind is one sequence of numbers, divided into regions: parameters, inputs, literals, and one region for each
+// group of like terms. An address is a place in that sequence. An instruction works on a nest of loops: `sizes` are the
 // extents, outermost first, the last `reduced` of them being summed over; a view says which address each iteration of
 // the nest touches, as base + the sum of index times stride. A view never leaves its region.
 //
@@ -25,21 +25,21 @@ constexpr int kRank = 8;  // loops of a nest at most
 using Address = int64_t;
 constexpr uint32_t kNoRegion = UINT32_MAX;
 
-enum class Memory : uint8_t {
-  PARAMETER,  // a store's numbers, shared by all members of a batch
+enum class RegionKind : uint8_t {
+  PARAMETER,  // a buffer's numbers, shared by all members of a batch
   INPUT,      // numbers that come with each call
   LITERAL,    // numbers in the program
   VALUE,      // results
 };
 
-constexpr const char* kMemoryNames[] = {"parameter", "input", "literal", "value"};
+constexpr const char* kRegionKindNames[] = {"parameter", "input", "literal", "value"};
 
 struct Region {
-  Memory memory;
+  RegionKind kind;
   bool active;  // whether it depends on anything that a gradient is wanted of
   Address base;
   uint32_t length;
-  uint32_t store;  // which store, of a PARAMETER region
+  uint32_t buffer;  // which buffer, of a PARAMETER region
 };
 
 enum class Code : uint8_t { MAP, INDEXED, DOT, SUM, EXTREME, GATHER, SELECT };
@@ -68,46 +68,47 @@ struct Instruction {
   std::array<View, 3> views{};
 };
 
-struct Place {
+struct Location {
   uint32_t region = kNoRegion;
   Address address = -1;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Location&, const Location&) = default;
 };
 
 struct Program {
   std::vector<Region> regions;
   std::vector<Instruction> instructions;
   std::vector<int32_t> pool;
-  Address size = 0;             // of memory
-  std::vector<Place> literals;  // where each literal's number goes; address -1 when nothing reads it
-  std::vector<Place> roots;
+  Address size = 0;                // of memory
+  std::vector<Location> literals;  // where each literal's number goes; address -1 when nothing reads it
+  std::vector<Location> roots;
   std::vector<Address> nodes;          // where each node of the graph is, -1 when it has no place of its own
   std::vector<uint32_t> index_limits;  // for each index argument, how many candidates it has; 0 when unused
   size_t groups = 0;
   size_t terms = 0;
 };
 
-// Where a leaf lives: a parameter in a store, or an input of the call.
-struct LeafPlace {
-  Memory memory;
+// Where a leaf lives: a parameter in a buffer, or an input of the call.
+struct LeafLocation {
+  RegionKind kind;
   bool active;
-  uint32_t store;   // of a parameter
-  uint32_t offset;  // its place in the store, or among the active or inactive inputs
+  uint32_t buffer;  // of a parameter
+  uint32_t offset;  // its place in the buffer, or among the active or inactive inputs
 };
-struct Leaves {
-  std::vector<LeafPlace> places;      // of each leaf of the graph
-  std::vector<uint32_t> store_sizes;  // of each store
+struct LeafLayout {
+  std::vector<LeafLocation> locations;  // of each leaf of the graph
+  std::vector<uint32_t> buffer_sizes;   // of each buffer
   uint32_t active_inputs = 0, inactive_inputs = 0;
 };
 
 // What makes a group of like terms: that they have the same level, or, where there is no pattern, that their operands
 // are known when their kind has its turn.
-enum class Order { LEVELS, TURNS };
+enum class Schedule { BY_LEVEL, LIST };
 
-Program reroll(const Graph& graph, const Terms& terms, const Leaves& leaves, Order order = Order::LEVELS);
+Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves,
+               Schedule schedule = Schedule::BY_LEVEL);
 
 // Whether a large program's terms are so unlike each other that its groups are small.
-constexpr bool lacks_pattern(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
+constexpr bool is_irregular(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
 
 // Checks everything that the comment above promises; the first violation in words, or nothing.
 std::string verify(const Program& program, bool every_address);

@@ -5,9 +5,9 @@
 namespace retrograd::compiler {
 namespace {
 
-class Gathering {
+class ReductionFinder {
  public:
-  Gathering(const Graph& graph, size_t least)
+  ReductionFinder(const Graph& graph, size_t least)
       : graph_(graph), least_(least), uses_(graph.size()), link_(graph.size(), kNone) {
     terms_.first.push_back(0);
     terms_.operands.reserve(graph.operands.size());
@@ -227,6 +227,6 @@ class Gathering {
 
 }  // namespace
 
-Terms terms_of(const Graph& graph, size_t least) { return Gathering(graph, least).run(); }
+Terms terms_of(const Graph& graph, size_t least) { return ReductionFinder(graph, least).run(); }
 
 }  // namespace retrograd::compiler

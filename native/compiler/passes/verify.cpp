@@ -20,22 +20,22 @@ void each(const Instruction& instruction, const View& view, int rank, Visit visi
   }
 }
 
-class Verification {
+class Verifier {
  public:
-  explicit Verification(const Program& program) : program_(program) {}
+  explicit Verifier(const Program& program) : program_(program) {}
 
   std::string run(bool every_address) {
     if (every_address) written_.resize(static_cast<size_t>(program_.size));
     for (size_t i = 0; i < program_.regions.size() && every_address; ++i) {
       const Region& region = program_.regions[i];
-      if (region.memory == Memory::VALUE) continue;
+      if (region.kind == RegionKind::VALUE) continue;
       for (uint32_t k = 0; k < region.length; ++k) written_[static_cast<size_t>(region.base) + k] = true;
     }
     for (size_t i = 0; i < program_.instructions.size() && problem_.empty(); ++i) {
       where_ = "instruction " + std::to_string(i);
       check(program_.instructions[i], every_address);
     }
-    for (const Place& root : program_.roots) {
+    for (const Location& root : program_.roots) {
       if (root.address < 0 || (every_address && !written(root.address))) fail("a root has no value");
     }
     return problem_;
@@ -120,6 +120,6 @@ size_t producer_of(const Program& program, Address address) {
   return program.instructions.size();
 }
 
-std::string verify(const Program& program, bool every_address) { return Verification(program).run(every_address); }
+std::string verify(const Program& program, bool every_address) { return Verifier(program).run(every_address); }
 
 }  // namespace retrograd::compiler

@@ -6,10 +6,11 @@
 
 namespace retrograd::compiler {
 
-Replay::Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared_ptr<Store>> stores)
+Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
+                         std::vector<std::shared_ptr<ParameterBuffer>> buffers)
     : graph_(graph),
       leaves_(leaves),
-      stores_(std::move(stores)),
+      buffers_(std::move(buffers)),
       first_node_(static_cast<uint32_t>(graph.leaves.size() + graph.literals.size())),
       values_(first_node_ + graph.size()),
       adjoints_(values_.size()) {
@@ -24,7 +25,7 @@ Replay::Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared
   set_literals(graph.literals);
 }
 
-uint32_t Replay::flat(Id id) const {
+uint32_t Interpreter::flat(Id id) const {
   switch (id.kind()) {
     case Id::LEAF: return id.index();
     case Id::LITERAL: return static_cast<uint32_t>(graph_.leaves.size()) + id.index();
@@ -32,21 +33,21 @@ uint32_t Replay::flat(Id id) const {
   }
 }
 
-void Replay::set_inputs(bool active, const double* numbers) {
-  for (size_t i = 0; i < leaves_.places.size(); ++i) {
-    const LeafPlace& place = leaves_.places[i];
-    if (place.memory == Memory::INPUT && place.active == active) values_[i] = numbers[place.offset];
+void Interpreter::set_inputs(bool active, const double* numbers) {
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::INPUT && place.active == active) values_[i] = numbers[place.offset];
   }
 }
 
-void Replay::set_literals(const std::vector<double>& numbers) {
+void Interpreter::set_literals(const std::vector<double>& numbers) {
   std::copy(numbers.begin(), numbers.end(), values_.begin() + static_cast<std::ptrdiff_t>(graph_.leaves.size()));
 }
 
-void Replay::input_gradients(double* gradients) const {
-  for (size_t i = 0; i < leaves_.places.size(); ++i) {
-    const LeafPlace& place = leaves_.places[i];
-    if (place.memory == Memory::INPUT && place.active) gradients[place.offset] = adjoints_[i];
+void Interpreter::input_gradients(double* gradients) const {
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::INPUT && place.active) gradients[place.offset] = adjoints_[i];
   }
 }
 
@@ -64,7 +65,7 @@ double folded(const double* values, const uint32_t* operands, size_t n, double m
   double s = R::start();
   for (size_t i = 0; i < n; ++i) {
     const double a = values[operands[i]];
-    s = R::step(s, a, R::sequence == PAIRED ? values[operands[n + i]] : a, m);
+    s = R::step(s, a, R::nary_kind == PAIRED ? values[operands[n + i]] : a, m);
   }
   return s;
 }
@@ -72,7 +73,7 @@ double folded(const double* values, const uint32_t* operands, size_t n, double m
 }  // namespace
 
 // Which value Python's max or min would choose.
-uint32_t Replay::first_extreme(size_t node) const {
+uint32_t Interpreter::first_extreme(size_t node) const {
   uint32_t best = operands_[graph_.first[node]];
   for (size_t i = graph_.first[node] + 1; i < graph_.first[node + 1]; ++i) {
     const double x = values_[operands_[i]], s = values_[best];
@@ -81,7 +82,7 @@ uint32_t Replay::first_extreme(size_t node) const {
   return best;
 }
 
-bool Replay::sequence(size_t node) {
+bool Interpreter::nary(size_t node) {
   const uint32_t* operands = operands_.data() + graph_.first[node];
   size_t count = graph_.first[node + 1] - graph_.first[node];
   double* v = values_.data();
@@ -107,12 +108,12 @@ bool Replay::sequence(size_t node) {
   }
 }
 
-Outcome Replay::forward(std::span<const Guard> guards, bool strict) {
-  for (const auto& store : stores_) store->acquire();
+Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
+  for (const auto& buffer : buffers_) buffer->take_ownership();
   double* v = values_.data();
-  for (size_t i = 0; i < leaves_.places.size(); ++i) {
-    const LeafPlace& place = leaves_.places[i];
-    if (place.memory == Memory::PARAMETER) v[i] = stores_[place.store]->data()[place.offset];
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) v[i] = buffers_[place.buffer]->data()[place.offset];
   }
   const bool* raise = this_tape() ? this_tape()->raise : nullptr;
   bool raises = false;
@@ -145,7 +146,7 @@ Outcome Replay::forward(std::span<const Guard> guards, bool strict) {
       case ROW_BLOCK: break;
       case ROW_FIRST_MAX:
       case ROW_FIRST_MIN: result = v[first_extreme(node)]; break;
-      default: sequence(node);
+      default: nary(node);
     }
   }
   for (const Guard& guard : guards) {
@@ -154,7 +155,7 @@ Outcome Replay::forward(std::span<const Guard> guards, bool strict) {
   return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
-void Replay::sequence_back(size_t node, double gradient) {
+void Interpreter::nary_back(size_t node, double gradient) {
   const uint32_t* operands = operands_.data() + graph_.first[node];
   size_t count = graph_.first[node + 1] - graph_.first[node];
   const double* v = values_.data();
@@ -217,13 +218,13 @@ void Replay::sequence_back(size_t node, double gradient) {
   }
 }
 
-void Replay::backward(double seed, Target target) {
+void Interpreter::backward(double seed, GradientDestination target) {
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
   // The contributions to a parameter follow each other, onto what it had.
-  for (size_t i = 0; i < leaves_.places.size() && target == Target::STORES; ++i) {
-    const LeafPlace& place = leaves_.places[i];
-    if (place.memory == Memory::PARAMETER) adjoint[i] = stores_[place.store]->gradients()[place.offset];
+  for (size_t i = 0; i < leaves_.locations.size() && target == GradientDestination::BUFFERS; ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) adjoint[i] = buffers_[place.buffer]->gradients()[place.offset];
   }
   adjoint[roots_[0]] += seed + 0.0;
   const double* v = values_.data();
@@ -258,13 +259,13 @@ void Replay::backward(double seed, Target target) {
       case ROW_SELECT: adjoint[p[indices_[graph_.extra[node]]]] += gradient; break;
       case ROW_FIRST_MAX:
       case ROW_FIRST_MIN: adjoint[first_extreme(node)] += gradient; break;
-      default: sequence_back(node, gradient);
+      default: nary_back(node, gradient);
     }
   }
-  if (target != Target::STORES) return;
-  for (size_t i = 0; i < leaves_.places.size(); ++i) {
-    const LeafPlace& place = leaves_.places[i];
-    if (place.memory == Memory::PARAMETER) stores_[place.store]->gradients()[place.offset] = adjoint[i];
+  if (target != GradientDestination::BUFFERS) return;
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] = adjoint[i];
   }
 }
 

@@ -8,10 +8,10 @@
 
 namespace retrograd::compiler {
 
-class Replay {
+class Interpreter {
  public:
   // `graph` as it was lifted, not expanded; it and `leaves` must outlive this.
-  Replay(const Graph& graph, const Leaves& leaves, std::vector<std::shared_ptr<Store>> stores);
+  Interpreter(const Graph& graph, const LeafLayout& leaves, std::vector<std::shared_ptr<ParameterBuffer>> buffers);
 
   void set_inputs(bool active, const double* numbers);
   void set_literals(const std::vector<double>& numbers);
@@ -23,19 +23,19 @@ class Replay {
   // EXCEPTIONAL when an operation must raise, or (`strict`) would without rg.errstate: the engine then does, with its
   // own words.
   Outcome forward(std::span<const Guard> guards, bool strict);
-  void backward(double seed, Target target);
+  void backward(double seed, GradientDestination target);
 
   size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }
 
  private:
   uint32_t flat(Id id) const;
-  bool sequence(size_t node);
+  bool nary(size_t node);
   uint32_t first_extreme(size_t node) const;
-  void sequence_back(size_t node, double gradient);
+  void nary_back(size_t node, double gradient);
 
   const Graph& graph_;
-  const Leaves& leaves_;
-  std::vector<std::shared_ptr<Store>> stores_;
+  const LeafLayout& leaves_;
+  std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   uint32_t first_node_;
   std::vector<uint32_t> operands_, roots_;
   std::vector<double> values_, adjoints_;

@@ -10,7 +10,7 @@ namespace retrograd::compiler {
 
 namespace {
 
-void count_single(Call& call) {
+void count_single(KernelCall& call) {
   for (call.single = 0; call.single < kLoops && call.n[call.single] == 1;) ++call.single;
 }
 
@@ -28,45 +28,46 @@ bool Guard::decides(double a, double b) const {
 }
 
 Machine::Machine(const Program& program, const std::vector<double>& literals,
-                 std::vector<std::shared_ptr<Store>> stores, uint32_t capacity, bool float32, Workspaces& workspaces)
+                 std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, bool float32,
+                 Workspaces& workspaces)
     : program_(program),
-      stores_(std::move(stores)),
+      buffers_(std::move(buffers)),
       lowered_(lower(program, capacity)),
       float32_(float32),
       direct_(!float32 && !lowered_.addresses_parameters),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
-      members_(capacity),
+      batch_size_(capacity),
       bytes_(static_cast<size_t>(lowered_.size) * width()),
       workspace_(workspaces.of(bytes_)),
       indices_(size_t{index_count_} * capacity),
       use_(size_t{capacity} + 1) {
-  find_watched();
+  find_checked_ranges();
   find_fixed(literals);
-  for (const Target target : {Target::STORES, Target::WORKSPACE}) {
+  for (const GradientDestination target : {GradientDestination::BUFFERS, GradientDestination::WORKSPACE}) {
     // Nobody asks for the gradients of one batch alone.
-    if (target == Target::WORKSPACE && capacity > 1) continue;
+    if (target == GradientDestination::WORKSPACE && capacity > 1) continue;
     for (const int pass : passes(target)) {
       if (calls_[pass].empty()) calls_[pass] = bind(pass);
     }
   }
-  members_ = 0;
-  set_members(capacity);
+  batch_size_ = 0;
+  set_batch_size(capacity);
 }
 
-void Machine::set_members(uint32_t members) {
-  if (members == members_) return;
-  members_ = members;
+void Machine::set_batch_size(uint32_t members) {
+  if (members == batch_size_) return;
+  batch_size_ = members;
   for (int pass = 0; pass < kPasses; ++pass) {
     const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
     for (size_t i = 0; i < calls_[pass].size(); ++i) {
-      if (lowered[i].members_loop < 0) continue;
-      calls_[pass][i].n[lowered[i].members_loop] = lowered[i].each * static_cast<int32_t>(members);
+      if (lowered[i].batch_loop < 0) continue;
+      calls_[pass][i].n[lowered[i].batch_loop] = lowered[i].per_element * static_cast<int32_t>(members);
       count_single(calls_[pass][i]);
     }
   }
 }
 
-std::vector<uint32_t> Machine::sizes() const {
+std::vector<uint32_t> Machine::batch_sizes() const {
   std::vector<uint32_t> sizes;
   for (uint32_t members = 1; members <= capacity(); ++members) {
     if (use_[members].runs) sizes.push_back(members);
@@ -78,11 +79,11 @@ std::vector<uint32_t> Machine::sizes() const {
 // together.
 void Machine::find_fixed(const std::vector<double>& literals) {
   for (size_t i = 0; i < literals.size(); ++i) {
-    const Place& place = program_.literals[i];
+    const Location& place = program_.literals[i];
     if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
   }
   literals_ = fixed_.size();
-  for (const Range& range : watched_) {
+  for (const Range& range : checked_) {
     if (range.stride) continue;
     for (const uint32_t i : lowered_.order) {
       const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
@@ -126,30 +127,32 @@ void Machine::write(char* p, double number) const {
   }
 }
 
-char* Machine::locate(Address address, bool gradient, Target target) const {
+char* Machine::locate(Address address, bool gradient, GradientDestination target) const {
   const uint32_t region = lowered_.region_at(address);
   const Region& of = program_.regions[region];
-  if (direct_ && of.memory == Memory::PARAMETER && !(gradient && target == Target::WORKSPACE)) {
-    Store& store = *stores_[of.store];
-    return reinterpret_cast<char*>((gradient ? store.gradients() : store.data()) + (address - lowered_.base[region]));
+  if (direct_ && of.kind == RegionKind::PARAMETER && !(gradient && target == GradientDestination::WORKSPACE)) {
+    ParameterBuffer& buffer = *buffers_[of.buffer];
+    return reinterpret_cast<char*>((gradient ? buffer.gradients() : buffer.data()) + (address - lowered_.base[region]));
   }
   return gradient ? gradient_at(address) : value_at(address);
 }
 
-std::vector<int> Machine::passes(Target target) const {
-  if (lowered_.together()) return {FORWARD, TOGETHER};
-  if (target == Target::WORKSPACE || !direct_) return {FORWARD, APART};
-  if (stores_.empty()) return {FORWARD, ADDING};
-  return {FORWARD, ADDING, SETTING};
+std::vector<int> Machine::passes(GradientDestination target) const {
+  if (lowered_.is_fused()) return {FORWARD, FUSED};
+  if (target == GradientDestination::WORKSPACE || !direct_) return {FORWARD, BACKWARD_PRIVATE};
+  if (buffers_.empty()) return {FORWARD, BACKWARD_ACCUMULATE};
+  return {FORWARD, BACKWARD_ACCUMULATE, BACKWARD_OVERWRITE};
 }
 
-std::vector<Call> Machine::bind(int pass) {
-  const Target target = pass == ADDING || pass == SETTING ? Target::STORES : Target::WORKSPACE;
-  std::vector<Call> bound;
+std::vector<KernelCall> Machine::bind(int pass) {
+  const GradientDestination target = pass == BACKWARD_ACCUMULATE || pass == BACKWARD_OVERWRITE
+                                         ? GradientDestination::BUFFERS
+                                         : GradientDestination::WORKSPACE;
+  std::vector<KernelCall> bound;
   bound.reserve(lowered_.pass(pass).calls.size());
   for (const LoweredCall& lowered : lowered_.pass(pass).calls) {
-    Call call = lowered.call;
-    if (lowered.first && pass != ADDING) call.accumulate = false;
+    KernelCall call = lowered.call;
+    if (lowered.first_write && pass != BACKWARD_ACCUMULATE) call.accumulate = false;
     for (int i = 0; i < kPointers; ++i) {
       switch (lowered.spaces[i]) {
         case Space::NONE: call.p[i] = nullptr; break;
@@ -168,7 +171,7 @@ std::vector<Call> Machine::bind(int pass) {
   return bound;
 }
 
-void Machine::choose_kernel(Call& call) {
+void Machine::choose_kernel(KernelCall& call) {
   const KernelSet& set = best_kernels();
   if (call.pooled) {
     call.run = find_pooled_select(call.kernel == Kernel::SELECT_BACK, float32_);
@@ -176,44 +179,44 @@ void Machine::choose_kernel(Call& call) {
   }
   call.run = find_kernel(set, call.kernel, call.row, call.which, float32_);
   if (call.kernel != Kernel::INDEXED && call.kernel != Kernel::INDEXED_BACK) return;
-  const Run ragged =
+  const KernelFunction ragged =
       set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row, call.which, float32_);
-  std::vector<int32_t> begins = ragged ? rows_of(call) : std::vector<int32_t>{};
+  std::vector<int32_t> begins = ragged ? ragged_rows(call) : std::vector<int32_t>{};
   if (begins.empty()) return;
   call.run = ragged;
   call.stride = static_cast<int32_t>(std::find(begins.begin(), begins.end(), call.n[4]) - begins.begin());
-  call.p[7] = rows_.emplace_back(std::move(begins)).data();
+  call.p[7] = ragged_rows_.emplace_back(std::move(begins)).data();
 }
 
 void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
-  const size_t i = stores_.size() + active;  // after the parameters; see reroll
+  const size_t i = buffers_.size() + active;  // after the parameters; see reroll
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) write(value_at(base + k), numbers[k]);
 }
 
 double Machine::root(uint32_t member, size_t which) const {
-  const Place& place = program_.roots[which];
+  const Location& place = program_.roots[which];
   const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
-  return read(locate(at, false, Target::STORES));
+  return read(locate(at, false, GradientDestination::BUFFERS));
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
-  const size_t i = stores_.size() + 1;
+  const size_t i = buffers_.size() + 1;
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
   for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
     gradients[k] = read(gradient_at(base + k));
   }
 }
 
-double Machine::parameter_gradient(uint32_t store, uint32_t index) const {
-  return read(gradient_at(lowered_.base[store] + index));
+double Machine::parameter_gradient(uint32_t buffer, uint32_t index) const {
+  return read(gradient_at(lowered_.base[buffer] + index));
 }
 
 void Machine::copy_parameters_in() {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
-    if (region.memory != Memory::PARAMETER) continue;
-    const double* data = stores_[region.store]->data();
+    if (region.kind != RegionKind::PARAMETER) continue;
+    const double* data = buffers_[region.buffer]->data();
     for (uint32_t k = 0; k < region.length; ++k) write(value_at(lowered_.base[i] + k), data[k]);
   }
 }
@@ -221,10 +224,10 @@ void Machine::copy_parameters_in() {
 void Machine::add_gradients_out() {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
-    if (region.memory != Memory::PARAMETER) continue;
-    Store& store = *stores_[region.store];
-    const bool blank = store.blank();
-    double* gradients = store.new_gradients();  // each of them is written
+    if (region.kind != RegionKind::PARAMETER) continue;
+    ParameterBuffer& buffer = *buffers_[region.buffer];
+    const bool blank = buffer.zero_pending();
+    double* gradients = buffer.new_gradients();  // each of them is written
     for (uint32_t k = 0; k < region.length; ++k) {
       const double gradient = read(gradient_at(lowered_.base[i] + k));
       gradients[k] = blank ? gradient : gradients[k] + gradient;
@@ -234,48 +237,48 @@ void Machine::add_gradients_out() {
 
 // What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
 // rows that absorb it. Those are looked at.
-void Machine::find_watched() {
-  std::vector<bool> watched = absorbed_regions(program_);
+void Machine::find_checked_ranges() {
+  std::vector<bool> watched = absorbing_regions(program_);
   watched[program_.roots[0].region] = true;
   for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || lowered_.strips.local(i)) continue;
+    if (!watched[i] || lowered_.strips.contracted(i)) continue;
     const Region& region = program_.regions[i];
-    if (direct_ && region.memory == Memory::PARAMETER) {
-      watched_stores_.push_back(stores_[region.store].get());
+    if (direct_ && region.kind == RegionKind::PARAMETER) {
+      checked_buffers_.push_back(buffers_[region.buffer].get());
       continue;
     }
     const Address begin = lowered_.base[i], end = begin + region.length;
     // Gaps of a few numbers, which are zero, are not worth another range.
-    if (capacity() == 1 && !watched_.empty() && begin - watched_.back().end < 8) {
-      watched_.back().end = end;
+    if (capacity() == 1 && !checked_.empty() && begin - checked_.back().end < 8) {
+      checked_.back().end = end;
     } else {
-      watched_.push_back({begin, end, lowered_.stride[i]});
+      checked_.push_back({begin, end, lowered_.stride[i]});
     }
   }
 }
 
 bool Machine::finite(Range range) const {
   // Where members have their own, they lie side by side.
-  const Address count = (range.end - range.begin) * (range.stride ? members_ : 1);
+  const Address count = (range.end - range.begin) * (range.stride ? batch_size_ : 1);
   if (!float32_) return best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)), count);
   const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
   return std::all_of(numbers, numbers + count, [](float number) { return std::isfinite(number); });
 }
 
 bool Machine::finite() const {
-  for (const Range& range : watched_) {
+  for (const Range& range : checked_) {
     if (!finite(range)) return false;
   }
-  for (Store* store : watched_stores_) {
-    if (!best_kernels().all_finite(store->data(), static_cast<int64_t>(store->size()))) return false;
+  for (ParameterBuffer* buffer : checked_buffers_) {
+    if (!best_kernels().all_finite(buffer->data(), static_cast<int64_t>(buffer->size()))) return false;
   }
   return true;
 }
 
 // Runs the calls of a pass; whether an operation was outside its domain.
 bool Machine::run(int pass) {
-  if (const MachineCode code = use_[members_].code[pass]) return code() != 0;
-  std::vector<Call>& list = calls_[pass];
+  if (const MachineCode code = use_[batch_size_].code[pass]) return code() != 0;
+  std::vector<KernelCall>& list = calls_[pass];
   bool outside = false;
   const auto run_some = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) outside |= list[i].run(list[i]);
@@ -294,26 +297,27 @@ bool Machine::run(int pass) {
 }
 
 // Moves the pointers of repeated calls by so many strips.
-void Machine::move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips) {
+void Machine::move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips) {
   if (strips == 0) return;
   const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
   for (size_t i = repeat.begin; i < repeat.end; ++i) {
     for (int p = 0; p < kPointers; ++p) {
-      if (lowered[i].moves[p] == 0) continue;
-      list[i].p[p] = static_cast<char*>(list[i].p[p]) + lowered[i].moves[p] * strips * static_cast<int64_t>(width());
+      if (lowered[i].strip_steps[p] == 0) continue;
+      list[i].p[p] =
+          static_cast<char*>(list[i].p[p]) + lowered[i].strip_steps[p] * strips * static_cast<int64_t>(width());
     }
   }
 }
 
-Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken) {
-  ++use_[members_].runs;
-  for (const auto& store : stores_) store->acquire();
+Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken) {
+  ++use_[batch_size_].runs;
+  for (const auto& buffer : buffers_) buffer->take_ownership();
   if (!direct_) copy_parameters_in();
-  swept_ = aim == Aim::GRADIENTS && lowered_.together();
-  const bool outside = swept_ ? run_both() : run(FORWARD);
+  swept_ = wanted == Wanted::GRADIENTS && lowered_.is_fused();
+  const bool outside = swept_ ? run_fused() : run(FORWARD);
   // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
-  for (uint32_t member = 0; member < members_ && !guards.empty(); ++member) {
+  for (uint32_t member = 0; member < batch_size_ && !guards.empty(); ++member) {
     const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(member, which); });
     });
@@ -325,47 +329,48 @@ Outcome Machine::forward(std::span<const Guard> guards, Aim aim, std::vector<uin
 }
 
 void Machine::zero(int pass) {
-  for (const Range& range : lowered_.zeroed) {
+  for (const Range& range : lowered_.zero_workspace) {
     const size_t bytes = static_cast<size_t>(range.end - range.begin) * width();
     if (range.end - range.begin == range.stride) {
-      std::memset(gradient_at(range.begin), 0, bytes * members_);
+      std::memset(gradient_at(range.begin), 0, bytes * batch_size_);
       continue;
     }
-    for (uint32_t member = 0; member < (range.stride ? members_ : 1); ++member) {
+    for (uint32_t member = 0; member < (range.stride ? batch_size_ : 1); ++member) {
       std::memset(gradient_at(range.begin + range.stride * member), 0, bytes);
     }
   }
-  if (pass == ADDING) return;
-  const Target target = pass == SETTING ? Target::STORES : Target::WORKSPACE;
-  for (const Range& range : lowered_.unset) {
+  if (pass == BACKWARD_ACCUMULATE) return;
+  const GradientDestination target =
+      pass == BACKWARD_OVERWRITE ? GradientDestination::BUFFERS : GradientDestination::WORKSPACE;
+  for (const Range& range : lowered_.zero_parameters) {
     std::memset(locate(range.begin, true, target), 0, static_cast<size_t>(range.end - range.begin) * width());
   }
 }
 
-void Machine::seed(double number, Target target) {
-  const Place& place = program_.roots[0];
+void Machine::seed(double number, GradientDestination target) {
+  const Location& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
-  for (uint32_t member = 0; member < members_; ++member) {
+  for (uint32_t member = 0; member < batch_size_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
     // The function may return a parameter itself; what it owes is added like any other contribution.
-    write(gradient, region.memory == Memory::PARAMETER ? read(gradient) + number : number);
+    write(gradient, region.kind == RegionKind::PARAMETER ? read(gradient) + number : number);
   }
 }
 
-bool Machine::run_both() {
-  zero(TOGETHER);
-  seed(1.0, Target::WORKSPACE);
+bool Machine::run_fused() {
+  zero(FUSED);
+  seed(1.0, GradientDestination::WORKSPACE);
   scale_ = 1.0;
-  return run(TOGETHER);
+  return run(FUSED);
 }
 
 // Of parameters and of inputs.
 void Machine::scale_gradients(double factor) {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
-    if (region.memory != Memory::PARAMETER && region.memory != Memory::INPUT) continue;
-    const Address length = lowered_.stride[i] ? lowered_.stride[i] * members_ : region.length;
+    if (region.kind != RegionKind::PARAMETER && region.kind != RegionKind::INPUT) continue;
+    const Address length = lowered_.stride[i] ? lowered_.stride[i] * batch_size_ : region.length;
     for (Address k = 0; k < length; ++k) {
       char* gradient = gradient_at(lowered_.base[i] + k);
       write(gradient, read(gradient) * factor);
@@ -373,34 +378,34 @@ void Machine::scale_gradients(double factor) {
   }
 }
 
-void Machine::backward(double number, Target target) {
-  if (lowered_.together()) {
-    if (!swept_) run_both();
+void Machine::backward(double number, GradientDestination target) {
+  if (lowered_.is_fused()) {
+    if (!swept_) run_fused();
     swept_ = true;
     if (number != scale_) scale_gradients(number / scale_);
     scale_ = number;
-    if (target == Target::STORES) add_gradients_out();
+    if (target == GradientDestination::BUFFERS) add_gradients_out();
     return;
   }
-  const int pass = direct_ && target == Target::STORES ? begin_stores() : APART;
+  const int pass = direct_ && target == GradientDestination::BUFFERS ? prepare_buffers() : BACKWARD_PRIVATE;
   zero(pass);
   seed(number, target);
   run(pass);
-  if (!direct_ && target == Target::STORES) add_gradients_out();
+  if (!direct_ && target == GradientDestination::BUFFERS) add_gradients_out();
 }
 
-// Which pass adds to the stores' gradients as they are.
-int Machine::begin_stores() {
-  const bool blank =
-      !stores_.empty() && std::all_of(stores_.begin(), stores_.end(), [](const auto& store) { return store->blank(); });
-  for (const auto& store : stores_) {
+// Which pass adds to the buffers' gradients as they are.
+int Machine::prepare_buffers() {
+  const bool blank = !buffers_.empty() && std::all_of(buffers_.begin(), buffers_.end(),
+                                                      [](const auto& buffer) { return buffer->zero_pending(); });
+  for (const auto& buffer : buffers_) {
     if (blank) {
-      store->new_gradients();  // all of it will be written
+      buffer->new_gradients();  // all of it will be written
     } else {
-      store->gradients();  // zeros are written where they are due
+      buffer->gradients();  // zeros are written where they are due
     }
   }
-  return blank ? SETTING : ADDING;
+  return blank ? BACKWARD_OVERWRITE : BACKWARD_ACCUMULATE;
 }
 
 }  // namespace retrograd::compiler

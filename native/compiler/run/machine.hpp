@@ -34,13 +34,13 @@ enum class Outcome : uint8_t {
 };
 
 // What a forward pass is for.
-enum class Aim : uint8_t {
+enum class Wanted : uint8_t {
   VALUE,
   GRADIENTS,  // a backward pass comes after it, and may be made with it
 };
 
-enum class Target : uint8_t {
-  STORES,     // gradients of parameters are added to the stores'
+enum class GradientDestination : uint8_t {
+  BUFFERS,    // gradients of parameters are added to the buffers'
   WORKSPACE,  // they are left in the machine's own memory
 };
 
@@ -48,13 +48,14 @@ enum class Target : uint8_t {
 // pass to the end of the backward pass, if no other machine runs in between.
 class Machine {
  public:
-  Machine(const Program& program, const std::vector<double>& literals, std::vector<std::shared_ptr<Store>> stores,
-          uint32_t capacity, bool float32, Workspaces& workspaces);
+  Machine(const Program& program, const std::vector<double>& literals,
+          std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, bool float32,
+          Workspaces& workspaces);
 
   uint32_t capacity() const { return lowered_.capacity; }
   // How many members the next run has: all of them at first.
-  void set_members(uint32_t members);
-  uint32_t members() const { return members_; }
+  void set_batch_size(uint32_t members);
+  uint32_t batch_size() const { return batch_size_; }
 
   // Makes the workspace its own; before inputs are set.
   void enter();
@@ -63,23 +64,23 @@ class Machine {
   int32_t* indices(uint32_t member) { return indices_.data() + size_t{member} * index_count_; }
   double root(uint32_t member, size_t which) const;
   void input_gradients(uint32_t member, double* gradients) const;
-  double parameter_gradient(uint32_t store, uint32_t index) const;  // after Target::WORKSPACE
+  double parameter_gradient(uint32_t buffer, uint32_t index) const;  // after GradientDestination::WORKSPACE
 
   // The outcome of the whole batch. Members of which a guard did not hold are listed in `broken`, if it is given.
-  Outcome forward(std::span<const Guard> guards, Aim aim, std::vector<uint32_t>* broken = nullptr);
-  void backward(double seed, Target target);
+  Outcome forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken = nullptr);
+  void backward(double seed, GradientDestination target);
 
   // The passes that runs of a mode are made of.
-  std::vector<int> passes(Target target) const;
+  std::vector<int> passes(GradientDestination target) const;
   // The calls as they are bound, for the tier that makes machine code of them, and that code, which is for so many
   // members as there are now.
-  const std::vector<Call>& calls(int pass) const { return calls_[pass]; }
+  const std::vector<KernelCall>& calls(int pass) const { return calls_[pass]; }
   using MachineCode = int32_t (*)();
-  void install(int pass, MachineCode code) { use_[members_].code[pass] = code; }
-  bool has_code() const { return use_[members_].code[FORWARD] != nullptr; }
-  uint32_t runs() const { return use_[members_].runs; }
+  void install(int pass, MachineCode code) { use_[batch_size_].code[pass] = code; }
+  bool has_code() const { return use_[batch_size_].code[FORWARD] != nullptr; }
+  uint32_t runs() const { return use_[batch_size_].runs; }
   // For how many members it has run, in order.
-  std::vector<uint32_t> sizes() const;
+  std::vector<uint32_t> batch_sizes() const;
   // Where its numbers and its gradients are.
   uintptr_t numbers() { return reinterpret_cast<uintptr_t>(workspace_->values.at()); }
   uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
@@ -97,24 +98,24 @@ class Machine {
   }
   double read(const char* p) const;
   void write(char* p, double number) const;
-  std::vector<Call> bind(int pass);
-  void choose_kernel(Call& call);
-  char* locate(Address address, bool gradient, Target target) const;
+  std::vector<KernelCall> bind(int pass);
+  void choose_kernel(KernelCall& call);
+  char* locate(Address address, bool gradient, GradientDestination target) const;
   void copy_parameters_in();
   void add_gradients_out();
   template <class T>
   void fix();
   void find_fixed(const std::vector<double>& literals);
-  void find_watched();
+  void find_checked_ranges();
   bool finite(Range range) const;
   bool finite() const;
   void zero(int pass);
-  void seed(double number, Target target);
+  void seed(double number, GradientDestination target);
   void scale_gradients(double factor);
   bool run(int pass);
-  bool run_both();
-  int begin_stores();
-  void move(std::vector<Call>& list, int pass, const Repeat& repeat, int64_t strips);
+  bool run_fused();
+  int prepare_buffers();
+  void move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips);
 
   // What has happened with a number of members.
   struct Use {
@@ -123,22 +124,22 @@ class Machine {
   };
 
   const Program& program_;
-  std::vector<std::shared_ptr<Store>> stores_;
+  std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;  // the stores' arrays are the program's parameter memory
+  bool direct_;  // the buffers' arrays are the program's parameter memory
   uint32_t index_count_;
-  uint32_t members_;
+  uint32_t batch_size_;
   size_t bytes_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<int32_t> indices_;
   std::vector<std::pair<Address, double>> fixed_;  // the literals first
   size_t literals_ = 0;
-  std::vector<Range> watched_;          // results which, were they not finite, the result of the program need not show
-  std::vector<Store*> watched_stores_;  // the same of parameters
-  std::vector<Call> calls_[kPasses];
-  std::deque<std::vector<int32_t>> rows_;  // of calls on ragged rows
-  bool swept_ = false;                     // the workspace has the gradients of the last forward pass, times `scale_`
+  std::vector<Range> checked_;  // results which, were they not finite, the result of the program need not show
+  std::vector<ParameterBuffer*> checked_buffers_;  // the same of parameters
+  std::vector<KernelCall> calls_[kPasses];
+  std::deque<std::vector<int32_t>> ragged_rows_;  // of calls on ragged rows
+  bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
   std::vector<Use> use_;  // by the number of members
 };

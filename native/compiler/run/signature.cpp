@@ -7,7 +7,7 @@ namespace retrograd::compiler {
 
 PyObject* index_type = nullptr;
 
-std::unique_ptr<Spec> Spec::parse(PyObject* description) {
+std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   const char* kind;
   PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr;
   if (!PyArg_ParseTuple(description, "sO|OOO", &kind, &second, &third, &fourth, &fifth)) return nullptr;
@@ -15,42 +15,42 @@ std::unique_ptr<Spec> Spec::parse(PyObject* description) {
       {"passive", PASSIVE}, {"active", ACTIVE}, {"index", INDEX}, {"value", VALUE},       {"same", SAME},
       {"is", IS},           {"equal", EQUAL},   {"dict", DICT},   {"sequence", SEQUENCE}, {"array", ARRAY},
   };
-  auto spec = std::make_unique<Spec>();
+  auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
-    if (name == kind) spec->kind_ = number;
+    if (name == kind) signature->kind_ = number;
   }
-  spec->object_ = Ref::borrow(second);
-  switch (spec->kind_) {
+  signature->object_ = Ref::borrow(second);
+  switch (signature->kind_) {
     case PASSIVE:
     case ACTIVE:
     case INDEX:
     case VALUE:
     case SAME:
-      spec->number_ = PyLong_AsSize_t(second);
-      spec->object_ = Ref::borrow(third);
+      signature->number_ = PyLong_AsSize_t(second);
+      signature->object_ = Ref::borrow(third);
       break;
     case ARRAY:
-      spec->shape_ = Ref::borrow(third);
-      spec->number_ = PyLong_AsSize_t(fourth);
-      spec->active_ = PyObject_IsTrue(fifth) == 1;
+      signature->shape_ = Ref::borrow(third);
+      signature->number_ = PyLong_AsSize_t(fourth);
+      signature->active_ = PyObject_IsTrue(fifth) == 1;
       break;
     case SEQUENCE:
     case DICT:
       for (Py_ssize_t i = 0; i < PyList_Size(third); ++i) {
         PyObject* item = PyList_GetItem(third, i);
-        if (spec->kind_ == DICT) {
-          spec->keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
+        if (signature->kind_ == DICT) {
+          signature->keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
           item = PyTuple_GetItem(item, 1);
         }
         auto child = item ? parse(item) : nullptr;
         if (!child) return nullptr;
-        spec->items_.push_back(std::move(child));
+        signature->items_.push_back(std::move(child));
       }
       break;
     default: break;
   }
   if (PyErr_Occurred()) return nullptr;
-  return spec;
+  return signature;
 }
 
 namespace {
@@ -62,7 +62,7 @@ void put(std::vector<T>& numbers, size_t i, T number) {
 PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE(object)); }
 }  // namespace
 
-int Spec::read(PyObject* argument, Arguments& into) const {
+int Signature::read(PyObject* argument, Arguments& into) const {
   switch (kind_) {
     case PASSIVE:
     case ACTIVE: {
@@ -91,8 +91,8 @@ int Spec::read(PyObject* argument, Arguments& into) const {
       if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
       // A parameter may be used by the function besides: then it is traced as what it is.
-      if (value->flags & IN_STORE) return 0;
-      if (!settle()) return -1;
+      if (value->flags & IN_BUFFER) return 0;
+      if (!flush_parameters()) return -1;
       put(into.active, number_, value->data);
       put(into.values, number_, value);
       return 1;
@@ -146,7 +146,7 @@ void copy_axis(const Py_buffer& view, int axis, const char* at, double*& to) {
 }  // namespace
 
 // An array of float64 of the shape it had, in any order of memory.
-int Spec::read_array(PyObject* argument, Arguments& into) const {
+int Signature::read_array(PyObject* argument, Arguments& into) const {
   if (type_of(argument) != object_.get()) return 0;
   Py_buffer view;
   if (PyObject_GetBuffer(argument, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
@@ -169,7 +169,7 @@ int Spec::read_array(PyObject* argument, Arguments& into) const {
   return same;
 }
 
-int Spec::traverse(visitproc visit, void* arg) const {
+int Signature::traverse(visitproc visit, void* arg) const {
   Py_VISIT(object_.get());
   for (const Ref& key : keys_) Py_VISIT(key.get());
   for (const auto& item : items_) {
@@ -178,7 +178,7 @@ int Spec::traverse(visitproc visit, void* arg) const {
   return 0;
 }
 
-int Spec::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
+int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
   if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const int read_one = items_[static_cast<size_t>(i)]->read(arguments[i], into);

@@ -17,13 +17,13 @@ struct Arguments {
 };
 
 // A description of one argument, or of several.
-class Spec {
+class Signature {
  public:
   // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("same", k), ("is", object),
   // ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
   // ("array", type, shape, k, is_active). A passive or active number may name a type that it can have beside float.
   // Null with an exception set.
-  static std::unique_ptr<Spec> parse(PyObject* description);
+  static std::unique_ptr<Signature> parse(PyObject* description);
 
   // 1 and the call's numbers, 0 when something is not as described, -1 with an exception set.
   int read(PyObject* argument, Arguments& into) const;
@@ -41,7 +41,7 @@ class Spec {
   bool active_ = false;
   Ref object_;  // what it is, equals, or its type
   Ref shape_;   // of an array
-  std::vector<std::unique_ptr<Spec>> items_;
+  std::vector<std::unique_ptr<Signature>> items_;
   std::vector<Ref> keys_;
 };
 

@@ -10,7 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 // What the values and gradients of a batch may take of the cache.
 constexpr size_t kBatchBytes = size_t{1} << 20;
-constexpr size_t kMostMembers = 64;
+constexpr size_t kLargestBatch = 64;
 constexpr size_t kEnough = 512;  // numbers of one member, beside which the half microsecond that a run costs is little
 constexpr size_t kOften = 2;     // uses of a parameter
 
@@ -18,15 +18,16 @@ constexpr size_t kOften = 2;     // uses of a parameter
 constexpr size_t kLongChain = 16;
 
 // Whether replaying node by node is quicker than calling a kernel for every few of them.
-bool better_replayed(const Entry& entry, const Lowered& lowered) {
-  const double calls = static_cast<double>(
-      lowered.together() ? lowered.both.calls_made() : lowered.forward.calls_made() + lowered.backward.calls_made());
+bool interpreter_is_faster(const Specialization& entry, const Lowered& lowered) {
+  const double calls =
+      static_cast<double>(lowered.is_fused() ? lowered.fused.executed_calls()
+                                             : lowered.forward.executed_calls() + lowered.backward.executed_calls());
   return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
 }
 
 }  // namespace
 
-void Entry::compile() {
+void Specialization::compile() {
   auto start = Clock::now();
   auto done = [&](const char* pass) {
     milliseconds.emplace_back(pass, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
@@ -37,8 +38,8 @@ void Entry::compile() {
   const Terms terms = terms_of(expanded);
   done("terms");
   program = reroll(expanded, terms, leaves);
-  if (lacks_pattern(program.terms, program.groups)) {
-    Program other = reroll(expanded, terms_of(expanded, kLongChain), leaves, Order::TURNS);
+  if (is_irregular(program.terms, program.groups)) {
+    Program other = reroll(expanded, terms_of(expanded, kLongChain), leaves, Schedule::LIST);
     if (other.instructions.size() < program.instructions.size()) program = std::move(other);
   }
   done("reroll");
@@ -51,42 +52,42 @@ void Entry::compile() {
   if (!options.exact) {
     const Lowered& lowered = machine(1).lowered();
     done("lower");
-    if (!options.machine && better_replayed(*this, lowered)) options.replay = true;
+    if (!options.machine && interpreter_is_faster(*this, lowered)) options.interpret = true;
   }
 }
 
 // How members of a batch run best. Together they share every parameter that is loaded and every call of a kernel;
 // alone they have machine code, and their numbers at hand. The latter wins where one of them has work for a while, and
 // uses a parameter again and again by itself.
-void Entry::plan_batches() {
+void Specialization::plan_batches() {
   size_t numbers = 0, parameters = 0, uses = 0;
   for (const Region& region : program.regions) {
-    if (region.memory == Memory::VALUE || region.memory == Memory::INPUT) numbers += region.length;
-    if (region.memory == Memory::PARAMETER) parameters += region.length;
+    if (region.kind == RegionKind::VALUE || region.kind == RegionKind::INPUT) numbers += region.length;
+    if (region.kind == RegionKind::PARAMETER) parameters += region.length;
   }
   for (const Instruction& instruction : program.instructions) {
     size_t iterations = 1;
     for (int i = 0; i < instruction.rank; ++i) iterations *= instruction.sizes[static_cast<size_t>(i)];
     for (int i = 0; i < instruction.operands; ++i) {
       const uint32_t region = instruction.views[static_cast<size_t>(i)].region;
-      if (region != kNoRegion && program.regions[region].memory == Memory::PARAMETER) uses += iterations;
+      if (region != kNoRegion && program.regions[region].kind == RegionKind::PARAMETER) uses += iterations;
     }
   }
   const size_t bytes = 2 * sizeof(double) * std::max<size_t>(numbers, 1);
-  members_in_cache = static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kMostMembers));
-  stands_alone = numbers >= kEnough && uses >= kOften * parameters;
+  batch_in_cache = static_cast<uint32_t>(std::clamp<size_t>(kBatchBytes / bytes, 1, kLargestBatch));
+  prefer_unbatched = numbers >= kEnough && uses >= kOften * parameters;
 }
 
-bool Entry::broken() const {
-  return std::any_of(stores.begin(), stores.end(), [](const auto& store) { return store->broken(); });
+bool Specialization::invalid() const {
+  return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer->invalid(); });
 }
 
-int Entry::fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const {
+int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const {
   arguments.passive.clear();
   arguments.active.clear();
   arguments.values.clear();
   arguments.indices.clear();
-  const int read = spec->read_all(args, count, arguments);
+  const int read = signature->read_all(args, count, arguments);
   if (read != 1) return read;
   const auto& limits = program.index_limits;
   for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {
@@ -98,39 +99,39 @@ int Entry::fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) c
   return 1;
 }
 
-Machine* Entry::existing(uint32_t members) const {
+Machine* Specialization::existing(uint32_t members) const {
   if (members == 1 && (!many || single->has_code())) return single.get();
-  if (many && members <= many->capacity()) many->set_members(members);
+  if (many && members <= many->capacity()) many->set_batch_size(members);
   return many && members <= many->capacity() ? many.get() : nullptr;
 }
 
-Machine& Entry::machine(uint32_t members) {
+Machine& Specialization::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, graph.literals, stores, members == 1 ? 1 : members_in_cache,
-                                   options.float32, workspaces);
-  made->set_members(members);
+  made = std::make_shared<Machine>(program, graph.literals, buffers, members == 1 ? 1 : batch_in_cache, options.float32,
+                                   workspaces);
+  made->set_batch_size(members);
   return *made;
 }
 
-Replay& Entry::replayed() {
-  if (!replay) replay = std::make_unique<Replay>(graph, leaves, stores);
-  return *replay;
+Interpreter& Specialization::make_interpreter() {
+  if (!interpreter) interpreter = std::make_unique<Interpreter>(graph, leaves, buffers);
+  return *interpreter;
 }
 
-void Entry::give(Machine& machine, uint32_t member, const Arguments& arguments) const {
+void Specialization::give(Machine& machine, uint32_t member, const Arguments& arguments) const {
   machine.set_inputs(member, false, arguments.passive.data());
   machine.set_inputs(member, true, arguments.active.data());
   const size_t slots = program.index_limits.size();
   std::copy_n(arguments.indices.begin(), std::min(slots, arguments.indices.size()), machine.indices(member));
 }
 
-Outcome Entry::replay_forward(const Arguments& arguments) {
-  Replay& replay_ = replayed();
-  replay_.set_inputs(false, arguments.passive.data());
-  replay_.set_inputs(true, arguments.active.data());
-  replay_.indices() = arguments.indices;
-  return replay_.forward(guards, options.strict);
+Outcome Specialization::interpret_forward(const Arguments& arguments) {
+  Interpreter& scalar = make_interpreter();
+  scalar.set_inputs(false, arguments.passive.data());
+  scalar.set_inputs(true, arguments.active.data());
+  scalar.indices() = arguments.indices;
+  return scalar.forward(guards, options.strict);
 }
 
 }  // namespace retrograd::compiler

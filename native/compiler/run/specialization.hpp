@@ -17,28 +17,28 @@ struct IndexGuard {
 };
 
 // Something that the function can reach has changed since an entry was traced. LATE: perhaps it answered calls since.
-enum class Doubt { NONE, IN_TIME, LATE };
+enum class Validity { VALID, SUSPECT, MAYBE_STALE };
 
 enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
 
-constexpr uint32_t kNobody = UINT32_MAX;
+constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 struct Options {
-  bool exact = false, float32 = false, replay = false, machine = false;
+  bool exact = false, float32 = false, interpret = false, machine = false;
   bool strict = false;  // the function computes with floats, which raise whatever rg.errstate says
 };
 
-struct Entry {
-  explicit Entry(Workspaces& shared) : workspaces(shared) {}
+struct Specialization {
+  explicit Specialization(Workspaces& shared) : workspaces(shared) {}
 
   Workspaces& workspaces;
   size_t number = 0;
   long mode = BACKWARD;
-  uint64_t outline = 0;  // of the arguments of the last call that it answered
-  std::unique_ptr<Spec> spec;
+  uint64_t fingerprint = 0;  // of the arguments of the last call that it answered
+  std::unique_ptr<Signature> signature;
   Graph graph;
-  Leaves leaves;
-  std::vector<std::shared_ptr<Store>> stores;
+  LeafLayout leaves;
+  std::vector<std::shared_ptr<ParameterBuffer>> buffers;
   Program program;
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
@@ -46,37 +46,37 @@ struct Entry {
   // Of the gradients that are asked for: an active input, or -1 minus the number of a wanted one.
   std::vector<long> order;
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
-  std::unique_ptr<Replay> replay;
+  std::unique_ptr<Interpreter> interpreter;
   Options options;
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
-  size_t runs = 0;                // of members, and of calls
-  Ref keeps;                      // machine code that the machines run
-  uint32_t members_in_cache = 1;  // whose values and gradients it holds
-  Doubt doubt = Doubt::NONE;
-  uint64_t answered_in = 0;   // round of looks (Captured::rounds), last
-  bool stands_alone = false;  // one member of a batch is work enough for machine code of its own
+  size_t runs = 0;              // of members, and of calls
+  Ref keeps;                    // machine code that the machines run
+  uint32_t batch_in_cache = 1;  // whose values and gradients it holds
+  Validity validity = Validity::VALID;
+  uint64_t last_hit_round = 0;    // round of looks (DependencyGuards::rounds), last
+  bool prefer_unbatched = false;  // one member of a batch is work enough for machine code of its own
 
   // Makes the program of the graph. Throws Unsupported.
   void compile();
 
-  bool replays() const { return options.exact || options.replay; }
-  bool broken() const;
+  bool uses_interpreter() const { return options.exact || options.interpret; }
+  bool invalid() const;
   // 1 when the description fits a call, with the call's numbers in `arguments`; -1 with an exception set.
-  int fits(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const;
+  int matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const;
 
   // How many members of a batch run together at most: few enough for the cache to hold. One, where machine code does
   // so much for each of them that nothing is gained by company.
-  uint32_t most_members() const { return stands_alone && single->has_code() ? 1 : members_in_cache; }
-  // The machine for so many members (at most members_in_cache), set to them; made when it is first wanted.
+  uint32_t largest_batch() const { return prefer_unbatched && single->has_code() ? 1 : batch_in_cache; }
+  // The machine for so many members (at most batch_in_cache), set to them; made when it is first wanted.
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
-  Replay& replayed();
+  Interpreter& make_interpreter();
 
   void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
-  Outcome replay_forward(const Arguments& arguments);
+  Outcome interpret_forward(const Arguments& arguments);
 };
 
 }  // namespace retrograd::compiler

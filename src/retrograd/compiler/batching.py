@@ -47,9 +47,9 @@ def _with_new_specializations(
     """
     seed = 1.0 / len(batch)
     for i in unmatched:
-        if cache.unfit([batch[i]]):
+        if cache.unmatched([batch[i]]):
             specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
-    alone = set(cache.unfit(batch))
+    alone = set(cache.unmatched(batch))
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
     eagerly = sum_of([eager.run(tuple(batch[i]), False, Cause(Reason.UNMATCHED_MEMBER)).root for i in sorted(alone)])
     together = [member for i, member in enumerate(batch) if i not in alone]

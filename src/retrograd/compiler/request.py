@@ -12,7 +12,7 @@ from .signature import Signature
 
 __all__ = ["TIERS", "CompileRequest", "Options", "Tier"]
 
-Tier = Literal["auto", "vm", "llvm", "tape"]
+Tier = Literal["auto", "vm", "llvm", "interpreter"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 

@@ -91,7 +91,7 @@ class Specializer:
         self._eager, self._causes = eager, causes
         self._captured = Captured(cache, function)
         interpreted = options.exact and options.tier == "auto"
-        self.tier_up = TierUp(cache, "tape" if interpreted else options.tier, options.float32)
+        self.tier_up = TierUp(cache, "interpreter" if interpreted else options.tier, options.float32)
         self._examples: dict[int, Example] = {}
 
     def example(self, number: int) -> Example:

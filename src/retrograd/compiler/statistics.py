@@ -16,7 +16,7 @@ class ProgramStatistics:
     """One program: what it was made of, and what it did."""
 
     number: int
-    tier: str  #: "vm", "llvm", or "tape" where the graph is too irregular for vectors, or in exact mode
+    tier: str  #: "vm", "llvm", or "interpreter" where the graph is too irregular for vectors, or in exact mode
     nodes: int  #: scalar operations of the trace
     terms: int  #: after sums and products were gathered
     groups: int  #: like terms of one level

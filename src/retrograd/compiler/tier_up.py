@@ -50,14 +50,14 @@ class TierUp:
             self._watches = True
             if available():
                 _start()
-                self._programs.watch(THRESHOLD, _hot.put, weakref.ref(self))
+                self._programs.notify_when_hot(THRESHOLD, _hot.put, weakref.ref(self))
 
     def catch_up(self) -> None:
         """Where the LLVM tier is insisted on, compile what still runs on the virtual machine."""
         if self._tier != "llvm" or not self._programs.fresh():
             return
         for fact in self._programs.facts():
-            for batch in fact["batches"] if fact["tier"] != "tape" else ():
+            for batch in fact["batches"] if fact["tier"] != "interpreter" else ():
                 if (fact["number"], batch) not in self._compiled:
                     self.compile(fact["number"], batch)
 

@@ -49,7 +49,7 @@ class Captured:
             late = any(
                 not at_once and not (instead and all(map(self._is_newer, instead))) for _, at_once, instead in changes
             )
-            self._programs.doubt(late)
+            self._programs.invalidate(late)
             self._changed = reach.paths[changes[0][0]]
             return self._changed
 
@@ -100,8 +100,8 @@ class Captured:
         self._refuse(self._verdicts(differentiate_first, arguments, None))
 
     def _verdicts(self, differentiate_first: bool, arguments: tuple[Any, ...], number: int | None) -> dict[int, str]:
-        doubted = self._programs.doubted(differentiate_first, arguments)
-        return {one: self._programs.settle(one, number) for one in doubted}
+        suspects = self._programs.suspects(differentiate_first, arguments)
+        return {one: self._programs.revalidate(one, number) for one in suspects}
 
     def _refuse(self, verdicts: dict[int, str]) -> None:
         for doubted, verdict in verdicts.items():

@@ -34,7 +34,7 @@ def compile_program(programs: Programs, number: int, batch: int, plain: bool) ->
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
     passes, buffers, functions, names = memory["passes"], [], [], []
     for which in passes:
-        calls = programs.calls(number, batch, which)
+        calls = programs.kernel_calls(number, batch, which)
         buffer = ctypes.create_string_buffer(calls, len(calls))
         buffers.append(buffer)
         names.append(f"pass{which}")
