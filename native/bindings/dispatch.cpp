@@ -92,7 +92,7 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     if (entry.validity != Validity::VALID) {
-      found.reason = "suspects";
+      found.reason = "suspect";
       return found;
     }
     count_hit(self, entry);

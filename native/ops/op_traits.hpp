@@ -1,4 +1,4 @@
-// What the compiler must know of each row of the op table besides its formulas.
+// What the compiler needs to know of each op besides its formulas.
 #pragma once
 
 #include <string_view>

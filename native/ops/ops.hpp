@@ -1,4 +1,5 @@
-// The op table as C++: one Rule a row, read from ops.inc, which is generated from src/retrograd/ops.py.
+// The op table as C++: one Rule for each row, read from ops.inc, which tools/generate.py writes from
+// src/retrograd/ops/table.py.
 #pragma once
 
 #include <cmath>
@@ -29,8 +30,8 @@ constexpr uint16_t code_of(Row row, Form form = VALUES) { return static_cast<uin
 
 // Codes below the first row.
 constexpr uint16_t LEAF = 0;  // no operands
-constexpr uint16_t USER = 1;  // made by a user's Value(data, children, …)
-constexpr uint16_t SLOT = 2;  // holds a USER node's place in the order of creation
+constexpr uint16_t USER = 1;  // made by Value(data, children, …)
+constexpr uint16_t SLOT = 2;  // holds a USER node's position in the order of creation
 constexpr bool is_op(uint16_t code) { return code >= 4; }
 
 enum NaryKind { PLAIN, PAIRED, SOFTMAX };
@@ -78,11 +79,11 @@ enum NaryKind { PLAIN, PAIRED, SOFTMAX };
   };
 #include "ops/ops.inc"
 
-// What is said of each row, indexed by Row.
+// Name, label and arity of each op, indexed by Row.
 struct RowText {
   const char* name;
   const char* label;
-  int arity;  // 0 for a sequence
+  int arity;  // 0 for n-ary ops
 };
 
 inline constexpr RowText kRows[] = {

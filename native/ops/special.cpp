@@ -1,4 +1,4 @@
-// digamma and polygamma: see src/retrograd/libm.py, which has the same operations in the same order.
+// digamma and polygamma: see src/retrograd/engine/reference/libm.py, which has the same operations in the same order.
 #include "ops/special.hpp"
 
 namespace retrograd::primitive {

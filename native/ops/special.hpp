@@ -1,7 +1,7 @@
 // The primitives of the op table: the C library's mathematics, and the few it lacks.
 //
 // `mod`, `floordiv`, `digamma` and `polygamma` are written with the same operations in the same
-// order as in src/retrograd/libm.py, so that both engines agree bit for bit.
+// order as in src/retrograd/engine/reference/libm.py, so that both engines agree bit for bit.
 #pragma once
 
 #include <cmath>

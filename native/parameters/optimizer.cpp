@@ -21,13 +21,13 @@
 namespace retrograd {
 namespace {
 
-// The parameters of a step, visited in blocks that fit the nearest cache; or in the arrays of the buffers that hold
-// them, when compiled programs have taken them there.
+// The parameters of a step, visited in blocks that fit the L1 cache; or in their parameter buffers, if compiled
+// programs have taken ownership.
 class Parameters {
  public:
   static constexpr Py_ssize_t kBlock = 256;
 
-  // With `take`, parameters that are in buffers are visited there, whoever looked at them in between.
+  // With `take`, parameters that have a buffer are visited there in any case.
   bool open(PyObject* sequence, bool take = false) try {
     segments_ = compiler::segments_of(sequence, take);
     if (!segments_ && !flush_parameters()) return false;
@@ -38,9 +38,9 @@ class Parameters {
     PyErr_NoMemory();
     return false;
   }
-  // What stands side by side in buffers; null when the Values themselves are to be visited.
+  // The contiguous segments in buffers; null if the Values themselves are to be visited.
   const std::vector<compiler::Segment>* segments() const { return segments_; }
-  // Whether a program in exact mode works on some of them.
+  // Whether an exact-mode program uses some of them.
   bool exact() const {
     return segments_ && std::any_of(segments_->begin(), segments_->end(),
                                     [](const compiler::Segment& segment) { return segment.buffer->exact(); });
@@ -172,8 +172,8 @@ struct Adam {
   }
 };
 
-// Results and operands too small for a normal number are zero while this lives: Adam's moments of a parameter that is
-// no longer used die away, and would otherwise make every step on them several times slower.
+// Flushes denormal numbers to zero while this lives: Adam's moments of an unused parameter decay to denormals, which
+// would make every step several times slower.
 class FlushToZero {
  public:
 #if defined(__x86_64__)
@@ -211,13 +211,14 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
   const Adam adam{rate, beta1, beta2, epsilon, decay, rate / (1.0 - pow(beta1, step)), correction};
   if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
-  // The steps in buffers are not the engine's to the last bit: which ones are taken must not hang on who looks.
+  // Steps in buffers may differ from the engine's in the last bit. Which kind is taken must not depend on who read the
+  // Values before.
   if (!parameters.open(args[0], true)) return nullptr;
   Array given[2];
   Array &m = compiler::array_of(args[0], 0, given[0]), &v = compiler::array_of(args[0], 1, given[1]);
   if (!m.open(args[1], parameters.count(), "adam_step") || !v.open(args[2], parameters.count(), "adam_step"))
     return nullptr;
-  // Where epsilon is next to nothing, roots too small for a normal number count.
+  // If epsilon is tiny, denormal roots matter.
   if (parameters.segments() && !parameters.exact() && epsilon > 0x1p-400) {
     const FlushToZero mode;
     const compiler::AdamStep whole{adam.rate,  adam.beta1,         adam.beta2,      adam.epsilon,

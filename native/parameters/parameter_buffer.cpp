@@ -57,7 +57,7 @@ std::shared_ptr<ParameterBuffer> ParameterBuffer::make(const std::vector<Value*>
 }
 
 ParameterBuffer::~ParameterBuffer() {
-  // What the Values are then may depend on the numbers here. An exception has nobody to go to.
+  // Write the numbers back before freeing them. A destructor cannot raise, so it reports a failure as unraisable.
   if (!dissolve()) PyErr_WriteUnraisable(nullptr);
   std::erase(all_buffers(), this);
   free_array(data_);
@@ -101,7 +101,7 @@ bool ParameterBuffer::flush() {
     if (!values_[i]) continue;
     values_[i]->grad = zero_pending_ ? 0.0 : gradients_[i];
     if (!scope.change(values_[i], data_[i])) {
-      // No memory for what the pass must know of the change: the numbers here stay the true ones.
+      // Out of memory for the record of the change: the buffer stays dirty.
       dirty_ = true;
       ++dirty_buffers;
       return false;
@@ -130,8 +130,8 @@ bool is_parameter(const Value* leaf) {
 }
 
 std::vector<BufferSlot> assign_buffers(const std::vector<Value*>& leaves) {
-  std::vector<std::shared_ptr<ParameterBuffer>> made;  // until their places are looked up
-  // What is left of a buffer of which a leaf has died is taken anew: programs that use it must be, too.
+  std::vector<std::shared_ptr<ParameterBuffer>> made;  // keeps new buffers alive until they are looked up
+  // Dissolve buffers of which a leaf was freed; programs that use them are invalid as well.
   for (const Value* leaf : leaves) {
     const BufferSlot place = find_buffer(leaf);
     if (place.buffer && place.buffer->invalid() && !place.buffer->dissolve()) {
@@ -161,7 +161,7 @@ std::vector<BufferSlot> assign_buffers(const std::vector<Value*>& leaves) {
 }  // namespace compiler
 
 bool flush_all() {
-  // Settling runs no Python code unless it fails.
+  // Flushing runs no Python code unless it fails.
   for (compiler::ParameterBuffer* buffer : compiler::all_buffers()) {
     if (!buffer->flush()) return false;
   }

@@ -25,7 +25,7 @@ bool Array::open(PyObject* object, Py_ssize_t length, const char* where) {
 }
 
 void Array::close() {
-  // What it lets go of may come back here.
+  // Releasing may run Python code that calls back here.
   Py_buffer view = std::exchange(view_, Py_buffer{});
   if (view.obj) PyBuffer_Release(&view);
 }
@@ -46,7 +46,7 @@ PyTypeObject* parameters_type = nullptr;
 
 Parameters* self_of(PyObject* object) { return reinterpret_cast<Parameters*>(object); }
 
-// Marks the segments of buffers of which every number is listed.
+// Marks the segments of buffers that are listed entirely.
 void find_whole(std::vector<Segment>& segments) {
   std::unordered_map<const ParameterBuffer*, std::vector<bool>> listed;
   std::unordered_map<const ParameterBuffer*, bool> whole;
@@ -64,7 +64,7 @@ void find_whole(std::vector<Segment>& segments) {
 }
 
 void find_segments(Parameters* self) {
-  // Stores that only this holds are given up last: that changes the version, too.
+  // Release buffers that only this object holds last: that changes the version, too.
   const std::vector<std::shared_ptr<ParameterBuffer>> before = std::move(*self->buffers);
   self->buffers->clear();
   self->segments->clear();

@@ -1,4 +1,4 @@
-// The type retrograd._native.Parameters: what an optimizer updates, in the order of its list.
+// The type retrograd._native.Parameters: the parameters of an optimizer, in the order of its list.
 #pragma once
 
 #include "parameters/parameter_buffer.hpp"
@@ -13,7 +13,7 @@ class Array {
   Array& operator=(const Array&) = delete;
   ~Array() { close(); }
 
-  // False with an exception set, which names `where`. The array that is held already is not asked again.
+  // False with an exception that names `where`. If the object is the one held already, nothing is done.
   bool open(PyObject* object, Py_ssize_t length, const char* where);
   void close();
   double* numbers() const { return static_cast<double*>(view_.buf); }
@@ -25,7 +25,7 @@ class Array {
 
 namespace compiler {
 
-// Consecutive parameters that stand side by side in one buffer.
+// Consecutive parameters that are contiguous in one buffer.
 struct Segment {
   ParameterBuffer* buffer;
   uint32_t index;        // in the buffer
@@ -33,14 +33,14 @@ struct Segment {
   bool whole;            // every number of the buffer is in the list
 };
 
-// The segments of a list of parameters, if all of them are in buffers that are ahead of their Values; else null.
-// With `take` the buffers are made to be.
+// The segments of a list of parameters, if all of them are in dirty buffers; else null. With `take`, takes ownership of
+// the buffers first.
 const std::vector<Segment>* segments_of(PyObject* parameters, bool take);
 // The list itself: of a Parameters object or any sequence.
 Ref list_of_parameters(PyObject* parameters);
 
-// The array number `which` (0 or 1) that goes with a list of parameters from step to step; `other` where it is no
-// Parameters object, which keeps none.
+// The array number `which` (0 or 1) that a Parameters object keeps from step to step; `other` if `parameters` is no
+// Parameters object.
 Array& array_of(PyObject* parameters, int which, Array& other);
 
 bool add_parameters_type(PyObject* module);

@@ -1,9 +1,11 @@
-// The adjoint rule of every row in one place: what a node tells its operands.
+// The adjoint rules: the local derivatives of every op in one place (reverse mode; Griewank & Walther, Evaluating
+// Derivatives).
 //
-// `differentiate(node, sink)` shows the sink each operand that is a Value, in order, and then tells it the
-// i-th one's local derivative with sink.add(i, value, local, first), or with sink.skip(value, first) that there
-// is none: it is structurally zero, or the sink is zero_upstream. `first` is what the sink answered when it was shown
-// the operand. A sink may sweep, push one node's contributions, or only collect the numbers.
+// `differentiate(node, sink)` shows the sink each operand that is a Value, in order. Then it tells the sink the local
+// derivative of operand i with sink.add(i, value, local, first), or calls sink.skip(value, first) if there is none: it
+// is structurally zero, or the gradient that arrives from upstream is zero (sink.zero_upstream). `first` is the sink's
+// answer when it was shown the operand. A sink may sweep the tape, apply the VJP of one node, or only collect the
+// derivatives.
 #pragma once
 
 #include <vector>
@@ -12,15 +14,15 @@
 
 namespace retrograd {
 
-// What the partials of a sequence may ask for besides their operand; see NaryOp in ops.py.
+// What the partials of an n-ary op may use besides their operand; see NaryOp in ops/table.py.
 struct NaryContext {
   double n = 0.0;
   double ties = 0.0;
-  const double* rest = nullptr;  // of each operand, where a partial asks for it; good until the next context
+  const double* rest = nullptr;  // of each operand, if a partial asks for it; valid until the next context
 };
 
-// Makes room for `rest` of any node. A pass does so before it adds anything to any gradient: then nothing that it does
-// allocates, and it cannot run out of memory halfway. May throw std::bad_alloc.
+// Reserves scratch memory for any node. A pass does so before it changes any gradient: after that it allocates nothing,
+// so it cannot run out of memory halfway. May throw std::bad_alloc.
 inline void reserve_scratch(Tape* tape) {
   tape->rest.reserve(longest_operand_list);
   tape->after.reserve(size_t{longest_operand_list} + 1);
@@ -39,7 +41,7 @@ inline void products_of_others(const OperandList* block, std::vector<double>& re
   }
 }
 
-// Each operand's softmax probability.
+// The softmax probability of each operand.
 inline void shares(const OperandList* block, std::vector<double>& rest) {
   double largest = Rule_max::start(), sum = Rule_softmax::start();
   for (uint32_t i = 0; i < block->count; ++i) largest = Rule_max::step(largest, block->operands[i]->data, 0.0, 0.0);
@@ -83,8 +85,8 @@ NaryContext context_of(const Value* node) {
   return context;
 }
 
-// Which rules a copy of the rules handles. Most nodes are sums and products: a sweep keeps their rules, which
-// call nothing, in registers, and those of all others out of the way.
+// Which rules a copy of the switch handles. Most nodes are sums and products: a sweep keeps their rules, which call no
+// functions, in registers, and all others out of line.
 enum class RuleSet { ALL, FREQUENT, OTHERS };
 
 constexpr bool handles(RuleSet rules, Row row) {
@@ -92,7 +94,7 @@ constexpr bool handles(RuleSet rules, Row row) {
   return rules == RuleSet::ALL || frequent == (rules == RuleSet::FREQUENT);
 }
 
-// False when `rules` does not handle the node.
+// Returns false if `rules` does not include the node's op.
 template <RuleSet rules, class Sink>
 inline bool differentiate_among(Value* node, Sink& sink) {
   [[maybe_unused]] const double y = node->data;

@@ -36,7 +36,7 @@ Slab* available = nullptr;
 size_t idle_slabs = 0;
 size_t used_slabs = 0;
 size_t peak_slabs = 0;       // in use at once since the arena was last empty
-size_t last_peak_slabs = 0;  // and the time before
+size_t last_peak_slabs = 0;  // and before that
 uint64_t last_sequence = 0;
 uint64_t change_sequence = 0;
 std::vector<Tape*> tapes;
@@ -65,7 +65,7 @@ Slab* new_slab() {
     return nullptr;
   }
 #ifdef __linux__
-  // A graph that is larger than the caches costs half as much to record on large pages. It may be refused.
+  // Recording a graph larger than the caches costs half as much on large pages. The system may refuse.
   madvise(slab->memory, kSlabBytes, MADV_HUGEPAGE);
 #endif
   for (size_t i = kSlabChunks; i-- > 0;) {
@@ -89,8 +89,8 @@ void delete_slab(Slab* slab) {
   --idle_slabs;
 }
 
-// A program that builds a graph of the same size again and again should not fetch its memory anew each time,
-// and one large graph should not keep memory for ever: half of what was in use last is kept.
+// Keeps half of the memory that was last in use: a program that builds graphs of the same size should not allocate each
+// time, and one large graph should not hold its memory forever.
 size_t slabs_to_keep() { return std::max(kFewSlabs, std::max(peak_slabs, last_peak_slabs) / 2); }
 
 Chunk* take_chunk() {
@@ -147,7 +147,7 @@ void start_chunk(Tape* tape, Chunk* chunk) {
 bool next_chunk(Tape* tape) {
   Chunk* newest = tape->newest;
   if (newest && newest->dead == nodes_in(tape, newest)) {
-    start_chunk(tape, newest);  // nothing in it is alive: begin it anew
+    start_chunk(tape, newest);  // nothing in it is alive: reuse it
     return true;
   }
   Chunk* chunk = take_chunk();
@@ -169,8 +169,8 @@ void refresh_limits() {
   for (Tape* tape : tapes) tape->refresh_limit();
 }
 
-// Forget the tapes of ended threads once their last node is gone. What such a tape holds may run Python code as
-// it dies, which may record: the list is in order whenever one is deleted.
+// Deletes the tapes of ended threads once their last node is freed. Deleting one may run Python code that records, so
+// the list is consistent at each deletion.
 void drop_orphans() {
   for (;;) {
     auto ended = std::find_if(tapes.begin(), tapes.end(), [](Tape* tape) { return tape->orphaned && tape->empty(); });
@@ -185,7 +185,7 @@ void drop_orphans() {
   }
 }
 
-// Its destructor runs when the thread ends, without the interpreter's lock: it only leaves a note.
+// Its destructor runs when the thread ends, without the GIL: it only sets a flag.
 struct ThreadEnd {
   Tape* tape = nullptr;
   ~ThreadEnd() {

@@ -1,7 +1,7 @@
-// The tape: Values in creation order, in chunks that the backward sweep walks from young to old.
+// The tape (Wengert, 1964): Values in order of creation, in chunks that the backward sweep walks from young to old.
 //
-// A node's place in the order is its *position*, a number that only grows: the sequence number of its
-// chunk and the node's offset inside it. Leaves have no place; they have no operands to come after.
+// A node's *position* in that order is a number that only grows: the sequence number of its chunk and the node's offset
+// inside it. Leaves have no position; they have no operands to come after.
 #pragma once
 
 #include <atomic>
@@ -27,21 +27,21 @@ struct Value {
     Value* next;  // links nodes that wait to be freed
   };
   union {
-    Value* a;        // the first operand; of a SLOT, the node whose place it holds
-    Value* slot;     // of a USER node, its place in the arena
-    uint64_t stamp;  // of a leaf, the position from which on its present data holds
-    uint64_t index;  // of a sequence's node, which output it is
+    Value* a;        // the first operand; of a SLOT, the node whose position it holds
+    Value* slot;     // of a USER node: the SLOT that holds its position
+    uint64_t stamp;  // of a leaf: the position from which its present data is valid
+    uint64_t index;  // of a softmax output: which one
   };
   union {
     Value* b;                   // the second operand
     double number;              // the operand that is a number
     OperandList* operand_list;  // three or more operands
-    Extra* extra;               // of a leaf or USER node: what few of them have
+    Extra* extra;               // of a leaf or USER node: rarely used fields
   };
   uint16_t code;
-  uint8_t mark;  // reached by the sweep in progress; a leaf, which no sweep visits, always is
+  uint8_t mark;  // reached by the sweep in progress; always set for leaves, which no sweep visits
   uint8_t flags;
-  uint32_t source;  // where in the user's program, when sources are recorded; of a leaf, when it was born
+  uint32_t source;  // the user's source line, if recorded; of a leaf, its birth number
 };
 static_assert(sizeof(Value) == 56, "the bytes a node costs are a promise");
 
@@ -51,9 +51,9 @@ enum Flag : uint8_t {
   CONSTANT = 4,        // a leaf that the engine made from a number
   HAS_EXTRA = 8,       // an arena node with an entry in the side table
   OWNS_B = 16,         // an arena node whose second operand is a Value
-  OWNS_OPERANDS = 32,  // an arena node with a block of operands
-  FRESH = 64,          // a leaf that no __init__ has seen
-  IN_BUFFER = 128,     // a leaf whose numbers a buffer keeps, too
+  OWNS_OPERANDS = 32,  // an arena node with an operand list
+  FRESH = 64,          // a leaf whose __init__ has not run
+  IN_BUFFER = 128,     // a leaf whose numbers are also in a parameter buffer
 };
 
 constexpr size_t kChunkBytes = 1 << 14;
@@ -93,16 +93,16 @@ struct Tape {
   Chunk* newest = nullptr;
   Chunk* oldest = nullptr;
   uint64_t user_nodes = 0;  // nodes alive whose derivative may be Python code
-  bool sealed = false;      // some value was changed: the next node starts a chunk
+  bool sealed = false;      // a value was changed: the next node starts a chunk
   bool recording = true;
   bool raise[3] = {true, true, true};  // divide, over, invalid
   std::atomic<bool> orphaned = false;  // its thread has ended
   Ref observer;
-  bool observing = false;  // the observer is at work: what it records itself is not observed
+  bool observing = false;  // the observer is running: what it records is not observed
   Ref backward_hook;
-  Ref tracer;                       // hears of every number that would leave a pure trace
-  bool tracing = false;             // there is a tracer, and it is not at work itself
-  std::vector<double> rest, after;  // where the derivatives of sequences are computed, see adjoints.hpp
+  Ref tracer;                       // is told of every number that would leave a pure trace
+  bool tracing = false;             // there is a tracer, and it is not running
+  std::vector<double> rest, after;  // scratch memory for the derivatives of n-ary ops, see adjoints.hpp
 
   void refresh_limit();
   bool empty() const;
@@ -112,10 +112,10 @@ struct Tape {
 // The tape of this thread, made at first use; null with MemoryError set.
 Tape* this_tape();
 
-// Sees to it that `bump` is a free place; false with MemoryError set.
+// Makes `bump` a free slot. False with MemoryError set.
 bool make_room(Tape* tape);
 
-// In a sanitizer build, makes reading a freed place an error: all of it but the marks, which a sweep looks at.
+// In a sanitizer build, makes it an error to read a freed slot, except for its mark, which sweeps read.
 #ifdef RETROGRAD_SANITIZE
 void forbid(Value* place);
 void permit(Value* place);
@@ -124,17 +124,17 @@ inline void forbid(Value*) {}
 inline void permit(Value*) {}
 #endif
 
-// Gives the memory of some nodes of a chunk back.
+// Frees some slots of a chunk.
 void free_places(Chunk* chunk, uint32_t count);
 
-// The position from which on a value assigned now holds. Every thread starts a new chunk there, so that a
-// chunk is either all older or all younger than a change.
+// The position from which a value assigned now is valid. Every thread starts a new chunk there, so that a chunk is
+// either entirely older or entirely younger than a change.
 uint64_t change_position();
-// The position of the last change; a node younger than that has used present values.
+// The position of the last change. Younger nodes have used present values.
 uint64_t last_change_position();
-// No node is alive, so that nobody can have used an old value.
+// Whether no node is alive, so that none can have used an old value.
 bool nothing_recorded();
-// Positions below this belong to no living node.
+// No living node has a position below this.
 uint64_t oldest_living_position();
 // Whether a node recorded in [from, until), both positions of changes, may be alive. May throw std::bad_alloc.
 bool recorded_between(uint64_t from, uint64_t until);

@@ -1,4 +1,4 @@
-// Operations over a sequence: a fold from left to right, recorded as one node.
+// N-ary operations: a fold from left to right, recorded as one node.
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -18,7 +18,7 @@ Ref sequence_list(PyObject* sequence, const char* name) {
   return items;
 }
 
-// The operands of one sequence: each a Value or a number.
+// The operands of an n-ary operation: each a Value or a number.
 struct Operands {
   std::vector<Ref> objects;
   std::vector<double> numbers;
@@ -35,7 +35,7 @@ struct Operands {
       double number;
       if (is_value(item)) {
         any_value = true;
-        number = 0.0;  // it is read when nothing can change it any more
+        number = 0.0;  // it is read later, when nothing can change it any more
       } else if (!need_number(item, &number, name)) {
         return false;
       }
@@ -46,7 +46,7 @@ struct Operands {
   }
 };
 
-// The results of a row: one, or one for each operand of a softmax.
+// The results of an op: one, or one for each operand of a softmax.
 template <class R>
 std::vector<double> fold(const std::vector<double>& numbers, size_t n) {
   double m = Rule_max::start();
@@ -118,7 +118,7 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
     return nullptr;
   }
   Ref first, second;
-  if (tracing()) {  // which looks into the sequences before they are read here
+  if (tracing()) {  // the tracer reads the sequences first
     first = sequence_list(xs, name);
     if (paired && first) second = sequence_list(ys, name);
     if (!first || (paired && !second)) return nullptr;

@@ -1,4 +1,4 @@
-// Python's C API (the stable ABI of 3.11) and the one owner of references used everywhere.
+// Python's C API (the stable ABI of 3.11), and Ref, which owns every reference in this code.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -28,7 +28,7 @@ class Ref {
   explicit Ref(PyObject* owned) : object_(owned) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Ref& operator=(Ref&& other) noexcept {
-    // The old object may run Python code as it dies, so it goes last.
+    // The old object may run Python code when it is freed, so it goes last.
     PyObject* old = std::exchange(object_, std::exchange(other.object_, nullptr));
     Py_XDECREF(old);
     return *this;
@@ -50,7 +50,7 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// Calls visit(object) for everything that an object refers to. `traverse` is of its type.
+// Calls visit(object) for everything that an object refers to. `traverse` is the function of its type.
 template <class Visit>
 void each_referent(traverseproc traverse, PyObject* owner, Visit&& visit) {
   const auto call = [](PyObject* object, void* visitor) {
@@ -60,7 +60,7 @@ void each_referent(traverseproc traverse, PyObject* owner, Visit&& visit) {
   traverse(owner, call, &visit);
 }
 
-// A METH_FASTCALL function as method tables take it.
+// Casts a METH_FASTCALL function to what method tables take.
 inline PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }

@@ -20,8 +20,8 @@ bool observe(Tape* tape, Value* node) {
 }
 
 namespace {
-// What an operation under no_grad gives in a pure trace, which must know where the number came from: a node that lets
-// no gradient through instead of a leaf. Steals the reference to `node`.
+// The result of an operation under no_grad in a pure trace. The tracer must know where the number came from, so it is a
+// node that blocks gradients instead of a leaf. Steals the reference to `node`.
 PyObject* without_gradient(Tape* tape, Value* node) {
   if (!make_room(tape)) {
     Py_DECREF(as_object(node));
@@ -153,7 +153,7 @@ bool wrong_count(const char* name, Py_ssize_t expected, Py_ssize_t got) {
   return true;
 }
 
-// A row called as a function: a Value when an operand is one, else a float.
+// An op called as a function: returns a Value if an operand is one, else a float.
 template <class R>
 PyObject* call_unary(PyObject* x, const char* name) {
   if (is_value(x)) return on_value<R>(as_value(x));
@@ -209,7 +209,7 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
     }
     block->operands[block->count++] = as_value(operand);
   }
-  // Reading the numbers may have run Python code; from here on nothing does.
+  // Reading the numbers may have run Python code; nothing after this does.
   if (!flush_parameters()) {
     release_operands(block);
     return nullptr;
@@ -285,7 +285,7 @@ const std::unordered_map<std::string_view, Entry>& rows_by_name() {
   return rows;
 }
 
-// apply and evaluate: the first argument is a row's name, the others are its operands.
+// apply and evaluate: the first argument is the name of an op, the others are its operands.
 PyObject* call_by_name(PyObject* const* arguments, Py_ssize_t count, bool on_values) {
   const char* name =
       count > 0 && PyUnicode_Check(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], nullptr) : nullptr;

@@ -1,4 +1,4 @@
-// Recording: the few instructions that each arithmetic operation of the user's program costs.
+// Recording: what each arithmetic operation of the user's program costs.
 #pragma once
 
 #include "tape/value.hpp"
@@ -8,8 +8,8 @@ namespace retrograd {
 // The first sixteen bytes of every node in the arena.
 extern PyObject prototype;
 
-// Recording with everything that is not plain: a full chunk, several threads, no_grad, an observer.
-// Steals `block`; `index` says which output of a softmax this is.
+// Records in the uncommon cases: a full chunk, several threads, no_grad, an observer. Steals `block`; `index` says
+// which output of a softmax this is.
 PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, double number, OperandList* block,
                            uint64_t index = 0);
 
@@ -65,7 +65,8 @@ inline PyObject* record_with_number(double data, uint16_t code, Value* a, double
 // Shows a new node to this thread's observer, if any; false with the observer's exception set.
 bool observe(Tape* tape, Value* node);
 
-// Whether an operation outside its domain is refused, with the exception set. `violation` is a Rule's domain().
+// Raises if an operation is outside its domain and rg.errstate says so. Returns whether it did. `violation` is the
+// value of a Rule's domain().
 bool refused(Row row, int violation, const double* operands, int count);
 
 inline int read_operand(PyObject* object, double* number) {
@@ -76,7 +77,7 @@ inline int read_operand(PyObject* object, double* number) {
   if (PyLong_CheckExact(object)) {  // the 0 that sum() starts from, among others
     *number = PyLong_AsDouble(object);
     if (*number != -1.0 || !PyErr_Occurred()) return 1;
-    PyErr_Clear();  // too large: the careful path says so
+    PyErr_Clear();  // too large: the careful path raises
   }
   return read_number(object, number);
 }

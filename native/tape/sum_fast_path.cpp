@@ -1,5 +1,5 @@
-// Sums of products in one native call, node for node what a loop in Python records: a neuron's, and those that people
-// write as sum(w * x for w, x in zip(ws, xs)).
+// Sums of products in one native call, which records the same nodes as the Python loop: a neuron's weighted sum, and
+// sum(w * x for w, x in zip(ws, xs)).
 #include <new>
 #include <unordered_map>
 
@@ -92,7 +92,7 @@ bool same_code(PyObject* code, PyObject* sample) {
   return true;
 }
 
-// Each code is looked at once. It is kept, so that its address means it.
+// Each code object is examined once. It is kept alive, so that its address identifies it.
 Yields yields(PyObject* code, PyObject* given) {
   constexpr size_t kMost = 4096;
   static auto* known = new std::unordered_map<PyObject*, Yields>;
@@ -195,7 +195,7 @@ Factors factors_of_generator(PyObject* generator, PyObject* given) {
   return what == Yields::ANYTHING ? Factors() : factors_of(source, what);
 }
 
-// Whether nobody looks at nodes as they are recorded, and at the frames that record them.
+// Whether no observer watches nodes as they are recorded, and no tracing function the frames that record them.
 bool unobserved() { return current_tape && !current_tape->observer; }
 
 // The sum of what the generator would have yielded, which then is at its end. Null without an exception when it is for

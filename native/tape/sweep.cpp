@@ -1,7 +1,7 @@
-// The backward pass: a sweep over the tape from young to old.
+// The backward pass: reverse accumulation over the tape (Griewank & Walther), from young to old.
 //
-// Operands are older than results, so the order of creation, read backwards, is an order in which every
-// node is complete before it passes its gradient on. Nothing is sorted and nothing recurses.
+// Operands are older than results, so in reverse order of creation every node's gradient is complete before the node
+// passes it on. No sorting and no recursion is needed.
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -13,16 +13,16 @@
 namespace retrograd {
 namespace {
 
-// Sweeps: contributions go straight to the operands' gradients. There are no users' nodes about.
+// The sink of a sweep: contributions go straight to the operands' gradients. There are no USER nodes.
 struct SweepSink {
   double gradient;
-  bool zero_upstream;  // a zero gradient contributes nothing, even against an infinite local derivative
+  bool zero_upstream;  // a zero gradient contributes nothing, even if the local derivative is infinite
 
   bool operand(Value* value) { return mark_op(value); }
   void skip(Value* value, bool first) {
     if (first) value->grad = 0.0;
   }
-  // The first contribution is stored, not added to zero: a chain of nodes waits for one addition less.
+  // The first contribution is stored instead of added to zero: one addition less on the critical path.
   void add(uint32_t, Value* value, double local, bool first) {
     const double contribution = local * gradient;
     if (!first) {
@@ -31,17 +31,18 @@ struct SweepSink {
     }
     value->grad = contribution;
     if (contribution == 0.0) [[unlikely]]
-      value->grad = 0.0;  // as 0.0 + -0.0 is
+      value->grad = 0.0;  // -0.0 becomes 0.0, as in 0.0 + -0.0
   }
 };
 
-// A pass works on the gradients of leaves, which all threads share. Where it runs users' functions, another thread may
-// run between them: it waits with its own pass until this one is over. Who holds the turn, and how many passes of that
-// thread are inside each other: read and written under the GIL.
+// The backward lock. A pass changes the gradients of leaves, which all threads share, and user functions in it may let
+// other threads run. Another thread's pass waits until this one ends. The owner, and how many nested passes it runs,
+// are read and written under the GIL.
 Tape* lock_owner = nullptr;
 int lock_depth = 0;
 
-// Waits while another thread has its turn; false, with the exception set, when a signal's handler raises meanwhile.
+// Takes the lock; waits while another thread holds it. False, with the exception set, if a signal handler raises
+// meanwhile.
 bool lock_backward() {
   Tape* tape = this_tape();
   if (!tape) return false;
@@ -60,7 +61,7 @@ void unlock_backward() {
   if (--lock_depth == 0) lock_owner = nullptr;
 }
 
-// A turn as long as a scope.
+// Holds the backward lock in a scope.
 class BackwardLock {
  public:
   BackwardLock() : taken_(lock_backward()) {}
@@ -75,15 +76,15 @@ class BackwardLock {
   const bool taken_;
 };
 
-// Gradients as they were before a pass that must not be noticed, to be put back at the end.
+// Saves gradients during a pass without side effects, and restores them at the end.
 class IsolatedGradients {
  public:
-  // Sets a gradient to zero, to be restored.
+  // Saves a gradient and sets it to zero.
   void save(Value* value) {
     gradients_.emplace_back(value, value->grad);
     value->grad = 0.0;
   }
-  // The same for what a pass reaches; only the first time counts.
+  // The same for what the pass reaches, once each.
   void reach(Value* value) {
     double before = value->grad;
     if (value->code == LEAF) {
@@ -107,11 +108,11 @@ class IsolatedGradients {
   }
 
  private:
-  static constexpr uint8_t kSaved = 2;  // the mark of a leaf that has been reached
+  static constexpr uint8_t kSaved = 2;  // the mark of a saved leaf
   std::vector<std::pair<Value*, double>> gradients_;
 };
 
-// Sweeps without a trace: see IsolatedGradients.
+// The sink of a sweep without side effects: see IsolatedGradients.
 struct IsolatedSink {
   double gradient;
   bool zero_upstream;
@@ -125,7 +126,7 @@ struct IsolatedSink {
   void add(uint32_t, Value* value, double local, bool) { value->grad += local * gradient; }
 };
 
-// One node alone, as `_backward()` does it.
+// The sink for one node alone: `_backward()`.
 struct NodeSink {
   double gradient;
   bool zero_upstream;
@@ -148,10 +149,10 @@ struct LocalSink {
 
 // --- changed values ---------------------------------------------------------------------------------------------
 
-// Whether nothing that this thread's nodes may have used was changed since.
+// Whether no value that this thread's nodes may have used has changed since.
 bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_change_position(); }
 
-// The node, or that operand of it, which does not have the data that it had when the node was recorded; else null.
+// Returns the node, or the operand of it, whose data has changed since the node was recorded; null if none has.
 Value* changed_at(Value* node) {
   const uint64_t position = creation_position(node);
   Value* changed = unchanged_since(node, position) ? nullptr : node;
@@ -161,14 +162,14 @@ Value* changed_at(Value* node) {
   return changed;
 }
 
-// False, with the exception set, when there is one.
+// Raises if there is one, and returns false.
 bool check_node(Value* node) {
   Value* changed = changed_at(node);
   if (changed) raise_changed(changed, data_used_at(changed, creation_position(node)));
   return !changed;
 }
 
-// The same for everything that root depends on, before a pass adds anything to any gradient.
+// The same for everything that root depends on, before a pass changes any gradient.
 bool check_graph(Value* root) {
   if (nothing_changed(this_tape())) return true;
   return uninterrupted([&](Interrupt& interrupt) {
@@ -187,7 +188,7 @@ bool check_graph(Value* root) {
 
 // --- derivatives written by users -----------------------------------------------------------------------------
 
-// What a node's derivative is when it is not a row of the table.
+// Whether a node's derivative is Python code instead of a rule of the table.
 bool has_python_rule(Value* node) {
   if (node->code == USER) {
     const Extra* extra = node->extra;
@@ -209,13 +210,13 @@ Ref python_rule(Value* node) {
   return Ref();
 }
 
-// Add one node's contributions to its operands by the table's rule or its local derivatives.
+// Adds one node's contributions to its operands, by the table's rule or its given local derivatives.
 void apply_rule(Value* node) {
   NodeSink sink{node->grad, node->grad == 0.0};
   differentiate(node, sink);
 }
 
-// The same by whatever its rule is; false with an exception set.
+// The same by any kind of rule; false with an exception set.
 bool apply_vjp(Value* node) {
   if (!has_python_rule(node)) {
     // Users' functions that ran earlier in this pass may have changed a number.
@@ -228,11 +229,10 @@ bool apply_vjp(Value* node) {
   return function && Ref(PyObject_CallNoArgs(function.get()));
 }
 
-// All nodes that root depends on, itself included, from the youngest to the oldest. `reach` marks what it
-// is given, and root first.
+// Collects the nodes that root depends on, including root, from the youngest to the oldest. `reach` marks its argument.
 template <class Reach>
 bool collect(Value* root, Interrupt& interrupt, std::vector<Ref>& order, Reach reach) {
-  order.clear();  // what an interrupted walk left
+  order.clear();  // an interrupted walk may have left nodes
   reach(root);
   return walk(root, interrupt, [&](Value* place) {
     Value* node = node_at(place);
@@ -242,7 +242,7 @@ bool collect(Value* root, Interrupt& interrupt, std::vector<Ref>& order, Reach r
   });
 }
 
-// The gradients of leaves before a pass, to be put back if it fails or is interrupted: a pass adds all or nothing.
+// The gradients of leaves before a pass, to be restored if it fails or is interrupted: a pass adds all or nothing.
 class GradientSnapshot {
  public:
   void keep(Value* leaf) {
@@ -250,7 +250,7 @@ class GradientSnapshot {
     before_.emplace_back(Ref::borrow(as_object(leaf)), leaf->grad);
     leaf->mark = kKept;
   }
-  // A walk is over: the marks have served.
+  // After the walk, the marks are no longer needed.
   void unmark() {
     for (auto& [leaf, gradient] : before_) as_value(leaf.get())->mark = 1;
   }
@@ -265,11 +265,11 @@ class GradientSnapshot {
   ~GradientSnapshot() { unmark(); }
 
  private:
-  static constexpr uint8_t kKept = 2;  // the mark of a leaf whose gradient is kept
+  static constexpr uint8_t kKept = 2;  // the mark of a leaf in the snapshot
   std::vector<std::pair<Ref, double>> before_;
 };
 
-// False when a user's function raised, or the user interrupted.
+// Applies all VJPs in order. False if a user function raised, or the user interrupted.
 bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
   for (const Ref& node : order) {
     if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
@@ -279,14 +279,14 @@ bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
   uint32_t count = 0;
   for (const Ref& node : order) {
     if (!apply_vjp(as_value(node.get()))) return false;
-    // Users' functions run between the nodes in any case, so a signal's handler may, too.
+    // User functions run between the nodes anyway, so a signal handler may, too.
     if ((++count & 0x3fff) == 0 && PyErr_CheckSignals() < 0) return false;
   }
   return true;
 }
 
-// A pass through users' functions, which are Python code and may do anything, a backward pass included: the order is
-// collected first, so that no mark is left while they run.
+// A pass with user-defined derivatives. User functions may do anything, even run a backward pass, so the order is
+// collected first: no mark is set while they run.
 bool push_through_users(Value* root, double seed) {
   std::vector<Ref> order;
   GradientSnapshot leaves;
@@ -327,7 +327,7 @@ bool need_value(PyObject* object, const char* where) {
   return false;
 }
 
-// Whether this thread may walk back from `root`.
+// Whether this thread may run a backward pass from `root`.
 bool may_walk(Value* root) {
   Tape* tape = this_tape();
   if (!tape || !flush_parameters()) return false;
@@ -336,10 +336,10 @@ bool may_walk(Value* root) {
   return false;
 }
 
-// In chunks: a pass over so many, half a million nodes, takes milliseconds.
+// In chunks: half a million nodes, which take milliseconds.
 constexpr uint64_t kLongPass = 2000;
 
-// Sweeps as SweepSink does, keeping each leaf's gradient before the first contribution.
+// Like SweepSink, but saves each leaf's gradient before its first contribution.
 struct UndoableSink : SweepSink {
   GradientSnapshot* leaves;
 
@@ -353,7 +353,7 @@ bool run_backward(Value* root, double seed) {
   BackwardLock lock;
   if (!lock) return false;
   reserve_scratch(this_tape());
-  seed += 0.0;  // -0.0 is added to a gradient of 0.0, too
+  seed += 0.0;  // -0.0 becomes 0.0
   if (!may_walk(root)) return false;
   if (root->code == LEAF) {
     root->grad += seed;
@@ -361,7 +361,7 @@ bool run_backward(Value* root, double seed) {
   }
   if (!check_graph(root)) return false;
   if (this_tape()->user_nodes > 0) return push_through_users(root, seed);
-  // A short pass is over before anybody could interrupt it. A long one keeps what it takes to undo it.
+  // A short pass need not be interruptible. A long one saves what is needed to undo it.
   if (chunk_of(root)->sequence - this_tape()->oldest->sequence < kLongPass) {
     Interrupt never;
     never.ignore();
@@ -378,7 +378,7 @@ bool run_backward(Value* root, double seed) {
   });
 }
 
-// A whole pass, on a graph that was checked, that leaves no trace once `saved` is gone.
+// A pass without side effects, on a checked graph: `saved` undoes it.
 bool run_pure(Value* root, double seed, IsolatedGradients& saved, Interrupt& interrupt) {
   reserve_scratch(this_tape());
   seed += 0.0;
@@ -404,7 +404,7 @@ PyObject* interior(PyObject*, PyObject* object) try {
   Value* root = as_value(object);
   std::vector<Ref> order;
   const bool collected = root->code == LEAF || uninterrupted([&](Interrupt& interrupt) {
-                           IsolatedGradients saved;  // reaching starts gradients at zero, and looking must not
+                           IsolatedGradients saved;  // reaching zeroes gradients: restore them
                            return collect(root, interrupt, order, [&](Value* value) { saved.reach(value); });
                          });
   if (!collected) return nullptr;
@@ -436,7 +436,7 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
     IsolatedGradients saved;
-    // What the pass does not reach has gradient zero.
+    // Inputs that the pass does not reach have gradient zero.
     for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
     if (!run_pure(as_value(object), seed, saved, interrupt)) return false;
     for (Py_ssize_t i = 0; i < count; ++i) {

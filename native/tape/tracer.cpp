@@ -1,4 +1,4 @@
-// What the tape tells the tracer of a pure trace: every number that would leave it, see src/retrograd/compiler.
+// How the tape tells the tracer of a pure trace about every number that would leave it; see src/retrograd/compiler.
 #include <cstdarg>
 
 #include "tape/value.hpp"
@@ -6,7 +6,7 @@
 namespace retrograd {
 namespace {
 
-// While the tracer is at work, what it reads itself is not reported.
+// While the tracer runs, what it reads itself is not reported.
 class AtWork {
  public:
   explicit AtWork(Tape* tape) : tape_(tape) { tape_->tracing = false; }

@@ -32,7 +32,7 @@ void raise_from(const char* function, const char* format, ...) {
 int is_number(PyObject* object) {
   if (PyFloat_Check(object) || PyLong_Check(object)) return 1;
   if (is_value(object)) return 0;
-  // NumPy's scalars, fractions: the question is rare, so it is asked of the function that the reference asks.
+  // NumPy scalars, fractions and the like are rare: ask the same Python function as the reference engine does.
   Ref module(PyImport_ImportModule("retrograd.engine.numbers"));
   Ref function(module ? PyObject_GetAttrString(module.get(), "is_number") : nullptr);
   Ref answer(function ? PyObject_CallFunctionObjArgs(function.get(), object, nullptr) : nullptr);
@@ -94,7 +94,7 @@ void release_operands(OperandList* block) {
 }
 
 namespace {
-// Extras of arena nodes, which have no room for a pointer.
+// The extras of arena nodes, which have no room for a pointer.
 std::unordered_map<const Value*, Extra*>& side_table() {
   static auto* table = new std::unordered_map<const Value*, Extra*>;
   return *table;
@@ -170,7 +170,7 @@ bool give_slot(Value* user_node) {
   user_node->source = 0;
   user_node->slot = slot;
   ++tape->user_nodes;
-  // Its children may be instances of a subclass with attributes, and those may lead back to it.
+  // Its children may be instances of a subclass with attributes that lead back to it.
   if (!PyObject_GC_IsTracked(as_object(user_node))) PyObject_GC_Track(as_object(user_node));
   return true;
 }
@@ -180,7 +180,7 @@ bool materialize(Value* node) {
   if (!is_op(node->code) || form == VALUES || row_of(node) == ROW_pow) return true;
   Value* constant = new_leaf(node->number, CONSTANT);
   if (!constant) return false;
-  if (form_of(node) != form) {  // a collection that the new leaf set off has looked at this node
+  if (form_of(node) != form) {  // the garbage collector ran for the new leaf, and visited this node
     Py_DECREF(as_object(constant));
     return true;
   }
@@ -199,7 +199,7 @@ ChangeScope::ChangeScope()
       oldest_(nobody_ ? UINT64_MAX : oldest_living_position()) {}
 
 namespace {
-// Drops the numbers that no living node used: one old node alone would otherwise keep all that came after it.
+// Drops the old numbers that no living node used: one old node would otherwise keep all later ones.
 void forget_unused(std::vector<Change>& history) {
   std::vector<Change> used;
   uint64_t from = 0;
@@ -218,7 +218,7 @@ bool ChangeScope::remember(Value* value) try {
   auto& history = extra->history;
   history.erase(history.begin(), std::find_if(history.begin(), history.end(),
                                               [&](const Change& change) { return change.until > oldest_; }));
-  // When nothing was recorded since the last change, nobody used the number between.
+  // If nothing was recorded since the last change, no node used the number in between.
   if (nobody_ || (!history.empty() && history.back().until == position_)) return true;
   if (history.size() == history.capacity()) forget_unused(history);
   history.push_back({position_, value->data});
@@ -249,7 +249,7 @@ void wait(Value* value) {
   waiting = value;
 }
 
-// Gives places in the arena back, chunk by chunk: neighbours mostly die together.
+// Frees slots chunk by chunk: neighbours mostly die together.
 class Places {
  public:
   ~Places() { flush(); }
@@ -271,7 +271,7 @@ class Places {
   uint32_t count_ = 0;
 };
 
-// Gives up one reference; true when it was the last one to an arena node, which the caller must free.
+// Drops one reference. True if it was the last one to an arena node, which the caller must free.
 bool release(Value* value) {
   if (Py_REFCNT(as_object(value)) == 1 && (value->flags & IN_ARENA)) return true;
   Py_DECREF(as_object(value));
@@ -356,8 +356,8 @@ int value_clear(PyObject* self) {
 // Nodes in the arena have no collector header; all others do.
 int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
 
-// Unlike that of any subclass, so that Python refuses to assign __class__ from one to the other: what is in the arena
-// can be nothing else.
+// Its layout differs from that of every subclass, so Python refuses to assign __class__ between them, and what is in
+// the arena can be nothing else.
 void value_free(void* self) { PyObject_GC_Del(self); }
 
 // --- construction --------------------------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return as_object(new_leaf(0.0, FRESH));
   }
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
-  PyObject* leaf = allocate(type, 0);  // zeros are an empty leaf, but for its mark
+  PyObject* leaf = allocate(type, 0);  // all zeros is an empty leaf, except for its mark
   if (!leaf) return nullptr;
   as_value(leaf)->mark = 1;
   as_value(leaf)->flags = FRESH;
@@ -390,7 +390,8 @@ Ref tuple_of(PyObject* sequence, const char* where) {
   return Ref(PySequence_Tuple(sequence));
 }
 
-// What Value(…) was given besides its number. It is read before anything is assigned, because reading runs users' code.
+// The arguments of Value(…) besides its number. They are all read before anything is assigned, because reading runs
+// user code.
 struct Given {
   std::vector<Ref> children;
   std::vector<double> partials;
@@ -429,7 +430,7 @@ struct Given {
   }
 };
 
-// Makes a new leaf a node of the user's. False with an exception set.
+// Turns a new leaf into a USER node. False with an exception set.
 bool become_node(Value* value, Tape* tape, Extra* extra, Given& given) {
   for (const Ref& child : given.children) {
     if (!is_foreign(as_value(child.get()), tape)) continue;
@@ -489,7 +490,7 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
   bool has_op = op && PyUnicode_GetLength(op) > 0, has_label = label && PyUnicode_GetLength(label) > 0;
   Extra* extra = has_op || has_label || !given.children.empty() ? need_extra(value) : find_extra(value);
   if (!extra && PyErr_Occurred()) return -1;
-  Ref old_label, old_op;  // which may run Python code as they die, so they go last
+  Ref old_label, old_op;  // freeing them may run Python code, so they go last
   if (extra) {
     old_label = std::exchange(extra->label, Ref::borrow(has_label ? label : nullptr));
     old_op = std::exchange(extra->op, Ref::borrow(has_op ? op : nullptr));
@@ -544,7 +545,7 @@ bool add_value_type(PyObject* module) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   value_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
   if (!value_type) return false;
-  // The module's reference would be the last; nodes in the arena count on the type without holding it.
+  // The module holds the last reference to the type: arena nodes rely on the type without a reference to it.
   Py_INCREF(reinterpret_cast<PyObject*>(value_type));
   static Value scratch;
   PyObject_Init(as_object(&scratch), value_type);

@@ -1,4 +1,4 @@
-// What every part of the native core knows of a Value: how it is made, what its operands are, how errors are raised.
+// What all native code knows about a Value: how it is created, its operands, and how errors are raised.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ inline bool is_value(PyObject* object) {
 inline Form form_of(const Value* node) { return static_cast<Form>(node->code & 3); }
 inline Row row_of(const Value* node) { return is_op(node->code) ? static_cast<Row>(node->code >> 2) : ROW_NONE; }
 
-// The operands of a node with more than two, kept beside it. A softmax's outputs share one.
+// The operands of a node with more than two, stored beside it. All outputs of a softmax share one list.
 struct OperandList {
   uint32_t references;
   uint32_t count;
@@ -39,10 +39,10 @@ struct Change {
   double data;
 };
 
-// What few nodes have: kept by leaves and USER nodes themselves, by others in a side table.
+// Rarely used fields. Leaves and USER nodes point to theirs; other nodes have them in a side table.
 struct Extra {
   Ref label;
-  Ref op;        // the user's name of a USER node's operation
+  Ref op;        // the name that the user gave the operation of a USER node
   Ref backward;  // the user's function
   std::vector<Change> history;
   std::vector<Value*> children;  // of a USER node, owned
@@ -54,8 +54,8 @@ Extra* find_extra(const Value* value);  // null when there is none
 Extra* need_extra(Value* value);        // null with MemoryError set
 void drop_extra(Value* value);
 
-// Leaves ever made, modulo 2^32. A leaf keeps in `source` how many there were with it, so that two can be told apart by
-// age.
+// The number of leaves created so far, modulo 2^32. A leaf keeps its number in `source`, so that the ages of two leaves
+// can be compared.
 inline uint32_t births = 0;
 inline void give_birth(Value* leaf) { leaf->source = ++births; }
 inline bool born_after(const Value* leaf, uint32_t births_then) {
@@ -64,20 +64,21 @@ inline bool born_after(const Value* leaf, uint32_t births_then) {
 
 // New Values, with one reference; null with an exception set.
 Value* new_leaf(double data, uint8_t flags = 0);
-bool give_slot(Value* user_node);  // a USER node's place in the order
+bool give_slot(Value* user_node);  // reserves a USER node's position in the order of creation
 
-// Compiled programs and optimizers keep the numbers of leaves in arrays for as long as nobody looks (see
-// parameters/parameter_buffer.hpp). Whatever Python calls to look at a Value, or to compute with one, settles first:
-// afterwards the Values hold what the arrays held. False with an exception set.
-extern size_t dirty_buffers;  // how many buffers are ahead of their Values
+// Compiled programs and optimizers keep the numbers of leaves in arrays (parameters/parameter_buffer.hpp). Every entry
+// from Python that reads a Value or computes with one flushes them first, so that the Values hold the present numbers.
+// False with an exception set. These functions are defined in parameters/: the tape calls them, and knows nothing else
+// of buffers.
+extern size_t dirty_buffers;  // buffers whose numbers are newer than their Values
 bool flush_all();
 inline bool flush_parameters() { return dirty_buffers == 0 || flush_all(); }
 void forget_leaf(Value* leaf);  // a leaf that is in a buffer
 
 inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
 
-// Assigns `.data`, remembering the old number for the nodes that used it. One scope may change many values,
-// as long as nothing is recorded meanwhile.
+// Assigns `.data` and remembers the old number for nodes that used it. One scope may change many values, as long as
+// nothing is recorded meanwhile.
 class ChangeScope {
  public:
   ChangeScope();
@@ -94,11 +95,11 @@ class ChangeScope {
  private:
   bool remember(Value* value);
 
-  bool nobody_;        // no node is alive that could have used an old number
-  uint64_t position_;  // from where on the new numbers hold
+  bool nobody_;        // no living node can have used an old number
+  uint64_t position_;  // the new numbers are valid from here
   uint64_t oldest_;    // no living node is older
 };
-// The bits that `value` had when the node at `position` was recorded.
+// The data that `value` had when the node at `position` was recorded.
 double data_used_at(const Value* value, uint64_t position);
 
 inline uint64_t creation_position(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
@@ -115,7 +116,7 @@ inline bool unchanged_since(const Value* operand, uint64_t position) {
   return same_bits(operand->data, data_used_at(operand, position));
 }
 
-// Turn the operand that is a number into a constant Value, once and for all.
+// Turns the operand that is a plain number into a constant Value, permanently.
 bool materialize(Value* node);
 
 // Call visit(Value*) for each operand that is a Value, in order.
@@ -135,24 +136,24 @@ void each_operand(const Value* node, Visit&& visit) {
   for (uint32_t i = 0; i < node->operand_list->count; ++i) visit(node->operand_list->operands[i]);
 }
 
-// Errors, whose sentences are written in src/retrograd/errors.py. `format` builds a tuple. Each sets the exception.
+// Errors. Their sentences are in src/retrograd/errors.py. `format` builds a tuple. Each function sets the exception.
 void raise_from(const char* function, const char* format, ...);
 inline void raise_changed(const Value* value, double used) {
   raise_from("changed_value", "(Od)", as_object(value), used);
 }
 
-// Whether a pure trace of this thread is being made: a number that leaves it would be stale in a replay.
+// Whether this thread records a pure trace. A number that leaves the trace would be stale in the compiled program.
 inline bool tracing() { return current_tape && current_tape->tracing; }
-// The answer of the tracer's method, which is called with `subject` and what `format` (a tuple) builds; NotImplemented
-// means: go on as ever. Null with an exception set.
+// Calls the tracer's method with `subject` and what `format` (a tuple) builds. The answer NotImplemented means: proceed
+// as usual. Null with an exception set.
 PyObject* ask_tracer(const char* method, PyObject* subject, const char* format = nullptr, ...);
-// Whether the tracer takes over a call of the op table's row `name`, asked through its method "call" or "reduce"; if
-// so, `result` is its answer, null with an exception set.
+// Whether the tracer takes over a call of the op `name`, asked through its method "call" or "reduce". If so, `result`
+// is its answer, null with an exception set.
 bool traced_call(const char* method, const char* name, PyObject* const* arguments, Py_ssize_t count, PyObject** result);
-// Tells the tracer that `what` happens, which no replay would do or see; false with an exception set.
+// Tells the tracer that `what` happens, which the compiled program would not do or see. False with an exception set.
 bool tell_tracer(const char* what);
 
-// Whether `object` is a real number, as src/retrograd/numeric.py says: 1, 0, or -1 with an exception set.
+// Whether `object` is a real number, as src/retrograd/engine/numbers.py defines it: 1, 0, or -1 with an exception set.
 int is_number(PyObject* object);
 // 1 and the number; 0 when `object` is no real number; -1 with an exception set.
 int read_number(PyObject* object, double* number);
@@ -161,7 +162,7 @@ bool need_number(PyObject* object, double* number, const char* where);
 
 bool add_value_type(PyObject* module);
 
-// Methods and slots of the type, written beside what they do.
+// Methods and slots of the type, defined beside what they do.
 extern PyMethodDef record_methods[];
 extern PyType_Slot record_slots[];
 PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords);

@@ -1,4 +1,4 @@
-// Visiting what a value depends on, from young to old, by the marks on the tape.
+// Walks what a value depends on, from young to old, by the marks on the tape.
 #pragma once
 
 #include <new>
@@ -7,7 +7,7 @@
 
 namespace retrograd {
 
-// Marks a node of the table as reached; false when it was already, as leaves always are.
+// Marks a node with an op as reached. False if it was marked already, as leaves always are.
 inline bool mark_op(Value* node) {
   if (node->mark) return false;
   node->mark = 1;
@@ -15,13 +15,13 @@ inline bool mark_op(Value* node) {
   return true;
 }
 
-// The same where users' nodes may be about, whose place is elsewhere.
+// The same if there may be USER nodes, whose mark is on their slot.
 inline bool mark_any(Value* node) { return mark_op(node->code == USER ? node->slot : node); }
 
 inline Value* node_at(Value* place) { return place->code == SLOT ? place->a : place; }
 
-// Calls visit(Value*) for each operand that existed before the node. One that did not is a subclass instance which
-// was used before its __init__ made it a node: it was a leaf then, and nothing differentiable back through it.
+// Calls visit(Value*) for each operand that existed before the node. One that did not is an instance of a subclass that
+// was used before its __init__ made it a node: it was a leaf then, and no gradient passes through it.
 template <class Visit>
 void each_older_operand(const Value* node, const Value* place, Visit&& visit) {
   each_operand(node, [&](Value* operand) {
@@ -30,20 +30,20 @@ void each_older_operand(const Value* node, const Value* place, Visit&& visit) {
   });
 }
 
-// Ctrl-C during a long walk. Its handler is Python code, which may do anything, a backward pass included: it must
-// not run while marks are set. So the walk only asks whether the signal came, and ends early; once every mark is
-// cleared and every gradient restored, `deliver` lets the handler run.
+// Ctrl-C during a long walk. Its handler is Python code, which may even run a backward pass, so it must not run while
+// marks are set. The walk only asks whether the signal came, and ends early; once all marks are cleared and all
+// gradients restored, `deliver` runs the handler.
 class Interrupt {
  public:
-  // Asked at every chunk; looks at every 64th, which is every 20,000 nodes or 100 microseconds.
+  // Called for every chunk; checks at every 64th, that is every 20,000 nodes or 100 microseconds.
   bool came() {
     if (!came_ && !ignored_ && (++chunks_ & 63) == 0) came_ = PyOS_InterruptOccurred() != 0;
     return came_;
   }
   bool pending() const { return came_; }
-  // For a walk that is over at once.
+  // For a short walk, which need not be interrupted.
   void ignore() { ignored_ = true; }
-  // True when the handler let the program go on, and the walk is to be begun anew; else its exception is set.
+  // Runs the handler. True if it returned: the caller repeats the walk. Else its exception is set.
   bool deliver() {
     came_ = false;
     PyErr_SetInterrupt();
@@ -84,7 +84,7 @@ bool walk(Value* root, Interrupt& interrupt, Visit&& visit) {
   return going;
 }
 
-// Runs `attempt` until it succeeds or fails for another reason than an interrupt whose handler let the program go on.
+// Repeats `attempt` after interrupts whose handler returns. False if it fails for another reason.
 template <class Attempt>
 bool uninterrupted(Attempt&& attempt) {
   for (;;) {

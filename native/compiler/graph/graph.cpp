@@ -28,7 +28,7 @@ Id Graph::literal(double number) {
 
 namespace {
 
-// Numbers kept in the `source` field of values while the tape is read, and put back afterwards.
+// Borrows the `source` field of Values to hold their Ids while the tape is read; restores it at the end.
 class Scratch {
  public:
   explicit Scratch(size_t expected) { saved_.reserve(expected); }
@@ -56,7 +56,7 @@ class Lifter {
     collect(roots);
     Scratch scratch(nodes_.size() + 1024);
     count_uses(roots);
-    // No leaf has a number yet.
+    // Clear the field: zero means "no Id yet".
     for (auto& [value, uses] : uses_) scratch.set(value, 0);
     for (Value* input : inputs) {
       if (!uses_.count(input)) scratch.set(input, 0);
@@ -69,7 +69,7 @@ class Lifter {
   }
 
  private:
-  // What the roots depend on, oldest first.
+  // Collects what the roots depend on, oldest first.
   void collect(std::span<Value* const> roots) {
     Value* youngest = nullptr;
     for (Value* root : roots) {
@@ -108,7 +108,7 @@ class Lifter {
     return found == selections_.end() ? nullptr : found->second;
   }
 
-  // How many references to each leaf the graph holds, and its trace does.
+  // Counts the references to each leaf that the graph and its trace hold.
   void count_uses(std::span<Value* const> roots) {
     std::unordered_map<const OperandList*, bool> seen;
     for (Value* node : nodes_) {
@@ -119,7 +119,7 @@ class Lifter {
     }
     std::unordered_set<const void*> tuples;
     for (auto& [node, selection] : selections_) {
-      if (!followed_.count(node)) count_operands(selection->node);  // nothing depends on it
+      if (!followed_.count(node)) count_operands(selection->node);  // no root depends on it
       if (!tuples.insert(selection->shared).second) continue;
       for (Value* candidate : selection->candidates) count(candidate);
     }
@@ -184,7 +184,7 @@ class Lifter {
     graph_.values.back() = node;
   }
 
-  // The operands that the outputs of one softmax share.
+  // One node for the operands that all outputs of one softmax share.
   Id shared_block(Value* node, Scratch& scratch) {
     auto [found, fresh] = blocks_.try_emplace(node->operand_list);
     if (!fresh) return found->second;
@@ -195,7 +195,7 @@ class Lifter {
 
   uint64_t since_;
   std::unordered_map<const Value*, const Selection*> selections_;
-  std::unordered_set<const Value*> followed_;  // those of their nodes that the roots depend on
+  std::unordered_set<const Value*> followed_;  // selections that the roots depend on
   std::unordered_map<Value*, Py_ssize_t> uses_;
   std::unordered_map<const OperandList*, Id> blocks_;
   std::vector<Value*> nodes_;
@@ -210,7 +210,7 @@ Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::s
   return Lifter(selections, since).run(roots, inputs);
 }
 
-// --- fewer rows ------------------------------------------------------------------------------------------------
+// --- expansion -------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -254,7 +254,7 @@ class Expander {
         const Shares shares = shares_of(ids);
         return add(ROW_add, {shares.largest, add(ROW_log, {shares.sum})});
       }
-      case ROW_BLOCK: blocks_.emplace(i, shares_of(ids)); return Id();  // nobody asks
+      case ROW_BLOCK: blocks_.emplace(i, shares_of(ids)); return Id();  // no node reads its value
       case ROW_softmax: {
         const Shares& shares = blocks_.at(from_.operands_of(i)[0].index());
         return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
@@ -268,7 +268,7 @@ class Expander {
     }
   }
 
-  // Whether multiplying by the inverse is dividing: of powers of two.
+  // Whether multiplying by 1/number gives the same bits as dividing: true for powers of two.
   static bool has_inverse(double number) {
     int exponent;
     return std::fabs(std::frexp(number, &exponent)) == 0.5 && std::fabs(number) < 0x1p1000 &&
@@ -286,7 +286,7 @@ class Expander {
     Id largest, sum;
     std::vector<Id> exponentials;
   };
-  // exp(a - m) of each operand and their sum, where no gradient differentiable through the largest, m.
+  // exp(a - m) of each operand, and their sum; m, the largest operand, is treated as a constant.
   Shares shares_of(const std::vector<Id>& ids) {
     Shares shares;
     shares.largest = add(ROW_LARGEST, ids);

@@ -1,10 +1,10 @@
 // The scalar graph: what one run of the user's function computed, in flat arrays. Every pass of the compiler reads it.
 //
-//   tape --lift--> Graph --expand--> Graph --terms--> Terms --reroll--> Program --lower--> Calls --> kernels
+//   tape --lift--> Graph --expand--> Graph --reductions--> Terms --reroll--> Program --lower--> KernelCalls
 //
-// A Graph keeps the tape's order of creation, so operands come before results. What it names, it names by an Id:
-// a leaf (a Value that no operation made), a literal (a number in the program, one for each place that uses
-// it), or a node (the result of an operation).
+// A Graph keeps the tape's order of creation, so operands come before results. An Id names one value of the graph: a
+// leaf (a Value that no operation made), a literal (a number in the program, one for each place that uses it), or a
+// node (the result of an operation).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace retrograd::compiler {
 
-// What a value of the graph is called: two bits of kind and an index.
+// Names a value of the graph: two bits of kind and an index.
 class Id {
  public:
   enum Kind : uint32_t { LEAF, LITERAL, NODE };
@@ -41,31 +41,32 @@ class Id {
   uint32_t bits_ = 0;
 };
 
-// Rows that only a graph has, after those of the op table: a choice among its operands by a run-time index,
+// Ops that only a graph has, numbered after those of the op table. SELECT picks one of its operands by a run-time
+// index.
 constexpr uint16_t ROW_SELECT = ROW_COUNT;
-// and the operands that the outputs of one softmax share, which has no value of its own.
+// The operands that all outputs of one softmax share. It has no value of its own.
 constexpr uint16_t ROW_BLOCK = ROW_COUNT + 1;
-// The first of its operands that no other is larger (or smaller) than, as Python's own max (and min) choose it.
+// The operand that Python's own max (or min) returns: the first that no other is larger (smaller) than.
 constexpr uint16_t ROW_FIRST_MAX = ROW_COUNT + 2;
 constexpr uint16_t ROW_FIRST_MIN = ROW_COUNT + 3;
-// The largest of its operands, through which no gradient differentiable.
+// The largest operand, treated as a constant by the backward pass.
 constexpr uint16_t ROW_LARGEST = ROW_COUNT + 4;
 
-// Something about the user's function that the compiler does not handle; function.py then runs it eagerly and counts.
+// The function uses something that the compiler does not handle. Python then runs the function eagerly and counts it.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct Graph {
   std::vector<Value*> leaves;    // borrowed
-  std::vector<double> literals;  // their numbers in the run that was recorded
-  std::vector<uint16_t> rows;    // of each node
-  std::vector<uint32_t> first;   // where a node's operands begin; one more than there are nodes
+  std::vector<double> literals;  // their numbers in the recorded run
+  std::vector<uint16_t> rows;    // the op of each node
+  std::vector<uint32_t> first;   // where each node's operands begin; one entry more than there are nodes
   std::vector<Id> operands;
-  std::vector<uint32_t> extra;       // of a softmax, which output; of a SELECT, its slot
-  std::vector<uint32_t> source;      // the user's line, as src/retrograd/sources.py numbers it; 0 unknown
-  std::vector<Id> roots;             // the result, then what the guards compare
-  std::vector<const Value*> values;  // of each node of the tape, for those who look inside; to be compared only
+  std::vector<uint32_t> extra;       // of a softmax: which output; of a SELECT: its index argument
+  std::vector<uint32_t> source;      // the user's source line of each node; 0 if unknown
+  std::vector<Id> roots;             // the result, then the values that guards compare
+  std::vector<const Value*> values;  // the tape node of each graph node, for inspection; may dangle, so only compare it
 
   size_t size() const { return rows.size(); }
   std::span<const Id> operands_of(size_t node) const {
@@ -76,25 +77,25 @@ struct Graph {
   Id literal(double number);
 };
 
-// A node whose value is one of several: chosen by the index argument in `slot`, or the first largest or smallest.
+// A node that takes one of several values: chosen by the index argument `slot`, or the first largest or smallest.
 struct Selection {
   Value* node;
   uint16_t row;  // ROW_SELECT, ROW_FIRST_MAX or ROW_FIRST_MIN
   uint32_t slot;
   std::vector<Value*> candidates;
-  const void* shared;  // the same for selections from one tuple of candidates, which holds a reference to each
+  const void* shared;  // equal for selections from the same tuple of candidates, which holds one reference to each
 };
 
-// Reads everything that `roots` depend on from the tape. Leaves that nothing outside the graph can reach any more are
-// numbers of the program: they become literals, unless they are among `inputs`, which come first among the leaves.
-// Besides the graph itself, the caller holds one reference to each root, two to the first, and those of `selections`.
-// Throws Unsupported for nodes that a user made, and for those that were there before the position `since`.
+// Copies everything that `roots` depend on from the tape. A leaf that only the graph still refers to cannot change
+// between calls, so it becomes a literal, unless it is one of `inputs`, which come first among the leaves.
+// "Only the graph" is decided by reference counts: besides the graph's own references, the caller must hold exactly one
+// reference to each root, two to the first, and those of `selections`.
+// Throws Unsupported for nodes with a user-defined derivative, and for nodes created before the position `since`.
 Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
            uint64_t since);
 
-// The same graph in fewer rows: mean, prod, logsumexp and softmax become what they are computed from, by formulas that
-// neither overflow nor divide by zero where the originals do not; a division by a literal power of two becomes a
-// multiplication. `renamed`, if given, gets what each node is called in the new graph.
+// Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, and
+// division by a power of two becomes multiplication. `renamed`, if given, receives the new Id of each old node.
 Graph expand(const Graph& graph, std::vector<Id>* renamed = nullptr);
 
 }  // namespace retrograd::compiler

@@ -6,8 +6,8 @@
 namespace retrograd::compiler {
 namespace {
 
-// What a call may spend on looking, in units of about two nanoseconds: on all, if they are few, else on the outermost
-// ones and on some of the others.
+// The cost that a call may spend on checks, in units of about two nanoseconds: for all locations if they are few, else
+// for the hot ones and for a sample.
 constexpr size_t kFew = 256, kHot = 96, kSample = 16;
 
 size_t size_of(PyObject* object) {
@@ -19,11 +19,11 @@ size_t size_of(PyObject* object) {
   return static_cast<size_t>(size);
 }
 
-// What the stable ABI has no function for, or only slow ones.
+// Functions that the stable ABI lacks, or has only slow ones for.
 traverseproc traverse_cell = nullptr;
 descrgetfunc descriptor_get = nullptr;
 
-// Where PyDict_Next must begin to find a key at once; it is probably at `likely` or behind.
+// The position from which PyDict_Next finds a key at once; probably at `likely` or after it.
 Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t likely) {
   PyObject *key, *item;
   Py_ssize_t at = likely;
@@ -33,7 +33,7 @@ Py_ssize_t position_of_key(PyObject* dict, PyObject* name, Py_ssize_t likely) {
   return likely == 0 ? 0 : position_of_key(dict, name, 0);
 }
 
-// Whether both are the same number or text, boxed anew.
+// Whether both are equal numbers or strings in different objects.
 bool same_scalar(PyObject* one, PyObject* other) {
   if (Py_TYPE(one) != Py_TYPE(other)) return false;
   if (PyFloat_CheckExact(one)) return same_bits(PyFloat_AsDouble(one), PyFloat_AsDouble(other));
@@ -55,7 +55,7 @@ std::unique_ptr<DependencyGuards> DependencyGuards::read(PyObject* places) {
   return captured;
 }
 
-// Chooses the places at which every call looks: all of them, or the outermost ones where there are many.
+// Chooses the hot locations: all of them, or the outermost ones if there are many.
 void DependencyGuards::choose() {
   size_t all = 0, spent = 0;
   for (const Location& place : locations_) all += cost_of(place);
@@ -70,7 +70,7 @@ void DependencyGuards::choose() {
 
 size_t DependencyGuards::cost_of(const Location& place) const {
   switch (place.kind) {
-    case NAMED: return held_[place.first].object ? 4 : 8;  // what is not there is looked up
+    case NAMED: return held_[place.first].object ? 4 : 8;  // a missing name costs a lookup
     case SHARED: return 12;
     case SLOT: return 6;
     case ITEMS: return 4 + place.count;
@@ -120,7 +120,7 @@ void DependencyGuards::keep(PyObject* object) {
   held_.push_back({object, dies ? Ref() : Ref::borrow(object)});
 }
 
-// What is in a place that holds one thing; nothing if there is none.
+// The contents of a location that holds one object; null if there is none.
 Ref DependencyGuards::content(const Location& place) {
   PyObject* object = place.object.get();
   Ref found;
@@ -156,7 +156,7 @@ bool DependencyGuards::same_location(const Location& place) {
   switch (place.kind) {
     case ENTRY:
     case NAMED: {
-      // Where it was found before, it mostly still is.
+      // It is usually still at the same position.
       PyObject *key, *item;
       Py_ssize_t at = place.position;
       const bool found = PyDict_Next(place.object.get(), &at, &key, &item) && key == place.name.get();
@@ -210,7 +210,7 @@ bool DependencyGuards::check() {
   return sampled_.empty() || check_sample();
 }
 
-// What is in a place now and was not before.
+// The new contents of a location.
 PyObject* DependencyGuards::others(const Location& place) {
   Ref list(PyList_New(0));
   if (!list || place.kind == SIZE) return list.release();

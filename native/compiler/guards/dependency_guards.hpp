@@ -1,9 +1,9 @@
-// What a function can reach beside its arguments: the variables that it closes over or names, and what lists,
-// dictionaries and objects hold there. src/retrograd/compiler/reach.py finds the places; here they are looked at. A
-// pure program stands for its function as long as every place holds what it held when the function was traced.
+// Guards on captured state: the variables that a function closes over or names, and what lists, dictionaries and
+// objects hold there. dependencies.py finds these locations; this class checks them. A specialization is valid while
+// every location holds what it held when the function was traced.
 //
-// Every call looks: at all places where they are few; else at the first ones always, at some of the others in turn, and
-// at all of them when a Value was made since, because what takes another's place is nearly always new.
+// A call checks all locations if they are few. Otherwise it checks the first ones and a sample of the others, and all
+// of them if a Value was created since, because what replaces an object is nearly always new.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@ namespace retrograd::compiler {
 
 class DependencyGuards {
  public:
-  // From a list of tuples (kind, object, name), the outermost places first: ("items", list, None),
-  // ("size", list, dict, set or deque, None), ("entry", dict, key), whose place in the order counts,
-  // ("named", dict, key), ("shared", class or function, attribute), ("slot", object, descriptor) and
-  // ("cell", cell, None). What they hold now is what they shall hold. Null with an exception set.
+  // From a list of tuples (kind, object, name), outermost locations first: ("items", list, None), ("size", list, dict,
+  // set or deque, None), ("entry", dict, key), which must keep its position, ("named", dict, key), ("shared", class or
+  // function, attribute), ("slot", object, descriptor) and ("cell", cell, None). Their present contents are what later
+  // checks expect. Null with an exception set.
   static std::unique_ptr<DependencyGuards> read(PyObject* places);
 
-  // Whether everything that one call looks at is as it was.
+  // The check of one call: whether the locations that it looks at are unchanged.
   bool check();
-  // Whether somebody is looking, which may run users' code: whoever replaces this must keep it until nobody is.
+  // True while a check is running. A check may call user code that replaces this object; keep the old one alive until
+  // it returns.
   bool busy() const { return active_checks_ > 0; }
 
-  // Looks at everything: a list of (place, whether every call looks there, [what is there and was not before]). Null
-  // with an exception set.
+  // Checks everything: a list of (location, whether every call checks it, [new contents]). Null with an exception set.
   PyObject* violations();
-  // Whether a leaf is younger than the last look at everything: it cannot have been in any place unnoticed.
+  // Whether a leaf is younger than the last full check: it cannot have been in any location unnoticed.
   bool newer(const Value* leaf) const { return born_after(leaf, since_); }
 
-  // How often every place has been looked at, in one call or in turn.
+  // How often all locations have been checked, in one call or by samples.
   uint64_t rounds() const { return rounds_; }
   // For the garbage collector: what this refers to.
   int traverse(visitproc visit, void* arg) const;
@@ -42,17 +42,17 @@ class DependencyGuards {
   struct Location {
     Kind kind;
     Ref object, name;
-    Py_ssize_t position = 0;      // in a dictionary, where PyDict_Next found it
-    size_t first = 0, count = 0;  // its things; of a SIZE, how many there are
+    Py_ssize_t position = 0;      // in a dictionary: where PyDict_Next found it
+    size_t first = 0, count = 0;  // its contents; of a SIZE, the size
   };
-  // What was in a place. A Value may die, which the stores notice (ParameterBuffer::broken), so its address alone is
-  // kept.
+  // What a location held. A Value may be freed, which its parameter buffer notices (ParameterBuffer::invalid), so only
+  // its address is kept.
   struct Held {
     PyObject* object;
     Ref held;
   };
 
-  // Counts as looking for as long as it lives.
+  // Counts a running check.
   class CheckScope {
    public:
     explicit CheckScope(DependencyGuards* captured) : captured_(captured) { ++captured_->active_checks_; }
@@ -78,11 +78,11 @@ class DependencyGuards {
 
   std::vector<Location> locations_;
   std::vector<Held> held_;
-  std::vector<uint32_t> hot_, sampled_;  // places at which every call looks, and those that have their turns
-  size_t next_sample_ = 0, within_ = 0;  // the one of these, and the thing of it, that is next
+  std::vector<uint32_t> hot_, sampled_;  // locations that every call checks, and those that calls sample
+  size_t next_sample_ = 0, within_ = 0;  // the next location to sample, and the item of it
   uint64_t rounds_ = 1;
   int active_checks_ = 0;
-  uint32_t since_ = 0;  // leaves born when all places were looked at
+  uint32_t since_ = 0;  // leaves born at the last full check
 };
 
 }  // namespace retrograd::compiler

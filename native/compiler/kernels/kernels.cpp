@@ -1,4 +1,4 @@
-// The kernels that every row of the op table has, one number at a time, and the choice of an instruction set.
+// The portable kernels, which support every op of the table, and the choice of an instruction set.
 #include "compiler/kernels/kernels.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const T* in(const KernelCall& call, int i) {
 }
 const int32_t* list(const KernelCall& call, int i) { return static_cast<const int32_t*>(call.p[i]); }
 
-// Calls body(offsets) for each iteration of the five loops, where offsets[w] is that of the w-th kind of operand.
+// Calls body(offsets) for each iteration of the five loops; offsets[w] is that of operand w.
 template <class Body>
 void each(const KernelCall& call, Body body) {
   int64_t o[4];
@@ -56,8 +56,8 @@ void each(const KernelCall& call, Body body) {
   }
 }
 
-// Each row as y = call(a, b, c), whether that is outside its domain, and its partials where they are not structurally
-// zero. `operands` are a, b and c.
+// For each op: y = call(a, b, c), whether that is outside its domain, and the partials that are not structurally zero.
+// `operands` are a, b and c.
 template <class R>
 struct Row3 {
   static constexpr int arity = 1;
@@ -116,7 +116,7 @@ bool map(const KernelCall& call) {
   return outside;
 }
 
-// What the partials of a row may look at: all operands that a row of two has, and the condition of a row of three.
+// The operands that an op's partials may read: both of two, and the condition of three.
 template <class T, class R>
 bool map_back(const KernelCall& call) {
   T* d = out<T>(call);
@@ -132,7 +132,7 @@ bool map_back(const KernelCall& call) {
   return false;
 }
 
-// For each member of a batch and each entry of its lists, body(entry, result): where they are from the first.
+// Calls body(entry, result) for each batch element and each entry of its lists; both are offsets.
 template <class Body>
 void each_entry(const KernelCall& call, Body body) {
   for (int64_t m = 0; m < call.n[3]; ++m) {
@@ -209,7 +209,7 @@ bool scatter(const KernelCall& call) {
   return false;
 }
 
-// Candidates in a list of addresses: p[1] and p[2] are the bases of values and gradients, p[6] the list.
+// SELECT with a list of candidate addresses: p[1] and p[2] are the bases of values and gradients, p[6] the list.
 template <class T, bool back>
 bool select_pooled(const KernelCall& call) {
   const auto *indices = list(call, 5), *addresses = list(call, 6);

@@ -5,7 +5,7 @@
 namespace retrograd::compiler {
 namespace {
 
-// Loops in which the target stands still must all be inside the kernel's own sum.
+// Whether a call can store: loops in which the target does not move must all be inside the kernel's own sum.
 bool can_store(const KernelCall& call) {
   int inside = 1;  // how many of the innermost loops the kernel sums before it stores
   switch (call.kernel) {
@@ -55,12 +55,13 @@ bool FirstWrites::is_workspace(uint32_t region) const {
   return kind == RegionKind::VALUE || kind == RegionKind::INPUT;
 }
 
-// Of all members.
+// For all batch elements.
 Address FirstWrites::length_of(uint32_t region) const {
   return lowered_.strips.room(program_, region) * (lowered_.stride[region] ? batch_size_ : 1);
 }
 
-// The result's gradient is set before the pass, or added to if it is a parameter's; what guards compare is no result.
+// The result's gradient is the seed: set before the pass, or added if the result is a parameter. Other roots serve
+// guards only.
 void FirstWrites::start() {
   written_.assign(static_cast<size_t>(lowered_.size), false);
   added_.assign(static_cast<size_t>(lowered_.size), false);
@@ -95,7 +96,7 @@ void FirstWrites::record(LoweredCall& lowered, const StripPosition& position) {
   if (lowered.spaces[0] != Space::GRADIENTS) return;
   const uint32_t region = lowered_.region_at(lowered.at[0]);
   const StripPlan& strips = lowered_.strips;
-  // What several strips add to is added to by the first one, too.
+  // Several strips add to the same gradient, so the first one must add, too.
   const bool fresh = can_store(call) && (!position.in_strip || strips.contracted(region)) && first_and_once(lowered);
   if (fresh) {
     if (is_workspace(region)) {
@@ -124,7 +125,7 @@ void FirstWrites::record_list(const LoweredCall& lowered, int pointer) {
   }
 }
 
-// What is chosen is known only when it runs: any candidate may be added to.
+// The choice is made at run time: any candidate may be added to.
 void FirstWrites::record_candidates(const Instruction& instruction) {
   const View& x = instruction.views[0];
   if (instruction.through_pool) {
@@ -135,7 +136,7 @@ void FirstWrites::record_candidates(const Instruction& instruction) {
   for (size_t i = 0; i < static_cast<size_t>(length_of(x.region)); ++i) add_to(begin + i);
 }
 
-// Whether all targets are new, and each is written once.
+// Whether no target was written before, and each is written once.
 bool FirstWrites::first_and_once(const LoweredCall& lowered) {
   bool fresh = true;
   seen_.clear();
@@ -174,7 +175,7 @@ bool FirstWrites::needs_zero(uint32_t region, Address at) const {
   return false;
 }
 
-// Whether an element of a local region is of iterations that a last strip has not.
+// Whether an element of a contracted region belongs to iterations beyond a short last strip.
 bool FirstWrites::beyond_strip(uint32_t region, Address offset, const StripPosition& position) const {
   if (!position.in_strip) return false;
   const Address size = lowered_.strips.size;

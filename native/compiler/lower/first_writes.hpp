@@ -1,12 +1,12 @@
-// Which gradients a backward pass has written so far: the first contribution to one is stored, and not added to a zero,
-// where that is safe.
+// First-write analysis: the first contribution to a gradient is stored instead of added to zero, where that is safe.
+// The rest must be zeroed before the pass.
 #pragma once
 
 #include "compiler/lower/lower.hpp"
 
 namespace retrograd::compiler {
 
-// Where in a pass a call is: in no strip, or in the one that begins at iteration `first`.
+// Where in a pass a call is: outside of strips, or in the strip that begins at iteration `first`.
 struct StripPosition {
   bool in_strip = false;
   uint32_t first = 0, iterations = 0;
@@ -14,17 +14,17 @@ struct StripPosition {
 
 class FirstWrites {
  public:
-  // `members`: of a batch, for which the calls are laid out.
+  // `members`: the batch size that the calls are laid out for.
   FirstWrites(const Program& program, const Lowered& lowered, uint32_t members)
       : program_(program), lowered_(lowered), batch_size_(members) {}
 
   void start();
-  // A call whose targets nobody has written yet is made to store instead of adding, if it writes each of them once.
-  // One that writes to parameters is told to do so where their gradients are zero (LoweredCall::first).
+  // Records a call. If it is the first to write its targets, and writes each once, it is made to store instead of add.
+  // A call that writes parameters is marked (LoweredCall::first_write): it may store if their gradients are zero.
   void record(LoweredCall& lowered, const StripPosition& position);
-  // A local region begins anew in each strip.
+  // Each strip starts over in a contracted region.
   void reset(uint32_t region);
-  // The ranges of a region's gradients that no call stores first. Members are alike.
+  // The ranges of a region's gradients that no call stores first; the same for all batch elements.
   std::vector<Range> needs_zero_init(uint32_t region, const StripPosition& position) const;
   bool is_workspace(uint32_t region) const;
 
@@ -41,7 +41,7 @@ class FirstWrites {
   const Lowered& lowered_;
   const uint32_t batch_size_;
   std::vector<bool> written_;  // gradients that some backward call has written
-  std::vector<bool> added_;    // those among them that were added to first
+  std::vector<bool> added_;    // those that were added to first
   std::vector<Address> seen_;
 };
 

@@ -11,7 +11,7 @@ Loops coalesced(Loops loops) {
     for (int w = 0; w < 4; ++w) {
       if (outer.s[w] != inner.n * inner.s[w]) return false;
     }
-    return !inner.batch;  // how long that is shows when it runs
+    return !inner.batch;  // the batch size is known at run time only
   };
   for (bool again = true; again;) {
     again = false;
@@ -42,7 +42,7 @@ CallLoop take_unit_stride(Loops& loops) {
 
 namespace {
 
-// Which kind of operand's strides a pointer moves by.
+// Which operand's strides a pointer moves by (an index into CallLoop::s); -1 for none.
 int kind_of(Kernel kernel, int pointer) {
   if (pointer <= 3) return pointer;
   if (pointer == 4) return 3;
@@ -194,7 +194,7 @@ void KernelSelector::scale(const LoweredCall& call, Loops loops) {
   emit(call, loops, {inner});
 }
 
-// Groups of four, as attention heads of four dimensions.
+// Four columns at a time, as attention heads of four dimensions.
 bool KernelSelector::contract_groups(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   for (int swap = 0; swap < 2; ++swap) {
     const Loops loops = swap ? swapped(all) : all;
@@ -224,7 +224,7 @@ bool KernelSelector::contract_groups(Operand d, Operand a, Operand b, const Loop
   return false;
 }
 
-// Rows of numbers times one number each: d[m, n] += a[m, k] * b[k, n].
+// GEMM with contiguous columns (NN): d[m, n] += a[m, k] * b[k, n].
 bool KernelSelector::contract_nn(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   const bool reduces = std::any_of(all.begin(), all.end(), [](const CallLoop& loop) { return loop.s[0] == 0; });
   auto is_column = [](const CallLoop& loop) { return loop.s[0] == 1 && loop.s[2] == 1 && loop.s[1] == 0; };
@@ -252,7 +252,7 @@ bool KernelSelector::contract_nn(Operand d, Operand a, Operand b, const Loops& a
   return true;
 }
 
-// Products along a row: d[m, n] += sum over k of a[m, n, k] * b[m, n, k], both with stride 1 in k.
+// GEMM along contiguous rows (NT): d[m, n] += sum over k of a[m, n, k] * b[m, n, k], both with stride 1 in k.
 bool KernelSelector::contract_nt(Operand d, Operand a, Operand b, const Loops& all, bool accumulate) {
   Loops loops = all;
   CallLoop k = take_best(

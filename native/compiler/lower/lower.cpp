@@ -12,7 +12,7 @@
 namespace retrograd::compiler {
 namespace {
 
-// The members for which the loops of a batch are laid out, whatever its capacity: most batches are small.
+// Loops are ordered for this batch size, whatever the capacity: most batches are small.
 constexpr uint32_t kUsualBatch = 4;
 
 class Lowering : public KernelSelector {
@@ -91,9 +91,9 @@ class Lowering : public KernelSelector {
     for (size_t i = run.end; i-- > run.begin;) backward(instruction_at(i));
   }
 
-  // `again`: what the strip's results were is computed again.
+  // `again`: recompute the strip's results first.
   void backward_strip(const StripPlan::Section& run, bool again) {
-    std::vector<LoweredCall> calls;  // they tell what else is needed
+    std::vector<LoweredCall> calls;  // generated first, to find what must be recomputed
     std::vector<LoweredCall>* pass = std::exchange(out_, &calls);
     for (uint32_t i = 0; i < program_.regions.size(); ++i) {
       if (strips().contracted(i)) first_writes_.reset(i);
@@ -118,8 +118,8 @@ class Lowering : public KernelSelector {
     out_ = &pass.calls;
   }
 
-  // Both passes in one: what comes after the last run along the loop goes back before that run goes forward. False
-  // where that asks for the run's results.
+  // Fuses both passes: the backward calls after the last section along the loop run before that section goes forward.
+  // False if they read the section's results.
   bool fuse_passes() {
     const auto& runs = strips().sections;
     size_t last = runs.size();
@@ -152,7 +152,7 @@ class Lowering : public KernelSelector {
     return true;
   }
 
-  // Whether a call reads what instructions from that place of the order on compute.
+  // Whether a call reads the results of an instruction from that position of the order on.
   bool reads_results(const LoweredCall& call, size_t place) const {
     if (call.call.kernel == Kernel::INDEXED_BACK) return true;
     for (int p = 0; p < kPointers; ++p) {
@@ -162,7 +162,7 @@ class Lowering : public KernelSelector {
     return false;
   }
 
-  // `body` issues the calls of one strip: of all whole ones, and of what is left.
+  // `body` emits the calls of one strip: once for all full strips, once for the remainder.
   template <class Body>
   void strip_by_strip(Body body) {
     const uint32_t whole = strips().length / strips().size, rest = strips().length % strips().size;
@@ -182,7 +182,7 @@ class Lowering : public KernelSelector {
     position_ = {};
   }
 
-  // An instruction as it is done in the strip that begins at iteration `position_.first`.
+  // An instruction restricted to the strip that begins at iteration `position_.first`.
   Instruction of_strip(Instruction instruction) {
     const auto axis = static_cast<size_t>(strips().axis[current_]);
     axis_ = axis;
@@ -198,7 +198,7 @@ class Lowering : public KernelSelector {
       return;
     }
     if (strips().contracted_layout[view.region] == Layout::OUTER) return;
-    // Iterations lie side by side: fewer of them.
+    // Iterations are contiguous: there are fewer of them.
     const Address length = strips().length, size = strips().size, start = program_.regions[view.region].base;
     view.base = start + (view.base - start) / length * size;
     for (size_t i = 0; i < view.strides.size(); ++i) {
@@ -206,12 +206,12 @@ class Lowering : public KernelSelector {
     }
   }
 
-  // How far an operand of the current instruction moves from one strip to the next.
+  // How far an operand of the current instruction advances per strip.
   Address step_of(const View& view) const {
     return position_.in_strip && !strips().contracted(view.region) ? Address{view.strides[axis_]} * strips().size : 0;
   }
 
-  // What a sum over the loop starts from.
+  // Initializes a sum over the strip-mined loop.
   void start_sum(const Instruction& instruction) {
     if (instruction.has_init) return copy_init(instruction);
     Instruction members = instruction;
@@ -227,13 +227,13 @@ class Lowering : public KernelSelector {
     return false;
   }
 
-  // Whether all numbers of a local region are finite.
+  // Emits a call that checks that a contracted region is finite.
   void check_finite(uint32_t region) {
     LoweredCall call = new_call(Kernel::FINITE, {{Space::VALUES, result_.base[region]}});
     emit(call, {}, {CallLoop{static_cast<int32_t>(strips().room(program_, region)), {1}}});
   }
 
-  // The results of a run that its backward calls read, and what those need.
+  // Recomputes the results of a section that its backward calls read, and what those need (rematerialization).
   void rematerialize(const StripPlan::Section& run, const std::vector<LoweredCall>& calls) {
     std::vector<bool> needed(program_.regions.size());
     for (const LoweredCall& call : calls) {
@@ -253,9 +253,9 @@ class Lowering : public KernelSelector {
     backward_ = true;
   }
 
-  // Zeros where a strip's calls add to a local gradient first.
+  // Zeroes the contracted gradients that a strip's calls would otherwise add to uninitialized.
   void zero_init(uint32_t region) {
-    backward_ = false;  // nothing of an adjoint
+    backward_ = false;  // these calls are not part of an adjoint
     for (const Range& range : first_writes_.needs_zero_init(region, position_)) {
       fill({Space::GRADIENTS, range.begin}, {{static_cast<int32_t>(range.end - range.begin), {1}}});
     }
@@ -287,7 +287,7 @@ class Lowering : public KernelSelector {
     return loops;
   }
 
-  // The lists of the pool, once for each member of the batch.
+  // Copies the lists of the pool for each batch element.
   void move_pool() {
     result_.pool.resize(program_.pool.size() * result_.capacity);
     for (size_t i = 0; i < program_.pool.size(); ++i) {
@@ -341,7 +341,7 @@ class Lowering : public KernelSelector {
     }
   }
 
-  // d = the init of each member.
+  // d = the start value.
   void copy_init(const Instruction& instruction) {
     Instruction members = instruction;
     members.rank -= instruction.reduced;
@@ -349,7 +349,7 @@ class Lowering : public KernelSelector {
         loops_of(members, {&instruction.result, &instruction.views[2]}), 1.0, false);
   }
 
-  // The loops of a call that works through lists: over members, each of which has lists of its own, and along one.
+  // The loops of a call with lists: over batch elements, each with its own lists, and along one list.
   Loops list_loops(const Instruction& instruction) const {
     const int64_t result = result_.stride[instruction.result.region], list = static_cast<int64_t>(program_.pool.size());
     return {CallLoop{static_cast<int32_t>(batch_size_), {result, list, 0, result}, batch_size_ > 1},
@@ -400,7 +400,7 @@ class Lowering : public KernelSelector {
       call.spaces[6] = Space::POOL;
       call.at[6] = x.base;
       loops[0].s[1] = static_cast<int64_t>(program_.pool.size());
-      // The addresses move, not the bases.
+      // The addresses in the pool move, not the base pointers.
       return select_pooled(call, coalesced(loops));
     }
     call.spaces[1] = back ? Space::GRADIENTS : Space::VALUES;
@@ -464,7 +464,7 @@ class Lowering : public KernelSelector {
     }
   }
 
-  // What squares are owed, 2 g x in one go; false where they are not squares, or one is owed for several.
+  // The adjoint of x*x as one kernel: dx += 2*g*x. False if the operands differ, or one x feeds several results.
   bool squares(const Instruction& instruction) {
     const View *r = &instruction.result, *v = instruction.views.data();
     if (!(v[0] == v[1]) || !active(v[0])) return false;
@@ -492,7 +492,7 @@ class Lowering : public KernelSelector {
           continue;
         default: break;
       }
-      // The partials of a row of three look at its condition alone.
+      // The partials of an op with three operands depend on its condition only.
       const bool two = instruction.operands == 2;
       LoweredCall call =
           new_call(Kernel::MAP_BACK, {target, values(v[0]), two ? values(v[1]) : Operand{}, values(*r), g});
@@ -503,14 +503,14 @@ class Lowering : public KernelSelector {
     }
   }
 
-  // --- gradients that are stored, not added ------------------------------------------------------------------------
+  // --- first writes ------------------------------------------------------------------------------------------------
 
   void before_emit(LoweredCall& lowered) override {
     if (backward_) first_writes_.record(lowered, position_);
   }
 
-  // What must be zero before the backward calls: what some call adds to first, or reads without anybody's having
-  // written it.
+  // Gradients that must be zero before the backward calls: some call adds to them first, or reads them although no call
+  // writes them.
   void find_zeroed() {
     for (uint32_t region = 0; region < program_.regions.size(); ++region) {
       const bool parameter = program_.regions[region].kind == RegionKind::PARAMETER;
@@ -529,10 +529,10 @@ class Lowering : public KernelSelector {
 
   const Program& program_;
   Lowered result_;
-  std::vector<Repeat>* repeats_ = nullptr;  // of the pass that is written
-  bool backward_ = false;                   // the calls issued are of its adjoint
-  size_t axis_ = 0;                         // in a strip: the loop's number among those of the current instruction,
-  StripPosition position_;                  // which strip it is done in
+  std::vector<Repeat>* repeats_ = nullptr;  // of the pass under construction
+  bool backward_ = false;                   // emitting backward calls
+  size_t axis_ = 0;                         // the strip-mined loop of the current instruction
+  StripPosition position_;                  // the current strip
   FirstWrites first_writes_;
 };
 

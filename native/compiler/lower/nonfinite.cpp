@@ -5,13 +5,13 @@
 namespace retrograd::compiler {
 namespace {
 
-// Whether the row can give a finite number for one that is not.
+// Whether the op can map a non-finite operand to a finite result.
 bool absorbs(const Instruction& instruction) {
   switch (instruction.code) {
     case Code::DOT:
     case Code::SUM:
     case Code::GATHER: return false;
-    case Code::SELECT:  // what is not chosen does not show
+    case Code::SELECT:  // candidates that are not chosen do not affect the result
     case Code::EXTREME: return true;
     default: break;
   }
@@ -34,7 +34,7 @@ std::vector<bool> absorbing_regions(const Program& program) {
   for (const Instruction& instruction : program.instructions) {
     if (!absorbs(instruction)) continue;
     const auto mark = [&](uint32_t region) {
-      // A parameter that is not chosen has nothing behind it that could be owed anything.
+      // A parameter that SELECT does not pick gets no gradient, so a non-finite value in it is harmless.
       const bool chosen = instruction.code == Code::SELECT && program.regions[region].kind == RegionKind::PARAMETER;
       if (!chosen) absorbed[region] = true;
     };

@@ -1,12 +1,12 @@
-// Which numbers must be looked at to know whether any number of a program is not finite.
+// Analysis of how NaN and infinity propagate.
 #pragma once
 
 #include "compiler/passes/program.hpp"
 
 namespace retrograd::compiler {
 
-// What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
-// rows that can give a finite number for one that is not: the regions that those read.
+// A NaN or infinity normally propagates to the result, so checking the result suffices. Returns the regions read by ops
+// that can absorb one (max, select, 1/x, ...), which must be checked, too.
 std::vector<bool> absorbing_regions(const Program& program);
 
 }  // namespace retrograd::compiler

@@ -8,11 +8,11 @@
 namespace retrograd::compiler {
 namespace {
 
-constexpr uint32_t kLong = 64;                // iterations of a loop that is worth it
-constexpr Address kCache = Address{1} << 16;  // numbers that may go through memory as they are: half a megabyte
-constexpr uint32_t kShort = 16, kTall = 256;  // iterations of a strip, at least and at most
+constexpr uint32_t kLong = 64;                // iterations of a loop worth strip-mining
+constexpr Address kCache = Address{1} << 16;  // results that need no strips: half a megabyte of numbers
+constexpr uint32_t kShort = 16, kTall = 256;  // fewest and most iterations of a strip
 
-// How many numbers a cache has room for; RETROGRAD_CACHE says otherwise, so that tests can make strips of little.
+// Numbers that fit in the cache. RETROGRAD_CACHE overrides it, so that tests can strip-mine small programs.
 Address cache() {
   const char* wanted = std::getenv("RETROGRAD_CACHE");
   return wanted ? std::max<Address>(std::strtoll(wanted, nullptr, 10), 1) : kCache;
@@ -20,12 +20,12 @@ Address cache() {
 
 int outer_rank(const Instruction& instruction) { return instruction.rank - instruction.reduced; }
 
-// The loops in which a view moves: an init stands still in those that are summed over.
+// The number of loops that a view has: the start value of a DOT does not move in those that are summed over.
 int loops_of(const Instruction& instruction, int view) {
   return instruction.code == Code::DOT && view == 2 ? outer_rank(instruction) : instruction.rank;
 }
 
-// How a view goes through its region when `axis` counts the iterations of a loop that long.
+// The layout of a view whose loop number `axis` is the strip-mined one, of `length` iterations.
 Layout along(const Instruction& instruction, const View& view, int rank, const Region& region, int axis,
              uint32_t length) {
   const Address offset = view.base - region.base, step = view.strides[static_cast<size_t>(axis)];
@@ -74,7 +74,7 @@ class StripMiner {
   const Region& region(uint32_t number) const { return program_.regions[number]; }
   bool is_result(uint32_t number) const { return number != kNoRegion && region(number).kind == RegionKind::VALUE; }
 
-  // The extent of the loops that write most numbers, if those are more than a cache has room for.
+  // Chooses the trip count whose loops write the most numbers, if those exceed the cache.
   bool choose_length() {
     std::map<uint32_t, Address> written;
     for (const Instruction& instruction : program_.instructions) {
@@ -96,7 +96,7 @@ class StripMiner {
     return strips_.length > 0;
   }
 
-  // Which loop of each instruction is the one, where it has it and its results lie along it.
+  // Finds, for each instruction, the loop with that trip count along which its results lie.
   void find_axes() {
     layout_.assign(program_.regions.size(), Layout::NONE);
     mixed_.assign(program_.regions.size(), false);
@@ -131,7 +131,7 @@ class StripMiner {
     return -1;
   }
 
-  // Whether an instruction reads, in each iteration, what was written in the same one.
+  // Whether an instruction reads in each iteration what was written in the same one.
   bool in_step(size_t number, int view) const {
     const Instruction& instruction = program_.instructions[number];
     const View& of = instruction.views[static_cast<size_t>(view)];
@@ -140,7 +140,7 @@ class StripMiner {
     return along(instruction, of, rank, region(of.region), axis, strips_.length) == layout_[of.region];
   }
 
-  // Calls visit(region, view) for each region that an instruction reads; the view is -1 where a list names the region.
+  // Calls visit(region, view) for each region that an instruction reads; view is -1 if a list names the region.
   template <class Visit>
   void each_read(size_t number, Visit visit) {
     const Instruction& instruction = program_.instructions[number];
@@ -154,7 +154,8 @@ class StripMiner {
     }
   }
 
-  // Loops may be as long by chance: what reads nothing along the loop, and is read by nobody along it, is not of it.
+  // Another loop can have the same trip count by coincidence. Exclude instructions that neither read from nor feed
+  // another one along the loop.
   void exclude_unrelated() {
     std::vector<bool> linked(program_.regions.size()), reads(program_.instructions.size());
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
@@ -171,7 +172,7 @@ class StripMiner {
     }
   }
 
-  // The regions of the addresses in an instruction's list.
+  // The regions that an instruction's list names.
   std::vector<uint32_t> listed_regions(const Instruction& instruction, const View& view) const {
     Address begin = view.base, end = view.base + instruction.sizes[0];
     if (instruction.code == Code::SELECT) begin = 0, end = static_cast<Address>(program_.pool.size());
@@ -189,11 +190,11 @@ class StripMiner {
     return found;
   }
 
-  // Run number p of instructions along the loop comes after those that are not along it and have phase p.
+  // Section p along the loop comes after the other instructions of phase p.
   void find_phases() {
     phase_.assign(program_.instructions.size(), 0);
     std::vector<uint32_t> of_region(program_.regions.size());
-    std::vector<bool> along_run(program_.regions.size());  // some run writes it
+    std::vector<bool> along_run(program_.regions.size());  // written by a section along the loop
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       each_read(i, [&](uint32_t read, int view) {
         if (!is_result(read)) return;
@@ -220,7 +221,7 @@ class StripMiner {
         belongs(read, strips_.axis[i] >= 0 && view >= 0 && in_step(i, view) ? phase_[i] : kSeveral);
       });
     }
-    std::map<uint32_t, Address> numbers;  // of the local regions of each run
+    std::map<uint32_t, Address> numbers;  // of the contracted regions of each section
     const auto is_local = [&](uint32_t i) {
       return is_result(i) && !mixed_[i] && layout_[i] != Layout::NONE && run[i] < kSeveral;
     };
@@ -236,9 +237,10 @@ class StripMiner {
     }
   }
 
-  // The runs that are worth it, by the numbers of their local regions, and how long their strips are.
+  // Keeps the sections that gain from strips, given the numbers of their contracted regions, and chooses the strip
+  // size.
   void choose_runs(std::map<uint32_t, Address>& numbers) {
-    // The longest strip of a run should fill some of the cache: else it costs more than it saves.
+    // The largest strip of a section should fill some of the cache: else strips cost more than they save.
     std::erase_if(numbers, [&](const auto& run) { return run.second / strips_.length * kTall < cache() / 16; });
     Address all = 0, most = 0;
     for (const auto& [phase, some] : numbers) {
@@ -250,7 +252,7 @@ class StripMiner {
       strips_.length = 0;
       return;
     }
-    // The local regions of a strip have three quarters of the cache.
+    // The contracted regions of a strip may take three quarters of the cache.
     const auto fit = static_cast<uint32_t>(cache() / 4 * 3 / most) / kShort * kShort;
     strips_.size = std::min(std::clamp(fit, kShort, kTall), strips_.length);
   }
@@ -276,7 +278,7 @@ class StripMiner {
   const Program& program_;
   StripPlan strips_;
   std::vector<Layout> layout_;   // of each region that some instruction writes along the loop
-  std::vector<bool> mixed_;      // regions that are not written along the loop, or not alike
+  std::vector<bool> mixed_;      // regions that are not written along the loop, or in different layouts
   std::vector<uint32_t> phase_;  // of each instruction
 };
 
@@ -293,7 +295,7 @@ std::string verify(const Program& program, const StripPlan& strips) {
       run_of[strips.order[k]] = r;
     }
   }
-  // Of each region: the last run that writes it, and whether one sums into it.
+  // Of each region: the last section that writes it, and whether that section sums into it.
   std::vector<size_t> written(program.regions.size(), SIZE_MAX);
   std::vector<bool> summed(program.regions.size());
   for (const uint32_t i : strips.order) {

@@ -1,4 +1,4 @@
-// What instructions read, before it is known how: the addresses of one operand of all members of a group.
+// The addresses that the lanes of a pack read, before a pattern is known.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace retrograd::compiler {
 
-// What one operand of each member reads: `width` addresses a member.
+// The addresses that one operand reads in each lane: `width` of them, more than one in a reduction.
 struct OperandAccess {
   size_t width = 1;
   std::vector<Location> locations;
@@ -17,26 +17,26 @@ struct OperandAccess {
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
-// Whether all members see the same pattern of offsets, which stays in one region.
+// Whether all lanes have the same offsets from their first address, within one region.
 bool same_offsets(const OperandAccess& access);
 
-// The loops of the first member.
+// The loops over the first lane's addresses.
 std::vector<LoopNest> inner_loops(std::span<const OperandAccess> accesses);
 
-// How many different rows of numbers a access reads.
+// The number of different first addresses.
 size_t distinct_bases(const OperandAccess& access);
 
-// A sum may be taken in any order: that of the addresses of the access which would be the dearest to gather_operand, if
-// that makes a nest of them.
+// Sums may be reordered. Sorts the terms by the addresses of the operand that would be most expensive to gather, if
+// that turns its addresses into a loop nest.
 void reorder_sum(std::span<OperandAccess> accesses);
 
-// Where numbers of several regions are summed, to which of a few parts each belongs: within a part a access stays in
-// one region. Nothing when there is but one part, or few numbers would have to be copied access by access instead.
+// Splits a sum over several regions into a few parts, so that within a part each operand stays in one region. Returns
+// the part of each term; nothing if there is only one part, or a gather is cheaper.
 std::vector<size_t> split_by_region(std::span<const OperandAccess> accesses);
 
-// Numbers as blocks of equal length, in each of which the first `width` repeat.
+// A sequence of numbers as blocks of equal length; within each block, the first `width` numbers repeat.
 struct Repeats {
-  size_t width = 1, block = 1;  // 1 and 1 when nothing repeats
+  size_t width = 1, block = 1;  // 1 and 1: nothing repeats
 };
 Repeats repeats_of(std::span<const double> numbers);
 

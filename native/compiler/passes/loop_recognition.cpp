@@ -5,7 +5,7 @@
 namespace retrograd::compiler {
 namespace {
 
-// Runs of equal steps become loops; then runs of equal loops, again and again.
+// Merges tuples with equal steps into loops, then equal neighbouring nests into outer loops, until nothing changes.
 class LoopRecognizer {
  public:
   LoopRecognizer(const AddressTable& rows, int depth) : rows_(rows), depth_(depth) {}
@@ -38,7 +38,7 @@ class LoopRecognizer {
     return same_regions(i, j);
   }
 
-  // How many rows from `start` on keep the step between the first two.
+  // The number of tuples from `start` on with the same step as the first two.
   size_t run_length(size_t start) const {
     const size_t n = rows_.size();
     if (start + 1 >= n || !same_regions(start, start + 1)) return 1;
@@ -53,7 +53,7 @@ class LoopRecognizer {
     const size_t n = rows_.size();
     for (size_t start = 0; start < n;) {
       size_t length = run_length(start);
-      // Two points make any line: leave the second to a longer run that it begins.
+      // Any two points form a line: leave the second one to a longer loop that it begins.
       if (length == 2 && start + 2 < n && run_length(start + 1) > 2) length = 1;
       LoopNest nest{start, {}};
       if (length > 1) nest.loops.push_back(step_between(start, start + 1, static_cast<uint32_t>(length)));

@@ -1,4 +1,5 @@
-// Finding loops: a list of address rows as few nests of loops.
+// Nested-loop recognition (Ketterlin & Clauss, CGO 2008): describes a sequence of address tuples as few nests of loops
+// with constant strides.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +9,23 @@
 
 namespace retrograd::compiler {
 
-constexpr int kMostColumns = 6;  // numbers of a row at most
+constexpr int kMostColumns = 6;  // addresses of one tuple at most
 
-// `length` rows whose numbers grow by `step` from one to the next.
+// `length` tuples, each `step` further than the one before.
 struct Loop {
   uint32_t length;
   int64_t step[kMostColumns];
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-// AddressTable that begin at row `start`, in the order of nested loops, outermost first.
+// The tuples from number `start` on, as nested loops, outermost first.
 struct LoopNest {
   size_t start;
   std::vector<Loop> loops;
 };
 
-// AddressTable of `width` numbers each, and for each row the regions that its addresses are in: rows of different
-// regions never share a loop, because any two points look like a line.
+// Address tuples, each of `width` numbers, and the regions of their addresses. Tuples in different regions never share
+// a loop: any two points form a line, so a common stride would mean nothing.
 struct AddressTable {
   int width = 0;
   int regions_width = 0;
@@ -36,7 +37,7 @@ struct AddressTable {
   const uint32_t* regions_of(size_t i) const { return regions.data() + i * static_cast<size_t>(regions_width); }
 };
 
-// The rows as nests of at most `depth` loops. Near to linear in the number of rows.
+// Describes the tuples by nests of at most `depth` loops. Takes near-linear time.
 std::vector<LoopNest> find_nests(const AddressTable& rows, int depth);
 
 }  // namespace retrograd::compiler

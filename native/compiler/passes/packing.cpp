@@ -26,7 +26,7 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
     }
     active[terms.results[term]] = any && terms.rows[term] != ROW_LARGEST;
   }
-  // What depends on a parameter and does not reach the result needs no gradient.
+  // A node that depends on a parameter but does not reach the result needs no gradient.
   std::vector<bool> reaches(graph.size());
   if (graph.roots[0].is_node()) reaches[graph.roots[0].index()] = true;
   for (size_t term = terms.size(); term-- > 0;) {
@@ -46,8 +46,8 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
 
 namespace {
 
-// An order in which many terms of a kind come together, whatever their level: the kinds have steps, and a turn takes
-// all terms of its kind whose operands are known. What kinds of operands those are does not count, for lists name any.
+// A list scheduler for irregular graphs. Each step takes all terms of one kind whose operands are available, whatever
+// their level. It ignores the kinds of the operands, because lists of addresses can name any operand.
 class ListScheduler {
  public:
   ListScheduler(const Terms& terms, const std::vector<PackKey>& keys, size_t nodes)
@@ -56,7 +56,7 @@ class ListScheduler {
     find_readers(nodes);
   }
 
-  // When each term has its turn.
+  // The step at which each term is scheduled.
   std::vector<uint32_t> run() {
     std::vector<uint32_t> steps(terms_.size());
     for (uint32_t term = 0; term < terms_.size(); ++term) {
@@ -90,7 +90,7 @@ class ListScheduler {
     ready_.resize(numbers.size());
   }
 
-  // Of each term, those that read its result.
+  // Finds the readers of each term's result.
   void find_readers(size_t nodes) {
     std::vector<uint32_t> maker(nodes);
     for (uint32_t term = 0; term < terms_.size(); ++term) maker[terms_.results[term]] = term;
@@ -118,14 +118,14 @@ class ListScheduler {
   }
 
   const Terms& terms_;
-  std::vector<uint32_t> kind_, wanted_;       // of each term; `wanted_`: how many operands are not known yet
-  std::vector<uint32_t> first_, readers_;     // those of term t begin at first_[t]
-  std::vector<std::vector<uint32_t>> ready_;  // the terms of each kind whose operands are known
-  std::set<uint32_t> waiting_;                // the kinds that have some
+  std::vector<uint32_t> kind_, wanted_;       // of each term; `wanted_`: how many operands are still missing
+  std::vector<uint32_t> first_, readers_;     // the readers of term t begin at first_[t]
+  std::vector<std::vector<uint32_t>> ready_;  // of each kind: its terms whose operands are available
+  std::set<uint32_t> waiting_;                // kinds with ready terms
 };
 
-// In a large program without a pattern, a few terms that differ from many in the kinds of their operands join those:
-// lists name any operand, and a call for each of the few would cost more. Whether it changed anything.
+// In an irregular program, small packs that differ from a larger one only in the kinds of their operands join it: lists
+// can name any operand, and each small pack would cost a call. Returns whether anything changed.
 bool merge_small_packs(std::vector<PackKey>& keys) {
   constexpr size_t kSmall = 8;  // terms
   std::vector<std::span<PackKey>> groups;
@@ -170,7 +170,7 @@ std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const st
     key.term = static_cast<uint32_t>(term);
     key.operands = 0;
     key.number = 0;
-    // The kinds of the operands; of those that are summed over, the first one's, or the first pair's.
+    // The kinds of the operands. Of reductions, only the first operand's (or pair's) kind counts.
     const size_t looked_at = kind == Kind::MAP || kind == Kind::DOT ? std::min<size_t>(operands.size(), 3) : size_t{1};
     for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
     if (kind == Kind::MAP && terms.rows[term] == ROW_pow && operands[1].is_literal()) {

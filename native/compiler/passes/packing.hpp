@@ -1,21 +1,22 @@
-// Which terms do the same to different numbers: those of a group have a region of their own, and become instructions
-// together (reroll.cpp).
+// Packing of isomorphic terms, as in superword-level parallelism (Larsen & Amarasinghe, PLDI 2000). Terms that apply
+// the same op to operands of the same kind form a pack. Each pack gets a region of its own, and reroll.cpp turns it
+// into instructions.
 #pragma once
 
 #include "compiler/passes/program.hpp"
 
 namespace retrograd::compiler {
 
-// For each node of the graph, whether a gradient is wanted of it: it depends on what one is wanted of, and the result
-// depends on it.
+// Activity analysis: the nodes that need a gradient, because they depend on something that a gradient is wanted of and
+// the result depends on them.
 std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const LeafLayout& leaves);
 
-// Terms with equal keys form a group.
+// Terms with equal keys form a pack.
 struct PackKey {
-  uint32_t level;     // or turn
-  uint32_t what;      // kind, row, init, whether a gradient is wanted
-  uint32_t operands;  // what kinds of operands
-  uint32_t arity;     // how many operands; not part of the group, but of the order in it
+  uint32_t level;     // or step of the list schedule
+  uint32_t what;      // kind of term, op, start value, activity
+  uint32_t operands;  // kinds of the operands
+  uint32_t arity;     // number of operands: not part of the pack's identity, but of the order in it
   uint64_t number;    // a literal exponent
   uint32_t term;
 
@@ -32,7 +33,7 @@ struct PackKey {
   }
 };
 
-// A key for each term, in an order in which groups are together, and operands come before results.
+// One key for each term, sorted so that packs are contiguous and operands come before results.
 std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active,
                                 Schedule schedule);
 

@@ -1,17 +1,18 @@
-// The vector program: the one intermediate representation that every backend reads.
+// The vector program: instructions on nests of loops with affine addresses. The kernels (lower/) and the JAX backend
+// are made from it; the LLVM backend reads the kernel calls that it was lowered to.
 //
-// RegionKind is one sequence of numbers, divided into regions: parameters, inputs, literals, and one region for each
-// group of like terms. An address is a place in that sequence. An instruction works on a nest of loops: `sizes` are the
-// extents, outermost first, the last `reduced` of them being summed over; a view says which address each iteration of
-// the nest touches, as base + the sum of index times stride. A view never leaves its region.
+// Memory is one sequence of numbers, divided into regions: parameters, inputs, literals, and one region for each pack
+// of isomorphic terms. An address is an index into that sequence. An instruction works on a nest of loops: `sizes` are
+// the extents, outermost first, of which the last `reduced` are summed over. A view gives the address that each
+// iteration touches: base plus the sum of index times stride. A view never leaves its region.
 //
-//   MAP       d = row(x, y, z)                    INDEXED  the same through lists of addresses in the pool
+//   MAP       d = op(x, y, z)                     INDEXED  the same through lists of addresses in the pool
 //   DOT       d = [init +] sum x * y              SUM      d = [init +] sum x      EXTREME  d = max or min of x
 //   GATHER    d = the numbers at a list of addresses
 //   SELECT    d = the number at x + stride * index, or at pool[x + index], by the index argument that y names
 //
-// Instructions are in an order in which operands come before results. The gradient program is the same list, read
-// backwards, each instruction telling its operands what it owes them (lower.cpp).
+// Operands come before results. Reverse mode (lower.cpp) goes through the same list backwards: each instruction adds
+// its adjoint's contribution to its operands' gradients (Griewank & Walther, Evaluating Derivatives).
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ using Address = int64_t;
 constexpr uint32_t kNoRegion = UINT32_MAX;
 
 enum class RegionKind : uint8_t {
-  PARAMETER,  // a buffer's numbers, shared by all members of a batch
+  PARAMETER,  // a parameter buffer, shared by all elements of a batch
   INPUT,      // numbers that come with each call
   LITERAL,    // numbers in the program
   VALUE,      // results
@@ -36,16 +37,18 @@ constexpr const char* kRegionKindNames[] = {"parameter", "input", "literal", "va
 
 struct Region {
   RegionKind kind;
-  bool active;  // whether it depends on anything that a gradient is wanted of
+  bool active;  // a gradient is wanted of something
+                // that it depends on
   Address base;
   uint32_t length;
-  uint32_t buffer;  // which buffer, of a PARAMETER region
+  uint32_t buffer;  // of a PARAMETER region: which buffer
 };
 
 enum class Code : uint8_t { MAP, INDEXED, DOT, SUM, EXTREME, GATHER, SELECT };
 
 struct View {
-  uint32_t region = kNoRegion;  // kNoRegion: a list in the pool, or index arguments
+  uint32_t region = kNoRegion;  // kNoRegion: a list in the pool,
+                                // or index arguments
   Address base = 0;
   std::array<int32_t, kRank> strides{};
   friend bool operator==(const View&, const View&) = default;
@@ -54,15 +57,15 @@ struct View {
 struct Instruction {
   Code code;
   uint16_t row = 0;
-  uint8_t rank = 0;           // loops
+  uint8_t rank = 0;           // number of loops
   uint8_t reduced = 0;        // how many of them, the innermost, are summed over
-  uint8_t operands = 0;       // of views: x, y, z
+  uint8_t operands = 0;       // number of views: x, y, z
   bool has_init = false;      // of a DOT: its init is views[2]
   bool through_pool = false;  // of a SELECT: x is a list in the pool
   int32_t stride = 0;         // of a SELECT
   uint32_t limit = 0;         // of a SELECT: indices are below it
   uint32_t source = 0;        // the user's line
-  uint32_t terms = 0;         // how many scalar results it computes
+  uint32_t terms = 0;         // scalar results that it computes
   std::array<uint32_t, kRank> sizes{};
   View result;
   std::array<View, 3> views{};
@@ -79,20 +82,20 @@ struct Program {
   std::vector<Instruction> instructions;
   std::vector<int32_t> pool;
   Address size = 0;                // of memory
-  std::vector<Location> literals;  // where each literal's number goes; address -1 when nothing reads it
+  std::vector<Location> literals;  // of each literal; address -1 if nothing reads it
   std::vector<Location> roots;
-  std::vector<Address> nodes;          // where each node of the graph is, -1 when it has no place of its own
-  std::vector<uint32_t> index_limits;  // for each index argument, how many candidates it has; 0 when unused
+  std::vector<Address> nodes;          // of each graph node; -1 if it has no address of its own
+  std::vector<uint32_t> index_limits;  // of each index argument: the number of candidates; 0 if unused
   size_t groups = 0;
   size_t terms = 0;
 };
 
-// Where a leaf lives: a parameter in a buffer, or an input of the call.
+// Where a leaf is: in a parameter buffer, or among the inputs of the call.
 struct LeafLocation {
   RegionKind kind;
   bool active;
   uint32_t buffer;  // of a parameter
-  uint32_t offset;  // its place in the buffer, or among the active or inactive inputs
+  uint32_t offset;  // in the buffer, or among the active or inactive inputs
 };
 struct LeafLayout {
   std::vector<LeafLocation> locations;  // of each leaf of the graph
@@ -100,23 +103,23 @@ struct LeafLayout {
   uint32_t active_inputs = 0, inactive_inputs = 0;
 };
 
-// What makes a group of like terms: that they have the same level, or, where there is no pattern, that their operands
-// are known when their kind has its turn.
+// How packs are scheduled: by level (terms of one pack have the same level), or, for irregular graphs, by a list
+// scheduler that emits a kind of term when its operands are available.
 enum class Schedule { BY_LEVEL, LIST };
 
 Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves,
                Schedule schedule = Schedule::BY_LEVEL);
 
-// Whether a large program's terms are so unlike each other that its groups are small.
+// Whether a large program's terms differ so much that its packs are small.
 constexpr bool is_irregular(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
 
-// Checks everything that the comment above promises; the first violation in words, or nothing.
+// Checks the invariants stated above. Returns the first violation in words, or an empty string.
 std::string verify(const Program& program, bool every_address);
 
 // The region that an address is in.
 uint32_t region_at(const Program& program, Address address);
 
-// The instruction that writes an address; the number of instructions when none does.
+// The instruction that writes an address, or the number of instructions if none does.
 size_t producer_of(const Program& program, Address address);
 
 }  // namespace retrograd::compiler

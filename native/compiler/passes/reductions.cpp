@@ -26,7 +26,7 @@ class ReductionFinder {
  private:
   static constexpr uint8_t kNone = 2;
 
-  // Uses by nodes that are alive; one more for each root, which must have a value of its own.
+  // Counts uses by live nodes. A root counts twice, so that no chain absorbs it.
   void count_uses() {
     for (Id root : graph_.roots) {
       if (root.is_node()) uses_[root.index()] += 2;
@@ -42,13 +42,13 @@ class ReductionFinder {
   bool is(Id id, uint16_t row) const { return id.is_node() && graph_.rows[id.index()] == row; }
   bool used_once(Id id) const { return id.is_node() && uses_[id.index()] == 1; }
 
-  // The operand through which each addition continues a chain: its left one, else its right one.
+  // For each addition, chooses the operand through which it continues a chain: the left one if possible.
   void link_chains() {
     inner_.resize(graph_.size());
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (graph_.rows[i] != ROW_add || uses_[i] == 0) continue;
       auto operands = graph_.operands_of(i);
-      // A sum that starts from zero starts there: its first term keeps its own terms, as the others do.
+      // Adding to a literal zero starts a new chain: the term that is added keeps its own terms.
       if (is_zero(operands[0]) || is_zero(operands[1])) continue;
       for (uint8_t side = 0; side < 2 && link_[i] == kNone; ++side) {
         if (!is(operands[side], ROW_add) || !used_once(operands[side])) continue;
@@ -59,8 +59,8 @@ class ReductionFinder {
     for (size_t i = graph_.size(); i-- > 0;) {
       if (graph_.rows[i] == ROW_add && uses_[i] > 0 && !inner_[i]) unlink_if_short(i);
     }
-    // Products that a chain takes in. A chain of two numbers is no chain, unless both are products or one is the
-    // zero that a sum starts from.
+    // Mark the products that a chain absorbs. Two numbers are worth a chain only if both are products, or the chain
+    // starts from zero.
     product_.resize(graph_.size());
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (graph_.rows[i] == ROW_add && uses_[i] > 0 && !inner_[i]) mark_products(i);
@@ -81,7 +81,7 @@ class ReductionFinder {
     if (is_product(id)) product_[id.index()] = true;
   }
 
-  // The numbers that a chain adds up, in order, without a zero at its start.
+  // Reads the numbers that a chain adds up, in order, leaving out a zero at its start.
   void read_chain(size_t top) {
     chain_.clear();
     size_t node = top;
@@ -151,7 +151,7 @@ class ReductionFinder {
     emit(Kind::DOT, ROW_dot, node, pairs_);
   }
 
-  // One DOT of what are products, started from what are not: nothing, one number, or their SUM.
+  // Emits a DOT of the chain's products. Its other terms are the start value: none, one number, or a SUM of them.
   void sum_of_chain(size_t node) {
     pairs_.clear();
     plain_.clear();
@@ -165,7 +165,7 @@ class ReductionFinder {
     }
     if (pairs_.empty()) return emit(Kind::SUM, ROW_sum, node, plain_);
     if (plain_.size() > 1) {
-      // The sum needs a name: a partial sum of the chain that nobody uses.
+      // The SUM needs a node to stand for: take a partial sum of the chain, which has no other use.
       const size_t name = partial_of(node);
       if (name == node) return sum_with_products(node);
       emit(Kind::SUM, ROW_sum, name, plain_);
@@ -181,7 +181,7 @@ class ReductionFinder {
     return graph_.operands_of(node)[link_[node]].index();
   }
 
-  // A rg.sum of products and other numbers: the products keep their own values.
+  // rg.sum() of products and other numbers has no partial sums: its products stay terms of their own.
   void sum_with_products(size_t node) {
     const std::vector<Id> all = chain_;
     for (Id id : all) {
@@ -215,12 +215,12 @@ class ReductionFinder {
   }
 
   const Graph& graph_;
-  const size_t least_;  // numbers of a chain
+  const size_t least_;  // numbers of the shortest chain
   Terms terms_;
   std::vector<uint32_t> uses_;
   std::vector<uint8_t> link_;
-  std::vector<bool> inner_;    // additions that a chain has taken in
-  std::vector<bool> product_;  // products that a chain has taken in
+  std::vector<bool> inner_;    // additions inside a chain
+  std::vector<bool> product_;  // products inside a chain
   std::vector<Id> chain_, pairs_, plain_;
   bool starts_at_zero_ = false;
 };

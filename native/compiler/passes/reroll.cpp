@@ -1,5 +1,6 @@
-// From terms to instructions: like terms of one level, or turn, become a pack with a region of its own, and the
-// addresses of what they read and write become nests of loops.
+// Loop rerolling (compare LLVM's LoopReroll pass): the lanes of each pack become the iterations of loop nests, found
+// from the addresses that they read and write. A pack whose addresses form no pattern becomes an INDEXED instruction,
+// or a GATHER before it.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -77,7 +78,7 @@ class Reroller {
     return location_of(root);
   }
 
-  // --- groups ---------------------------------------------------------------------------------------------------
+  // --- packs ----------------------------------------------------------------------------------------------------
 
   void pack(std::span<const PackKey> keys) {
     ++program_.groups;
@@ -101,8 +102,8 @@ class Reroller {
     }
   }
 
-  // The order of members in memory is that of their creation, unless they are a nest of loops with a long outermost
-  // one, such as the points of a data set: then that one goes innermost, where vectors run along it.
+  // Lanes lie in memory in order of creation. Exception: if they form a loop nest with a long outermost loop (such as
+  // the points of a data set), that loop goes innermost in memory, so that vectors run along it.
   void locate_lanes(std::span<const PackKey> keys, uint32_t region, Address base) {
     const size_t outer = long_outer_loop(keys), inner = keys.size() / outer;
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -112,7 +113,7 @@ class Reroller {
     outer_.push_back(outer);
   }
 
-  // How long the outermost loop is, if it is to go innermost; else 1.
+  // The length of the outermost loop, if it should go innermost in memory; else 1.
   size_t long_outer_loop(std::span<const PackKey> keys) const {
     constexpr uint32_t kLong = 64;
     if (keys.size() < size_t{2} * kLong || terms_.kinds[keys[0].term] == Kind::SELECT) return 1;
@@ -141,7 +142,7 @@ class Reroller {
   std::span<const Id> operands_of(size_t member) const { return terms_.operands_of(lanes_[member].term); }
   Location result_of(size_t member) const { return results_[member]; }
 
-  // `outer`: how long the members' outermost loop is, if their results lie along it; else 1.
+  // `outer`: the length of the lanes' outermost loop, if results lie along it; else 1.
   void pack_of_arity(size_t outer) {
     const size_t term = lanes_[0].term;
     Instruction prototype;
@@ -186,9 +187,9 @@ class Reroller {
 
   // --- operands -------------------------------------------------------------------------------------------------
 
-  // Gives the literals that operand i of each member is a place along the long outer loop, as the members' results lie;
-  // rows that several members read one after the other, as each cluster reads a point, are there once. False when there
-  // is no such loop, or locate_literals does better.
+  // Gives operand i's literals an address along the long outer loop, in the order of the results. Numbers that several
+  // lanes read alike (as all clusters read a point) are stored once. False if there is no such loop, or locate_literals
+  // does better.
   bool locate_along(size_t i, size_t outer) {
     if (outer == 1) return false;
     std::vector<uint32_t> literals;
@@ -213,8 +214,8 @@ class Reroller {
     return true;
   }
 
-  // Gives the literals among operands first, first + step, … (`count` of them) of each member a place: access by
-  // access, and once only where a member has the same numbers as the one before it, as the neurons of a layer do.
+  // Gives the literals among operands first, first + step, … (`count` of them) of each lane an address: side by side,
+  // and stored once if a lane has the same numbers as the one before (as the neurons of a layer do).
   void locate_literals(size_t first, size_t step, size_t count) {
     std::vector<uint32_t> fresh, before;
     bool all = true, same = true;
@@ -291,7 +292,7 @@ class Reroller {
     return static_cast<int32_t>(step);
   }
 
-  // One instruction for each nest; `inner` are the loops that are summed over.
+  // Emits one instruction for each nest; `inner` are the loops that are summed over.
   void emit(const Instruction& prototype, std::span<const OperandAccess* const> accesses,
             const std::vector<LoopNest>& nests, const std::vector<Loop>& inner) {
     for (const LoopNest& nest : nests) {
@@ -346,8 +347,8 @@ class Reroller {
     program_.instructions.push_back(instruction);
   }
 
-  // Copies what a access reads into a region of its own, access by access; if `shared`, once only for members that read
-  // the same, which may leave them in no order.
+  // Gathers an operand into a contiguous region. If `shared`, lanes that read the same addresses share one copy, which
+  // may leave the lanes in no order.
   void gather_operand(OperandAccess& access, bool shared = true) {
     std::map<std::vector<Address>, size_t> numbers;
     std::vector<size_t> of_member;
@@ -388,14 +389,14 @@ class Reroller {
     program_.instructions.push_back(gather);
   }
 
-  // A sum as the sum of its parts, each of which has a region of its own.
+  // Emits a sum as the sum of its parts (split_by_region), each with a region of its own.
   void reduction_in_parts(const Instruction& prototype, const std::vector<OperandAccess>& accesses, size_t summed,
                           const std::vector<size_t>& part) {
     const size_t parts = *std::max_element(part.begin(), part.end()) + 1;
     const std::vector<Location> results = results_;
     const Location first = *std::min_element(
         results.begin(), results.end(), [](const Location& a, const Location& b) { return a.address < b.address; });
-    // The locations of the members in a new region like that of the results.
+    // Addresses for the lanes in a new region, laid out like the results.
     const auto fresh = [&](bool active) {
       const uint32_t region = add_region(RegionKind::VALUE, active, results.size());
       std::vector<Location> locations;
@@ -434,7 +435,7 @@ class Reroller {
     }
   }
 
-  // A DOT, SUM or EXTREME; the first `summed` accesses are summed over, another is the init.
+  // Emits a DOT, SUM or EXTREME. The first `summed` operands are summed over; another one is the start value.
   void reduction(const Instruction& prototype, std::vector<OperandAccess>& accesses, size_t summed) {
     const std::span<OperandAccess> inner_sides = std::span(accesses).first(summed);
     if (prototype.code != Code::EXTREME) {
@@ -450,7 +451,7 @@ class Reroller {
       }
       const bool regular = same_offsets(access);
       const std::vector<LoopNest> nests = regular ? inner_loops({&access, 1}) : std::vector<LoopNest>();
-      // The kernel of an EXTREME walks along one loop.
+      // The EXTREME kernel has a single loop.
       if (nests.size() != 1 || (prototype.code == Code::EXTREME && nests[0].loops.size() > 1)) gather_operand(access);
     }
     if (inner_loops(inner_sides).size() > 1) gather_operand(inner_sides.back());
@@ -472,7 +473,7 @@ class Reroller {
         const OperandAccess* one[] = {&access};
         if (nests_of(one, depth).size() <= few(accesses[0].width)) continue;
         gather_operand(access, false);
-        // Its numbers now stand access by access, whatever the pattern was.
+        // The gathered numbers are contiguous, whatever the pattern was.
         if (&access - accesses.data() < static_cast<std::ptrdiff_t>(summed)) {
           return reduction(prototype, accesses, summed);
         }
@@ -525,8 +526,8 @@ class Reroller {
   std::vector<Location> nodes_;
   std::vector<bool> active_;
   std::span<const PackKey> lanes_;
-  std::vector<Location> results_;  // of each member
-  std::vector<size_t> outer_;      // of each pack_of_arity
+  std::vector<Location> results_;  // of each lane
+  std::vector<size_t> outer_;      // of each arity in the pack
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What every program must be, checked after it is made.
+// The invariants of a vector program, checked after it is made.
 #include <algorithm>
 
 #include "compiler/passes/program.hpp"
@@ -47,7 +47,7 @@ class Verifier {
   }
   bool written(Address at) const { return written_[static_cast<size_t>(at)]; }
 
-  // The lowest and highest address that a view reaches must be in its region.
+  // Checks that the lowest and highest address of a view are in its region.
   void check_range(const Instruction& instruction, const View& view, int rank) {
     if (view.region >= program_.regions.size()) return fail("a view has no region");
     const Region& region = program_.regions[view.region];

@@ -21,7 +21,7 @@ Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
   for (size_t node = 0; node < graph.size(); ++node) {
     longest = std::max<size_t>(longest, graph.first[node + 1] - graph.first[node]);
   }
-  scratch_.reserve(longest);  // no pass needs memory of its own: it could be refused in the middle
+  scratch_.reserve(longest);  // a pass must not allocate: it could fail halfway
   set_literals(graph.literals);
 }
 
@@ -59,7 +59,7 @@ double largest_of(const double* values, const uint32_t* operands, size_t count) 
   return m;
 }
 
-// The fold of a row over `n` operands (and as many partners), before it is finished.
+// The fold of an op over `n` operands (and their partners, if paired), before finish().
 template <class R>
 double folded(const double* values, const uint32_t* operands, size_t n, double m) {
   double s = R::start();
@@ -72,7 +72,7 @@ double folded(const double* values, const uint32_t* operands, size_t n, double m
 
 }  // namespace
 
-// Which value Python's max or min would choose.
+// The operand that Python's max or min would choose.
 uint32_t Interpreter::first_extreme(size_t node) const {
   uint32_t best = operands_[graph_.first[node]];
   for (size_t i = graph_.first[node] + 1; i < graph_.first[node + 1]; ++i) {
@@ -86,7 +86,8 @@ bool Interpreter::nary(size_t node) {
   const uint32_t* operands = operands_.data() + graph_.first[node];
   size_t count = graph_.first[node + 1] - graph_.first[node];
   double* v = values_.data();
-  if (graph_.rows[node] == ROW_softmax) {  // its one operand is the block of those that its outputs share
+  if (graph_.rows[node] == ROW_softmax) {  // its
+                                           // operand is the node with the operands that all its outputs share
     const size_t block = operands[0] - first_node_;
     operands = operands_.data() + graph_.first[block];
     count = graph_.first[block + 1] - graph_.first[block];
@@ -221,7 +222,7 @@ void Interpreter::nary_back(size_t node, double gradient) {
 void Interpreter::backward(double seed, GradientDestination target) {
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
-  // The contributions to a parameter follow each other, onto what it had.
+  // Contributions are added to the parameter's previous gradient, one after the other, as the engine does.
   for (size_t i = 0; i < leaves_.locations.size() && target == GradientDestination::BUFFERS; ++i) {
     const LeafLocation& place = leaves_.locations[i];
     if (place.kind == RegionKind::PARAMETER) adjoint[i] = buffers_[place.buffer]->gradients()[place.offset];

@@ -1,5 +1,6 @@
-// Replaying the graph node by node, in the order of its creation and back: the same operations in the same order as
-// the engine, so the same bits. The exact mode of rg.compile, and the judge of what is exceptional in the other.
+// The interpreter: evaluates the scalar graph node by node in order of creation, and back. It does the engine's
+// operations in the engine's order, so it gives the same bits. It runs exact mode, and decides what happens when the
+// machine meets an exceptional number.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@ namespace retrograd::compiler {
 
 class Interpreter {
  public:
-  // `graph` as it was lifted, not expanded; it and `leaves` must outlive this.
+  // `graph` is the lifted graph, not the expanded one; it and `leaves` must outlive this.
   Interpreter(const Graph& graph, const LeafLayout& leaves, std::vector<std::shared_ptr<ParameterBuffer>> buffers);
 
   void set_inputs(bool active, const double* numbers);
@@ -20,8 +21,7 @@ class Interpreter {
   void input_gradients(double* gradients) const;
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
-  // EXCEPTIONAL when an operation must raise, or (`strict`) would without rg.errstate: the engine then does, with its
-  // own words.
+  // EXCEPTIONAL if an operation must raise, or (`strict`) would raise without rg.errstate: the engine then raises.
   Outcome forward(std::span<const Guard> guards, bool strict);
   void backward(double seed, GradientDestination target);
 

@@ -44,7 +44,7 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
   find_checked_ranges();
   find_fixed(literals);
   for (const GradientDestination target : {GradientDestination::BUFFERS, GradientDestination::WORKSPACE}) {
-    // Nobody asks for the gradients of one batch alone.
+    // Private gradients are used by single calls only.
     if (target == GradientDestination::WORKSPACE && capacity > 1) continue;
     for (const int pass : passes(target)) {
       if (calls_[pass].empty()) calls_[pass] = bind(pass);
@@ -75,8 +75,7 @@ std::vector<uint32_t> Machine::batch_sizes() const {
   return sizes;
 }
 
-// What must be in the workspace before a pass: literals; and zeros in the gaps between ranges that are looked at
-// together.
+// Finds the constants of the workspace: literals, and zeros in the gaps between ranges that are checked together.
 void Machine::find_fixed(const std::vector<double>& literals) {
   for (size_t i = 0; i < literals.size(); ++i) {
     const Location& place = program_.literals[i];
@@ -235,8 +234,7 @@ void Machine::add_gradients_out() {
   }
 }
 
-// What is not finite makes everything that is computed from it not finite, up to the result; but for the operands of
-// rows that absorb it. Those are looked at.
+// Finds what to check for NaN and infinity besides the result: see nonfinite.hpp.
 void Machine::find_checked_ranges() {
   std::vector<bool> watched = absorbing_regions(program_);
   watched[program_.roots[0].region] = true;
@@ -248,7 +246,7 @@ void Machine::find_checked_ranges() {
       continue;
     }
     const Address begin = lowered_.base[i], end = begin + region.length;
-    // Gaps of a few numbers, which are zero, are not worth another range.
+    // Merge ranges with small gaps: the gaps are zero.
     if (capacity() == 1 && !checked_.empty() && begin - checked_.back().end < 8) {
       checked_.back().end = end;
     } else {
@@ -258,7 +256,7 @@ void Machine::find_checked_ranges() {
 }
 
 bool Machine::finite(Range range) const {
-  // Where members have their own, they lie side by side.
+  // The elements of a batch lie side by side.
   const Address count = (range.end - range.begin) * (range.stride ? batch_size_ : 1);
   if (!float32_) return best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)), count);
   const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
@@ -275,7 +273,7 @@ bool Machine::finite() const {
   return true;
 }
 
-// Runs the calls of a pass; whether an operation was outside its domain.
+// Runs the calls of a pass. Returns whether an operation was outside its domain.
 bool Machine::run(int pass) {
   if (const MachineCode code = use_[batch_size_].code[pass]) return code() != 0;
   std::vector<KernelCall>& list = calls_[pass];
@@ -296,7 +294,7 @@ bool Machine::run(int pass) {
   return outside;
 }
 
-// Moves the pointers of repeated calls by so many strips.
+// Advances the pointers of repeated calls by a number of strips.
 void Machine::move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips) {
   if (strips == 0) return;
   const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
@@ -315,7 +313,7 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   if (!direct_) copy_parameters_in();
   swept_ = wanted == Wanted::GRADIENTS && lowered_.is_fused();
   const bool outside = swept_ ? run_fused() : run(FORWARD);
-  // Guards are asked first: past a branch that was not taken, anything may be outside its domain.
+  // Check guards first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
   for (uint32_t member = 0; member < batch_size_ && !guards.empty(); ++member) {
     const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
@@ -353,7 +351,7 @@ void Machine::seed(double number, GradientDestination target) {
   for (uint32_t member = 0; member < batch_size_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
     char* gradient = locate(at, true, target);
-    // The function may return a parameter itself; what it owes is added like any other contribution.
+    // If the function returns a parameter itself, the seed is added like any other contribution.
     write(gradient, region.kind == RegionKind::PARAMETER ? read(gradient) + number : number);
   }
 }
@@ -394,15 +392,15 @@ void Machine::backward(double number, GradientDestination target) {
   if (!direct_ && target == GradientDestination::BUFFERS) add_gradients_out();
 }
 
-// Which pass adds to the buffers' gradients as they are.
+// Chooses the backward pass: overwrite if all buffers' gradients are zero.
 int Machine::prepare_buffers() {
   const bool blank = !buffers_.empty() && std::all_of(buffers_.begin(), buffers_.end(),
                                                       [](const auto& buffer) { return buffer->zero_pending(); });
   for (const auto& buffer : buffers_) {
     if (blank) {
-      buffer->new_gradients();  // all of it will be written
+      buffer->new_gradients();  // the pass writes all of it
     } else {
-      buffer->gradients();  // zeros are written where they are due
+      buffer->gradients();  // writes pending zeros
     }
   }
   return blank ? BACKWARD_OVERWRITE : BACKWARD_ACCUMULATE;

@@ -1,4 +1,4 @@
-// The virtual machine: a program bound to memory, and one run of it, forward and then backward.
+// The virtual machine: a lowered program bound to memory, and its runs, forward and backward.
 #pragma once
 
 #include <deque>
@@ -11,11 +11,11 @@
 
 namespace retrograd::compiler {
 
-// What a comparison decided when the function was traced, between two of the program's roots.
+// The outcome of a comparison between two of the program's roots when the function was traced.
 struct Guard {
   enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
   Test test;
-  uint32_t left, right;  // numbers of roots; right is 0 when it is a plain number
+  uint32_t left, right;  // numbers of roots; right is 0 for a comparison with a plain number
   double number;
   bool outcome;
 
@@ -29,22 +29,23 @@ struct Guard {
 
 enum class Outcome : uint8_t {
   DONE,
-  GUARD,       // a comparison came out otherwise: the trace is another one
-  EXCEPTIONAL  // an operation left its domain, or a number is not finite: the tape must decide what that means
+  GUARD,       // a comparison came out differently: this call needs another trace
+  EXCEPTIONAL  // an operation left its domain, or a number is not finite: the engine must decide what that means
 };
 
-// What a forward pass is for.
+// What the caller wants of a forward pass.
 enum class Wanted : uint8_t {
   VALUE,
-  GRADIENTS,  // a backward pass comes after it, and may be made with it
+  GRADIENTS,  // a backward pass follows, and may be fused
+              // with it
 };
 
 enum class GradientDestination : uint8_t {
-  BUFFERS,    // gradients of parameters are added to the buffers'
+  BUFFERS,    // gradients of parameters are added to their buffers
   WORKSPACE,  // they are left in the machine's own memory
 };
 
-// A program lowered for at most so many members of a batch. Its workspace is its own from the beginning of a forward
+// A program lowered for batches of up to `capacity` elements. It owns its workspace from the beginning of a forward
 // pass to the end of the backward pass, if no other machine runs in between.
 class Machine {
  public:
@@ -53,40 +54,40 @@ class Machine {
           Workspaces& workspaces);
 
   uint32_t capacity() const { return lowered_.capacity; }
-  // How many members the next run has: all of them at first.
+  // The batch size of the next run; the capacity at first.
   void set_batch_size(uint32_t members);
   uint32_t batch_size() const { return batch_size_; }
 
-  // Makes the workspace its own; before inputs are set.
+  // Takes the workspace; to be called before inputs are set.
   void enter();
-  // Where a member's inputs go, and where the results come from. Values are given and taken as doubles.
+  // Sets one batch element's inputs and reads its results, as doubles.
   void set_inputs(uint32_t member, bool active, const double* numbers);
   int32_t* indices(uint32_t member) { return indices_.data() + size_t{member} * index_count_; }
   double root(uint32_t member, size_t which) const;
   void input_gradients(uint32_t member, double* gradients) const;
   double parameter_gradient(uint32_t buffer, uint32_t index) const;  // after GradientDestination::WORKSPACE
 
-  // The outcome of the whole batch. Members of which a guard did not hold are listed in `broken`, if it is given.
+  // Runs forward. The outcome is that of the whole batch; `broken`, if given, receives the elements whose guards
+  // failed.
   Outcome forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken = nullptr);
   void backward(double seed, GradientDestination target);
 
-  // The passes that runs of a mode are made of.
+  // The passes that this machine uses for a destination of gradients.
   std::vector<int> passes(GradientDestination target) const;
-  // The calls as they are bound, for the tier that makes machine code of them, and that code, which is for so many
-  // members as there are now.
+  // The bound calls, which the JIT compiles, and the machine code that replaces them, for the present batch size.
   const std::vector<KernelCall>& calls(int pass) const { return calls_[pass]; }
   using MachineCode = int32_t (*)();
   void install(int pass, MachineCode code) { use_[batch_size_].code[pass] = code; }
   bool has_code() const { return use_[batch_size_].code[FORWARD] != nullptr; }
   uint32_t runs() const { return use_[batch_size_].runs; }
-  // For how many members it has run, in order.
+  // The batch sizes that it has run with, in ascending order.
   std::vector<uint32_t> batch_sizes() const;
-  // Where its numbers and its gradients are.
+  // The addresses of its values and gradients.
   uintptr_t numbers() { return reinterpret_cast<uintptr_t>(workspace_->values.at()); }
   uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
 
   const Lowered& lowered() const { return lowered_; }
-  // The literals: where each is, and its number.
+  // The address and number of each literal.
   std::span<const std::pair<Address, double>> literals() const { return std::span(fixed_).first(literals_); }
   size_t bytes() const { return bytes_; }
 
@@ -117,7 +118,7 @@ class Machine {
   int prepare_buffers();
   void move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips);
 
-  // What has happened with a number of members.
+  // What happened with one batch size.
   struct Use {
     uint32_t runs = 0;
     MachineCode code[kPasses] = {};
@@ -127,7 +128,7 @@ class Machine {
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   Lowered lowered_;
   bool float32_;
-  bool direct_;  // the buffers' arrays are the program's parameter memory
+  bool direct_;  // parameters are used in their buffers, without a copy
   uint32_t index_count_;
   uint32_t batch_size_;
   size_t bytes_;
@@ -135,13 +136,13 @@ class Machine {
   std::vector<int32_t> indices_;
   std::vector<std::pair<Address, double>> fixed_;  // the literals first
   size_t literals_ = 0;
-  std::vector<Range> checked_;  // results which, were they not finite, the result of the program need not show
-  std::vector<ParameterBuffer*> checked_buffers_;  // the same of parameters
+  std::vector<Range> checked_;                     // must be finite: the program's result would not show it
+  std::vector<ParameterBuffer*> checked_buffers_;  // the same for parameters
   std::vector<KernelCall> calls_[kPasses];
-  std::deque<std::vector<int32_t>> ragged_rows_;  // of calls on ragged rows
-  bool swept_ = false;  // the workspace has the gradients of the last forward pass, times `scale_`
+  std::deque<std::vector<int32_t>> ragged_rows_;  // of calls with ragged rows
+  bool swept_ = false;  // the workspace holds the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
-  std::vector<Use> use_;  // by the number of members
+  std::vector<Use> use_;  // by batch size
 };
 
 }  // namespace retrograd::compiler

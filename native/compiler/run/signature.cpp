@@ -66,7 +66,7 @@ int Signature::read(PyObject* argument, Arguments& into) const {
   switch (kind_) {
     case PASSIVE:
     case ACTIVE: {
-      // Where a gradient is wanted, a whole number is a number like any other.
+      // An int is accepted where a gradient is wanted.
       const bool whole = kind_ == ACTIVE && type_of(argument) == reinterpret_cast<PyObject*>(&PyLong_Type);
       if (!PyFloat_CheckExact(argument) && !whole && (!PyFloat_Check(argument) || type_of(argument) != object_.get())) {
         return 0;
@@ -82,7 +82,7 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       int overflow;
       const long index = PyLong_AsLongAndOverflow(argument, &overflow);
       if (index == -1 && PyErr_Occurred()) return -1;
-      // One that no sequence can have: the function itself says what is wrong with it.
+      // Too large for any sequence: let the function itself raise.
       if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
       put(into.indices, number_, static_cast<int32_t>(index));
       return 1;
@@ -90,7 +90,7 @@ int Signature::read(PyObject* argument, Arguments& into) const {
     case VALUE: {
       if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
-      // A parameter may be used by the function besides: then it is traced as what it is.
+      // The function may also use this parameter directly: then it must be traced as a parameter.
       if (value->flags & IN_BUFFER) return 0;
       if (!flush_parameters()) return -1;
       put(into.active, number_, value->data);
@@ -121,7 +121,7 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       PyObject *key, *item;
       Py_ssize_t at = 0;
       for (size_t i = 0; PyDict_Next(argument, &at, &key, &item); ++i) {
-        // Only text is compared: another kind of key could run code of its own.
+        // Compare strings only: comparing other keys could run user code.
         const bool text = PyUnicode_CheckExact(key) && PyUnicode_CheckExact(keys_[i].get());
         const int same = key == keys_[i].get() || (text && PyUnicode_Compare(key, keys_[i].get()) == 0);
         const int read_one = same == 1 ? items_[i]->read(item, into) : same;
@@ -145,7 +145,7 @@ void copy_axis(const Py_buffer& view, int axis, const char* at, double*& to) {
 }
 }  // namespace
 
-// An array of float64 of the shape it had, in any order of memory.
+// Reads a float64 array of the traced shape, in any memory order.
 int Signature::read_array(PyObject* argument, Arguments& into) const {
   if (type_of(argument) != object_.get()) return 0;
   Py_buffer view;

@@ -1,5 +1,5 @@
-// The arguments of a compiled function, as src/retrograd/compiler/function.py describes them: what must be as it was
-// when the function was traced, and what a call brings anew.
+// The signature of a specialization, as src/retrograd/compiler/signature.py describes it: what must equal the traced
+// call, and where each new number goes.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace retrograd::compiler {
 
-// What one call brought.
+// The numbers of one call.
 struct Arguments {
-  std::vector<double> passive, active;  // numbers of which no gradient, or a gradient, is wanted
-  std::vector<Value*> values;           // for each active number, the Value it came from, or null; borrowed
+  std::vector<double> passive, active;  // numbers without and with a wanted gradient
+  std::vector<Value*> values;           // of each active number: the Value it came from, or null; borrowed
   std::vector<int32_t> indices;
 };
 
-// A description of one argument, or of several.
+// The description of one argument, or of several.
 class Signature {
  public:
   // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("same", k), ("is", object),
@@ -25,7 +25,7 @@ class Signature {
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
 
-  // 1 and the call's numbers, 0 when something is not as described, -1 with an exception set.
+  // Returns 1 and the call's numbers, 0 if the argument does not match, -1 with an exception set.
   int read(PyObject* argument, Arguments& into) const;
   // The same for a call's arguments, which are the items of a sequence spec.
   int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
@@ -39,7 +39,7 @@ class Signature {
   Kind kind_ = IS;
   size_t number_ = 0;
   bool active_ = false;
-  Ref object_;  // what it is, equals, or its type
+  Ref object_;  // the object it is or equals, or its type
   Ref shape_;   // of an array
   std::vector<std::unique_ptr<Signature>> items_;
   std::vector<Ref> keys_;

@@ -8,16 +8,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the values and gradients of a batch may take of the cache.
+// The share of the cache that the values and gradients of a batch may take.
 constexpr size_t kBatchBytes = size_t{1} << 20;
 constexpr size_t kLargestBatch = 64;
-constexpr size_t kEnough = 512;  // numbers of one member, beside which the half microsecond that a run costs is little
+constexpr size_t kEnough = 512;  // numbers of one batch element, beside which the half microsecond per run is little
 constexpr size_t kOften = 2;     // uses of a parameter
 
-// Where there is no pattern, chains of fewer numbers are additions like others.
+// In irregular programs, shorter chains stay additions.
 constexpr size_t kLongChain = 16;
 
-// Whether replaying node by node is quicker than calling a kernel for every few of them.
+// Whether the interpreter is faster than one kernel call for every few nodes.
 bool interpreter_is_faster(const Specialization& entry, const Lowered& lowered) {
   const double calls =
       static_cast<double>(lowered.is_fused() ? lowered.fused.executed_calls()
@@ -47,7 +47,7 @@ void Specialization::compile() {
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
   done("verify");
   plan_batches();
-  // Literals that expansion added come after the graph's own.
+  // The literals that expansion added come after the graph's own.
   graph.literals = expanded.literals;
   if (!options.exact) {
     const Lowered& lowered = machine(1).lowered();
@@ -56,9 +56,8 @@ void Specialization::compile() {
   }
 }
 
-// How members of a batch run best. Together they share every parameter that is loaded and every call of a kernel;
-// alone they have machine code, and their numbers at hand. The latter wins where one of them has work for a while, and
-// uses a parameter again and again by itself.
+// Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one
+// element at a time uses JIT code with constant addresses; prefer it when an element is large and reuses parameters.
 void Specialization::plan_batches() {
   size_t numbers = 0, parameters = 0, uses = 0;
   for (const Region& region : program.regions) {

@@ -1,4 +1,5 @@
-// One trace of a compiled function: its program, the machines that it runs on, and what it counts.
+// A specialization: one trace of a compiled function, with its guards, its program, the machines that run it, and
+// statistics.
 #pragma once
 
 #include "compiler/graph/graph.hpp"
@@ -16,7 +17,8 @@ struct IndexGuard {
   }
 };
 
-// Something that the function can reach has changed since an entry was traced. LATE: perhaps it answered calls since.
+// Whether captured state still is what it was when this was traced. MAYBE_STALE: calls may have been answered after the
+// change.
 enum class Validity { VALID, SUSPECT, MAYBE_STALE };
 
 enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
@@ -52,10 +54,10 @@ struct Specialization {
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;              // of members, and of calls
   Ref keeps;                    // machine code that the machines run
-  uint32_t batch_in_cache = 1;  // whose values and gradients it holds
+  uint32_t batch_in_cache = 1;  // batch elements whose values and gradients fit in the cache
   Validity validity = Validity::VALID;
   uint64_t last_hit_round = 0;    // round of looks (DependencyGuards::rounds), last
-  bool prefer_unbatched = false;  // one member of a batch is work enough for machine code of its own
+  bool prefer_unbatched = false;  // run batch elements one by one, in machine code
 
   // Makes the program of the graph. Throws Unsupported.
   void compile();

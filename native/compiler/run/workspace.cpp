@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLeast = size_t{1} << 17, kLarge = size_t{1} << 24;
 
-// Few sizes, so that they are shared; but nothing is wasted where it would be much.
+// Rounds small sizes up so that machines share workspaces; large ones are not rounded, to waste no memory.
 size_t rounded(size_t bytes) { return bytes > kLarge ? bytes : std::bit_ceil(std::max(bytes, kLeast)); }
 
 }  // namespace

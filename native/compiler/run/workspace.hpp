@@ -1,5 +1,5 @@
-// The memory that machines compute in. Machines of like size share one workspace: whichever runs finds it in the
-// cache, and leaves nothing in it that another needs.
+// The memory that machines compute in. Machines of similar size share one workspace, so that it stays in the cache; no
+// machine relies on its contents between runs.
 #pragma once
 
 #include <cstddef>

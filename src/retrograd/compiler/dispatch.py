@@ -66,5 +66,5 @@ _REASONS = {
     "guard": Reason.GUARD_FAILED,
     "parameter": Reason.PARAMETER_DELETED,
     "domain": Reason.NOT_FINITE,
-    "doubted": Reason.SUSPECT,
+    "suspect": Reason.SUSPECT,
 }
