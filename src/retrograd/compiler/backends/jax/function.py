@@ -1,4 +1,4 @@
-"""``f.to_jax(…)``: a compiled function as a function of JAX arrays, to jit, differentiate, map and shard."""
+"""``to_jax``: a scalar function becomes a JAX function of arrays."""
 
 from __future__ import annotations
 
@@ -18,47 +18,76 @@ from ...recording import Recording
 from ...request import CompileRequest, Options
 from ...signature import Signature, Unsuitable, signature_of
 from .layout import Layout
-from .lowering import Memory, lowered
+from .lowering import CallNumbers, lower
 from .views import gather
 
 __all__ = ["JaxFunction", "to_jax"]
 
 
 class JaxFunction:
-    """``g(parameters, *inputs)``: the value of a scalar function as a JAX scalar; a pure function of arrays.
+    """A compiled scalar function as a pure JAX function of arrays, made by :func:`retrograd.compile` and ``to_jax``.
 
-    ``parameters`` is one vector, a number for each of ``g.values`` in their order; its dtype is that of the
-    computation. ``inputs`` are arrays for the function's arguments, as ``g.inputs(*arguments)`` makes them
-    (:mod:`retrograd.compiler.jax.layout` says how): floats and Values become floating arrays, Indexes int32 ones,
-    and what is the same in every call is left out.
+    ``g(parameters, *inputs)`` gives the function's value as a JAX scalar. JAX can jit it, differentiate it to any
+    order, map it over a batch (``jax.vmap``) and shard it.
 
-    Nothing raises inside: an operation outside its domain gives an infinity or NaN, a position that selects nothing
-    gives NaN. Where a comparison that decided something in the example comes out otherwise, the value and every
-    derivative are NaN; ``g.guards`` lists those comparisons.
+    Nothing raises inside: an operation outside its domain gives an infinity or NaN, and an index that selects nothing
+    gives NaN. Where a comparison that chose the path through the function comes out otherwise than in the example,
+    the value and all derivatives are NaN; ``guards`` lists those comparisons.
+
+    Attributes:
+        values: the Values whose numbers are the parameters, in the order of the parameter vector.
+        guards: a sentence for each comparison that chose the path.
+
+    Example::
+
+        loss = rg.compile(lambda x, y: (model(x) - y) ** 2, pure=True)
+        g = loss.to_jax([0.5, -1.0], 1.0, parameters=model)
+        value, gradient = jax.value_and_grad(g)(g.parameters, *g.inputs([0.5, -1.0], 1.0))
+        g.add_gradients(gradient)  # into .grad of the model's Values
     """
 
     def __init__(
         self, function: Callable[..., Any], values: Sequence[Value], recording: Recording, spec: Any, program: Any
     ) -> None:
+        """Users call ``to_jax``.
+
+        Args:
+            function: the scalar function; its name is the JAX function's.
+            values: the Values of the parameter vector.
+            recording: what was recorded when the example ran; its guards are checked in every call.
+            spec: the structure of the arguments, as ``signature_of`` gives it.
+            program: the vector program, as ``Programs.listing`` gives it, with its guards. Its roots are the value and
+                then what the guards compare.
+        """
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
-        #: The Values whose numbers are the parameters.
         self.values = tuple(values)
-        #: The comparisons that decided something, a sentence each.
-        self.guards = tuple(
-            [_sentence(g.kind, g.outcome, g.where) for g in recording.guards]
-            + [_sentence(g.kind, g.outcome, g.where) for g in recording.index_guards]
+        self.guards = (
+            *(_sentence(g.kind, g.outcome, g.where) for g in recording.guards),
+            *(_sentence(g.kind, g.outcome, g.where) for g in recording.index_guards),
         )
         self._layout = Layout(spec)
-        self._run = lowered(program)
-        self._places = _places(program, self.values)
-        self._limits = _limits(program)
-        self._checks = program["guards"]
-        self._index_checks = [(g.slot, g.kind, g.other_slot, g.other, g.outcome) for g in recording.index_guards]
+        self._program = lower(program)
+        self._parameter_positions = _parameter_positions(program, self.values)
+        self._index_limits = _index_limits(program)
+        self._number_guards = program["guards"]
+        self._index_guards = [(g.slot, g.kind, g.other_slot, g.other, g.outcome) for g in recording.index_guards]
 
     # --- the function -----------------------------------------------------------------------------------------
 
     def __call__(self, parameters: Any, *inputs: Any) -> Any:
-        """The value, a scalar array. Raises TypeError for arrays of another shape than it was made for."""
+        """The function's value.
+
+        Args:
+            parameters: a vector with a number for each of ``values``. Its dtype is that of the computation, or JAX's
+                default if it is not a floating one.
+            inputs: arrays for the function's arguments, as ``inputs`` makes them.
+
+        Returns:
+            A JAX array without axes.
+
+        Raises:
+            TypeError: an array has another shape, or there are fewer or more than the function was made for.
+        """
         import jax.numpy as jnp
 
         parameters = jnp.asarray(parameters)
@@ -66,34 +95,36 @@ class JaxFunction:
             raise errors.other_arguments(f"it has {len(self.values)} parameters, not the shape {parameters.shape}")
         dtype = parameters.dtype if jnp.issubdtype(parameters.dtype, jnp.floating) else jnp.result_type(float)
 
-        def convert(thing: Any, kind: str) -> Any:
-            return jnp.asarray(thing, jnp.int32 if kind == "index" else dtype)
+        def convert(array: Any, kind: str) -> Any:
+            return jnp.asarray(array, jnp.int32 if kind == "index" else dtype)
 
         numbers = self._layout.vectors(inputs, convert)
-        stores = {store: gather(parameters.astype(dtype), where) for store, where in self._places.items()}
-        memory = Memory(stores, numbers["passive"], numbers["active"], numbers["index"], dtype)
-        roots = self._run(memory)
-        value, holds = roots[0], self._hold(roots, numbers["index"])
-        return value if holds is None else value * jnp.where(holds, 1.0, jnp.nan)
+        stores = {
+            store: gather(parameters.astype(dtype), positions) for store, positions in self._parameter_positions.items()
+        }
+        call = CallNumbers(stores, numbers["passive"], numbers["active"], numbers["index"], dtype)
+        roots = self._program(call)
+        value, hold = roots[0], self._guards_hold(roots, numbers["index"])
+        return value if hold is None else value * jnp.where(hold, 1.0, jnp.nan)
 
-    def _hold(self, roots: Sequence[Any], indices: Any) -> Any:
-        """Whether every comparison comes out as in the example; None when there is none."""
-        holds = None
-        decisions = []
-        for kind, left, right, number, outcome in self._checks:
-            decisions.append((kind, roots[left], number if right is None else roots[right], outcome))
-        for slot, kind, other_slot, other, outcome in self._index_checks:
-            decisions.append((kind, indices[slot], other if other_slot is None else indices[other_slot], outcome))
-        for kind, left, right, outcome in decisions:
-            here = _COMPARE[kind](left, right) == outcome
-            holds = here if holds is None else holds & here
-        return holds
+    def _guards_hold(self, roots: Sequence[Any], indices: Any) -> Any:
+        """Whether every comparison comes out as in the example; None if there is none."""
+        comparisons = []
+        for kind, left, right, number, outcome in self._number_guards:
+            comparisons.append((kind, roots[left], number if right is None else roots[right], outcome))
+        for slot, kind, other_slot, other, outcome in self._index_guards:
+            comparisons.append((kind, indices[slot], other if other_slot is None else indices[other_slot], outcome))
+        hold = None
+        for kind, left, right, outcome in comparisons:
+            holds = _COMPARE[kind](left, right) == outcome
+            hold = holds if hold is None else hold & holds
+        return hold
 
     # --- from and to the scalar world -------------------------------------------------------------------------
 
     @property
     def parameters(self) -> Any:
-        """The numbers of ``values`` now, as one vector: float64 where JAX has it enabled, else float32."""
+        """The present numbers of ``values`` as one vector: float64 where JAX has it enabled, else float32."""
         import jax.numpy as jnp
 
         return jnp.asarray(np.asarray([value.data for value in self.values], dtype=np.float64))
@@ -103,38 +134,67 @@ class JaxFunction:
         return self._layout.read(arguments) is not None
 
     def inputs(self, *arguments: Any) -> tuple[Any, ...]:
-        """What to pass after the parameters for a call ``function(*arguments)``: a tuple of NumPy arrays.
+        """The inputs for one call.
 
-        Raises TypeError for arguments of another structure, IndexError for an Index that selects nothing.
+        Args:
+            arguments: the arguments of the scalar function.
+
+        Returns:
+            What to pass after the parameters: NumPy arrays, or tuples and dictionaries of them. Floats and Values
+            become floating arrays, Indexes int32 arrays; what is the same in every call is left out.
+
+        Raises:
+            TypeError: the arguments have another structure than those of the example.
+            IndexError: an Index selects nothing.
         """
         numbers = self._layout.read(arguments)
         if numbers is None:
             raise errors.other_arguments(f"it takes {self._layout or 'none'} and what was the same in the example")
-        for slot, limit in self._limits.items():
+        for slot, limit in self._index_limits.items():
             if not 0 <= numbers["index"][slot] < limit:
                 raise errors.no_such_position(int(numbers["index"][slot]), limit)
         return self._layout.arrays(numbers)
 
     def batch(self, members: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
-        """The inputs of several calls with one more axis in front: ``jax.vmap(g, (None, 0, …))`` takes them."""
+        """The inputs of several calls, stacked along one more axis in front.
+
+        Args:
+            members: the arguments of each call.
+
+        Returns:
+            Inputs that ``jax.vmap(g, (None, 0, …))`` takes after the parameters.
+
+        Raises:
+            ValueError: there are no members.
+            TypeError: a member has another structure than the example.
+            IndexError: an Index selects nothing.
+        """
         import jax
 
-        rows = [self.inputs(*arguments) for arguments in members]
-        if not rows:
+        inputs = [self.inputs(*arguments) for arguments in members]
+        if not inputs:
             raise ValueError("batch takes at least one member, a tuple of arguments.")
-        return jax.tree.map(lambda *arrays: np.stack(arrays), *rows)  # type: ignore[no-any-return]
+        return jax.tree.map(lambda *arrays: np.stack(arrays), *inputs)  # type: ignore[no-any-return]
 
     def assign(self, parameters: Any) -> None:
-        """Give ``values`` the numbers of a parameter vector."""
-        for value, number in zip(self.values, self._vector(parameters), strict=True):
+        """Set ``.data`` of ``values`` to the numbers of a parameter vector.
+
+        Raises:
+            TypeError: the vector has another shape.
+        """
+        for value, number in zip(self.values, self._numbers(parameters), strict=True):
             value.data = number
 
     def add_gradients(self, gradients: Any) -> None:
-        """Add a gradient by the parameters, as ``jax.grad(g)`` gives it, to ``.grad`` of ``values``."""
-        for value, number in zip(self.values, self._vector(gradients), strict=True):
+        """Add a gradient by the parameters, as ``jax.grad(g)`` gives it, to ``.grad`` of ``values``.
+
+        Raises:
+            TypeError: the gradient has another shape than the parameter vector.
+        """
+        for value, number in zip(self.values, self._numbers(gradients), strict=True):
             value.grad += number
 
-    def _vector(self, vector: Any) -> list[float]:
+    def _numbers(self, vector: Any) -> list[float]:
         numbers = np.asarray(vector, dtype=np.float64)
         if numbers.shape != (len(self.values),):
             raise errors.other_arguments(f"it has {len(self.values)} parameters, not the shape {numbers.shape}")
@@ -164,7 +224,19 @@ def _sentence(kind: str, outcome: bool, where: Location | None) -> str:
 
 
 def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: Any) -> JaxFunction:
-    """``function``, traced with ``arguments``, as a JAX function; see ``Compiled.to_jax``."""
+    """A scalar function as a JAX function; users call ``Compiled.to_jax``.
+
+    Args:
+        function: the scalar function.
+        arguments: an example of its arguments, with which it is traced.
+        parameters: a Module or nested Values, which fix the order of the parameter vector. None takes every leaf that
+            the function depends on.
+
+    Raises:
+        MissingExtraError: JAX is not installed.
+        NotTraceableError: a trace would not be valid for other calls, or the function depends on a leaf that is not
+            among ``parameters``.
+    """
     import_jax("to_jax")
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
@@ -206,7 +278,7 @@ def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list
     """The Values of the parameter vector: those of ``parameters``, or all that the program reads, in its order."""
     used = [(store, offset, leaf) for leaf, _, _, store, offset in program["leaves"] if leaf is not None]
     if parameters is None:
-        return [leaf for _, _, leaf in sorted(used, key=lambda place: place[:2])]
+        return [leaf for _, _, leaf in sorted(used, key=lambda entry: entry[:2])]
     values = [leaf for leaf in flatten(parameters, "parameters")[0] if isinstance(leaf, Value)]
     known = set(map(id, values))
     for _, _, leaf in used:
@@ -217,40 +289,40 @@ def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list
     return list({id(value): value for value in values}.values())
 
 
-def _places(program: Any, values: Sequence[Value]) -> dict[int, Any]:
-    """For each store, which parameter each of its numbers is."""
-    position = {id(value): place for place, value in enumerate(values)}
-    places: dict[int, Any] = {}
+def _parameter_positions(program: Any, values: Sequence[Value]) -> dict[int, Any]:
+    """For each store of the program, the position of each of its numbers in the parameter vector."""
+    position_of = {id(value): position for position, value in enumerate(values)}
+    positions: dict[int, Any] = {}
     for kind, _, _, length, store in program["regions"]:
         if kind == "parameter":
-            places[store] = np.full(length, -1, dtype=np.int64)
+            positions[store] = np.full(length, -1, dtype=np.int64)
     for leaf, _, _, store, offset in program["leaves"]:
         if leaf is not None:
-            places[store][offset] = position[id(leaf)]
-    for where in places.values():
-        _fill(where, len(values))
-    return places
+            positions[store][offset] = position_of[id(leaf)]
+    for of_store in positions.values():
+        _fill_gaps(of_store, len(values))
+    return positions
 
 
-def _fill(where: Any, count: int) -> None:
-    """Give what the program does not read the place after its neighbour's, so that a slice stays one."""
-    known = np.flatnonzero(where >= 0)
+def _fill_gaps(positions: Any, count: int) -> None:
+    """Replace -1, of numbers that the program does not read, so that consecutive positions stay consecutive."""
+    known = np.flatnonzero(positions >= 0)
     if not known.size:
-        where.fill(0)
+        positions.fill(0)
         return
-    before = np.searchsorted(known, np.arange(where.size), side="right") - 1
+    before = np.searchsorted(known, np.arange(positions.size), side="right") - 1
     neighbour = known[np.maximum(before, 0)]
-    where[:] = np.clip(where[neighbour] + np.arange(where.size) - neighbour, 0, count - 1)
+    positions[:] = np.clip(positions[neighbour] + np.arange(positions.size) - neighbour, 0, count - 1)
 
 
-def _limits(program: Any) -> dict[int, int]:
-    """For each index argument that selects, the number of things that it selects from."""
+def _index_limits(program: Any) -> dict[int, int]:
+    """For each index argument that selects, the number of candidates that it selects from."""
     limits: dict[int, int] = {}
     for instruction in program["instructions"]:
         if instruction["code"] != "select":
             continue
         _, base, strides = instruction["views"][1]
-        for place in np.ndindex(*instruction["sizes"]):
-            slot = base + sum(i * stride for i, stride in zip(place, strides, strict=True))
+        for indices in np.ndindex(*instruction["sizes"]):
+            slot = base + sum(i * stride for i, stride in zip(indices, strides, strict=True))
             limits[slot] = min(limits.get(slot, instruction["limit"]), instruction["limit"])
     return limits

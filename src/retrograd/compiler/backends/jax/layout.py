@@ -1,8 +1,8 @@
 """How the arguments of a scalar function become arrays for JAX.
 
-A float, a Value or an Index becomes a scalar array. A list or tuple of like things becomes what one of them is, with
-one more axis in front; of unlike things, a tuple. A dictionary stays one, a NumPy array keeps its shape. What is the
-same in every call (whole numbers, strings, None, modules) is left out.
+A float, a Value or an Index becomes a scalar array. A list or tuple of like things becomes one array, or tree of
+arrays, with one more axis in front; of unlike things, a tuple. A dictionary stays one, a NumPy array keeps its shape.
+What is the same in every call (whole numbers, strings, None, modules) is left out.
 """
 
 from __future__ import annotations
@@ -20,192 +20,210 @@ from ....index import Index
 
 __all__ = ["KINDS", "Layout", "Numbers"]
 
-#: The sequences that a call's numbers form: floats, the numbers of Values, indices.
+#: A call's numbers form three sequences: floats, the numbers of Values, and indices.
 KINDS = ("passive", "active", "index")
 Numbers = dict[str, Any]
 Spec = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaf:
-    """An array: which sequence its numbers are in, and where."""
+class _ArrayLeaf:
+    """One array among the inputs: the kind of its numbers, and the position of each in the sequence of that kind."""
 
     kind: str
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+#: A tree of arrays: a leaf, a dictionary of trees or a tuple of trees.
+_Tree = Any
 
 
 class Layout:
-    """The arguments of one structure, as ``Description.spec`` has it, and the arrays that they become."""
+    """The structure of one function's arguments, as ``Description.spec`` has it, and the arrays that they become."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        trees = [_arranged(part) for part in spec[2]]
-        self._arguments = [position for position, tree in enumerate(trees) if tree is not None]
-        self._tree = tuple(tree for tree in trees if tree is not None)
-        found: list[_Leaf] = []
-        _leaves(self._tree, found)
-        self._sources = {kind: [leaf for leaf in found if leaf.kind == kind] for kind in KINDS}
-
-    @property
-    def count(self) -> int:
-        """How many of the arguments become inputs."""
-        return len(self._tree)
+        self._trees: tuple[_Tree, ...] = tuple(tree for part in spec[2] if (tree := _tree_of(part)) is not None)
+        leaves = _leaves(self._trees)
+        self._leaves = {kind: [leaf for leaf in leaves if leaf.kind == kind] for kind in KINDS}
 
     def read(self, arguments: Sequence[Any]) -> Numbers | None:
-        """A call's numbers by kind; None when the arguments are not of this structure."""
+        """A call's numbers by kind; None if the arguments have another structure."""
         found: dict[tuple[str, int], Any] = {}
         if not _read(self._spec, tuple(arguments), found):
             return None
         numbers: Numbers = {}
         for kind in KINDS:
             numbers[kind] = np.zeros(
-                1 + max((place for of, place in found if of == kind), default=-1),
+                1 + max((position for of, position in found if of == kind), default=-1),
                 np.int32 if kind == "index" else np.float64,
             )
-        for (kind, place), number in found.items():
-            numbers[kind][place] = number
+        for (kind, position), number in found.items():
+            numbers[kind][position] = number
         return numbers
 
     def arrays(self, numbers: Numbers) -> tuple[Any, ...]:
-        """A call's numbers as the inputs of the JAX function, in NumPy's arrays."""
-        return tuple(_filled(tree, numbers) for tree in self._tree)
+        """A call's numbers as the inputs of the JAX function: trees of NumPy arrays."""
+        return tuple(_arrays(tree, numbers) for tree in self._trees)
 
     def vectors(self, inputs: Sequence[Any], convert: Callable[[Any, str], Any]) -> Numbers:
-        """The inputs of the JAX function as flat arrays by kind, in the program's order.
+        """The inputs of the JAX function as one flat array of each kind, in the program's order.
 
-        ``convert(array, kind)`` makes an array of what is given. Raises TypeError when they are not as described.
+        Args:
+            inputs: what the JAX function was called with after its parameters.
+            convert: ``convert(array, kind)`` makes a JAX array of an input.
+
+        Raises:
+            TypeError: the inputs have another structure or other shapes.
         """
         import jax.numpy as jnp
 
-        if len(inputs) != len(self._tree):
-            raise errors.other_arguments(f"it takes {len(self._tree)} inputs and got {len(inputs)}")
-        given: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-        for position, (tree, thing) in enumerate(zip(self._tree, inputs, strict=True)):
-            _collected(tree, thing, f"input {position}", given, convert)
+        if len(inputs) != len(self._trees):
+            raise errors.other_arguments(f"it takes {len(self._trees)} inputs and got {len(inputs)}")
+        arrays: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+        for i, (tree, given) in enumerate(zip(self._trees, inputs, strict=True)):
+            _append_arrays(tree, given, f"input {i}", arrays, convert)
         vectors: Numbers = {}
-        for kind, sources in self._sources.items():
-            parts = [array.reshape(-1) for array in given[kind]]
+        for kind, leaves in self._leaves.items():
+            parts = [array.reshape(-1) for array in arrays[kind]]
             if not parts:
                 vectors[kind] = convert(np.zeros(0), kind)
                 continue
             vector = parts[0] if len(parts) == 1 else jnp.concatenate(parts)
-            order = np.concatenate([leaf.places.ravel() for leaf in sources])
-            straight = np.array_equal(order, np.arange(order.size))
-            vectors[kind] = vector if straight else vector[np.argsort(order)]
+            positions = np.concatenate([leaf.positions.ravel() for leaf in leaves])
+            in_order = np.array_equal(positions, np.arange(positions.size))
+            vectors[kind] = vector if in_order else vector[np.argsort(positions)]
         return vectors
 
     def __str__(self) -> str:
-        return ", ".join(_described(tree) for tree in self._tree)
+        return ", ".join(_described(tree) for tree in self._trees)
 
 
-# --- making it ------------------------------------------------------------------------------------------------
+# --- the trees of a structure ---------------------------------------------------------------------------------
 
 
-def _arranged(spec: Spec) -> Any:
+def _tree_of(spec: Spec) -> _Tree:
+    """The arrays for one described argument; None if nothing in it changes from call to call."""
     match spec:
-        case ("passive" | "active" | "index" as kind, place, *_):
-            return _Leaf(kind, np.asarray(place, dtype=np.int64))
-        case ("value", place):
-            return _Leaf("active", np.asarray(place, dtype=np.int64))
+        case ("passive" | "active" | "index" as kind, position, *_):
+            return _ArrayLeaf(kind, np.asarray(position, dtype=np.int64))
+        case ("value", position):
+            return _ArrayLeaf("active", np.asarray(position, dtype=np.int64))
         case ("array", _, shape, first, active):
-            places = first + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
-            return _Leaf("active" if active else "passive", places)
+            positions = first + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+            return _ArrayLeaf("active" if active else "passive", positions)
         case ("dict", _, pairs):
-            items = {key: tree for key, part in pairs if (tree := _arranged(part)) is not None}
+            items = {key: tree for key, part in pairs if (tree := _tree_of(part)) is not None}
             return items or None
         case ("sequence", _, parts):
-            trees = [tree for part in parts if (tree := _arranged(part)) is not None]
+            trees = [tree for part in parts if (tree := _tree_of(part)) is not None]
             if not trees:
                 return None
             return _stacked(trees) if len({_described(tree) for tree in trees}) == 1 else tuple(trees)
-    return None  # the same in every call, or the same Value once more
+    return None  # the same in every call, or a Value that has its position already
 
 
-def _stacked(trees: Sequence[Any]) -> Any:
+def _stacked(trees: Sequence[_Tree]) -> _Tree:
+    """Like trees as one, with one more axis in front of each array."""
     first = trees[0]
-    if isinstance(first, _Leaf):
-        return _Leaf(first.kind, np.stack([tree.places for tree in trees]))
+    if isinstance(first, _ArrayLeaf):
+        return _ArrayLeaf(first.kind, np.stack([tree.positions for tree in trees]))
     if isinstance(first, dict):
         return {key: _stacked([tree[key] for tree in trees]) for key in first}
-    return tuple(_stacked(column) for column in zip(*trees, strict=True))
+    return tuple(_stacked(parts) for parts in zip(*trees, strict=True))
 
 
-def _described(tree: Any) -> str:
-    if isinstance(tree, _Leaf):
+def _described(tree: _Tree) -> str:
+    """The types and shapes of a tree, as users read them; like trees have like descriptions."""
+    if isinstance(tree, _ArrayLeaf):
         kind = "int32" if tree.kind == "index" else "float" if tree.kind == "passive" else "Value"
-        return f"{kind}[{','.join(map(str, tree.places.shape))}]"
+        return f"{kind}[{','.join(map(str, tree.positions.shape))}]"
     if isinstance(tree, dict):
         return "{" + ", ".join(f"{key!r}: {_described(part)}" for key, part in tree.items()) + "}"
     return "(" + ", ".join(map(_described, tree)) + ")"
 
 
-def _leaves(tree: Any, into: list[_Leaf]) -> None:
-    if isinstance(tree, _Leaf):
-        into.append(tree)
-        return
-    for part in tree.values() if isinstance(tree, dict) else tree:
-        _leaves(part, into)
+def _leaves(tree: _Tree) -> list[_ArrayLeaf]:
+    if isinstance(tree, _ArrayLeaf):
+        return [tree]
+    return [leaf for part in (tree.values() if isinstance(tree, dict) else tree) for leaf in _leaves(part)]
 
 
-# --- a call's numbers -----------------------------------------------------------------------------------------
+# --- from arguments to numbers --------------------------------------------------------------------------------
+
+_Found = dict[tuple[str, int], Any]
 
 
-def _read(spec: Spec, thing: Any, found: dict[tuple[str, int], Any]) -> bool:
-    """Put the numbers of one argument into ``found``; whether it is as described."""
+def _read(spec: Spec, argument: Any, found: _Found) -> bool:
+    """Put the numbers of one argument into ``found``; False if the argument is not as described."""
     match spec:
-        case ("index", slot):
-            found["index", slot] = int(thing) if type(thing) is Index else 0
-            return type(thing) is Index
-        case ("passive", place, _):
-            found["passive", place] = thing
-            return isinstance(thing, float)
-        case ("value", place):
-            found["active", place] = thing.data if isinstance(thing, Value) else 0.0
-            return isinstance(thing, Value)
-        case ("same", place):
-            return isinstance(thing, Value) and found["active", place] == thing.data
-        case ("is", what):
-            return thing is what
-        case ("equal", what):
-            return type(thing) is type(what) and bool(thing == what)
-        case ("sequence", kind, parts):
-            if type(thing) is not kind or len(thing) != len(parts):
-                return False
-            return all(_read(part, item, found) for part, item in zip(parts, thing, strict=True))
-        case ("dict", kind, pairs):
-            if type(thing) is not kind or list(thing) != [key for key, _ in pairs]:
-                return False
-            return all(_read(part, thing[key], found) for key, part in pairs)
+        case ("is", expected):
+            return argument is expected
+        case ("equal", expected):
+            return type(argument) is type(expected) and bool(argument == expected)
+        case ("same", position):  # a Value that came before
+            return isinstance(argument, Value) and found["active", position] == argument.data
+        case ("index" | "passive" | "value", position, *_):
+            return _read_number(spec[0], position, argument, found)
         case ("array", _, shape, first, active):
-            if not isinstance(thing, np.ndarray) or thing.shape != shape or thing.dtype != np.float64:
+            return _read_array(shape, "active" if active else "passive", first, argument, found)
+        case ("sequence", kind, parts):
+            if type(argument) is not kind or len(argument) != len(parts):
                 return False
-            kind = "active" if active else "passive"
-            found.update({(kind, first + i): number for i, number in enumerate(thing.ravel().tolist())})
-            return True
+            return all(_read(part, item, found) for part, item in zip(parts, argument, strict=True))
+        case ("dict", kind, pairs):
+            if type(argument) is not kind or list(argument) != [key for key, _ in pairs]:
+                return False
+            return all(_read(part, argument[key], found) for key, part in pairs)
     raise AssertionError(f"an argument is described as {spec!r}")
 
 
-def _filled(tree: Any, numbers: Numbers) -> Any:
-    if isinstance(tree, _Leaf):
-        return numbers[tree.kind][tree.places]
-    if isinstance(tree, dict):
-        return {key: _filled(part, numbers) for key, part in tree.items()}
-    return tuple(_filled(part, numbers) for part in tree)
-
-
-def _collected(tree: Any, thing: Any, where: str, into: dict[str, list[Any]], convert: Callable[..., Any]) -> None:
-    if isinstance(tree, _Leaf):
-        array = convert(thing, tree.kind)
-        if array.shape != tree.places.shape:
-            raise errors.other_arguments(f"{where} has the shape {array.shape} and needs {tree.places.shape}")
-        into[tree.kind].append(array)
-    elif isinstance(tree, dict):
-        if not isinstance(thing, dict) or thing.keys() != tree.keys():
-            raise errors.other_arguments(f"{where} must be a dictionary of {', '.join(map(repr, tree))}")
-        for key, part in tree.items():
-            _collected(part, thing[key], f"{where}[{key!r}]", into, convert)
+def _read_number(kind: str, position: int, argument: Any, found: _Found) -> bool:
+    if kind == "index" and type(argument) is Index:
+        found["index", position] = int(argument)
+    elif kind == "passive" and isinstance(argument, float):
+        found["passive", position] = argument
+    elif kind == "value" and isinstance(argument, Value):
+        found["active", position] = argument.data
     else:
-        if not isinstance(thing, (tuple, list)) or len(thing) != len(tree):
-            raise errors.other_arguments(f"{where} must be a tuple of {len(tree)}")
-        for position, part in enumerate(tree):
-            _collected(part, thing[position], f"{where}[{position}]", into, convert)
+        return False
+    return True
+
+
+def _read_array(shape: tuple[int, ...], kind: str, first: int, argument: Any, found: _Found) -> bool:
+    if not isinstance(argument, np.ndarray) or argument.shape != shape or argument.dtype != np.float64:
+        return False
+    found.update({(kind, first + i): number for i, number in enumerate(argument.ravel().tolist())})
+    return True
+
+
+def _arrays(tree: _Tree, numbers: Numbers) -> Any:
+    if isinstance(tree, _ArrayLeaf):
+        return numbers[tree.kind][tree.positions]
+    if isinstance(tree, dict):
+        return {key: _arrays(part, numbers) for key, part in tree.items()}
+    return tuple(_arrays(part, numbers) for part in tree)
+
+
+# --- from inputs to vectors -----------------------------------------------------------------------------------
+
+
+def _append_arrays(
+    tree: _Tree, given: Any, name: str, arrays: dict[str, list[Any]], convert: Callable[..., Any]
+) -> None:
+    """Append the arrays of an input to those of their kind; ``name`` is what errors call the input."""
+    if isinstance(tree, _ArrayLeaf):
+        array = convert(given, tree.kind)
+        if array.shape != tree.positions.shape:
+            raise errors.other_arguments(f"{name} has the shape {array.shape} and needs {tree.positions.shape}")
+        arrays[tree.kind].append(array)
+    elif isinstance(tree, dict):
+        if not isinstance(given, dict) or given.keys() != tree.keys():
+            raise errors.other_arguments(f"{name} must be a dictionary of {', '.join(map(repr, tree))}")
+        for key, part in tree.items():
+            _append_arrays(part, given[key], f"{name}[{key!r}]", arrays, convert)
+    else:
+        if not isinstance(given, (tuple, list)) or len(given) != len(tree):
+            raise errors.other_arguments(f"{name} must be a tuple of {len(tree)}")
+        for i, part in enumerate(tree):
+            _append_arrays(part, given[i], f"{name}[{i}]", arrays, convert)

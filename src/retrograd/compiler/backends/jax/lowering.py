@@ -1,7 +1,7 @@
-"""A vector program as a JAX function: contractions become einsum, lists of addresses gathers, the rest elementwise.
+"""Lowers a vector program to JAX: contractions become einsums, address lists gathers, the rest is elementwise.
 
-Each region of the program's memory is one flat array. An instruction reads views of regions, and what it gives is a
-piece of another region, which is put together when all its pieces are there.
+Each region of the program's memory is one flat array. An instruction reads strided views of regions and gives a piece
+of another region; the pieces are concatenated when an instruction first reads that region.
 """
 
 from __future__ import annotations
@@ -15,28 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .op_functions import row_functions
-from .views import Flat, addresses, gather
+from .views import FlatArray, Loop, addresses, gather
 
-__all__ = ["Memory", "lowered"]
+__all__ = ["CallNumbers", "lower"]
 
-Loop = tuple[int, int]
-View = tuple[int, int, list[int]]
+#: An operand: region, base address, and the stride in each loop.
+_Operand = tuple[int, int, list[int]]
+
+_Instruction = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What a run of the program reads: arrays of one dtype, and the index arguments."""
+class CallNumbers:
+    """The numbers that one call gives the program: arrays of one dtype, and the index arguments."""
 
-    stores: Mapping[int, Any]  #: of each parameter region, by its store
+    parameters: Mapping[int, Any]  #: the array of each parameter region, by its store
     passive: Any
     active: Any
     indices: Any
     dtype: Any
 
 
-def lowered(program: Mapping[str, Any]) -> Callable[[Memory], list[Any]]:
-    """A function from a call's numbers to the program's roots, scalars. ``program`` is ``Programs.listing(number)``."""
-    return lambda memory: _Run(program, memory).roots()
+def lower(program: Mapping[str, Any]) -> Callable[[CallNumbers], list[Any]]:
+    """A JAX function from a call's numbers to the program's roots, which are scalars.
+
+    Args:
+        program: as ``Programs.listing(number)`` gives it.
+    """
+    return lambda numbers: _Evaluation(program, numbers).roots()
 
 
 @dataclass(slots=True)
@@ -44,23 +50,23 @@ class _Region:
     base: int
     length: int
     array: Any = None  #: a NumPy array for literals
-    pieces: list[tuple[NDArray[np.int64], Any]] = field(default_factory=list)  #: positions in it, and their numbers
-    flat: Flat | None = None
+    pieces: list[tuple[NDArray[np.int64], Any]] = field(default_factory=list)  #: positions, and the numbers there
+    flat: FlatArray | None = None
 
     def whole(self) -> Any:
         if self.array is None:
-            self.array = _assembled(self.length, self.pieces)
+            self.array = _concatenated(self.length, self.pieces)
             self.pieces.clear()
         return self.array
 
     def view(self, base: int, loops: Sequence[Loop]) -> Any:
         if self.flat is None:
-            self.flat = Flat(self.whole())
+            self.flat = FlatArray(self.whole())
         return self.flat.view(base, loops)
 
 
-def _assembled(length: int, pieces: list[tuple[NDArray[np.int64], Any]]) -> Any:
-    """One array from pieces that together are all of it; the rest of a region that nobody wrote is not there."""
+def _concatenated(length: int, pieces: list[tuple[NDArray[np.int64], Any]]) -> Any:
+    """The pieces of a region as one array. Raises AssertionError if they do not cover it."""
     import jax.numpy as jnp
 
     pieces.sort(key=lambda piece: int(piece[0][0]))
@@ -71,19 +77,19 @@ def _assembled(length: int, pieces: list[tuple[NDArray[np.int64], Any]]) -> Any:
     return gather(numbers, np.argsort(positions))
 
 
-class _Run:
+class _Evaluation:
     """One pass over the instructions, with JAX's arrays or tracers."""
 
-    def __init__(self, program: Mapping[str, Any], memory: Memory) -> None:
-        self._program, self._dtype, self._indices = program, memory.dtype, memory.indices
+    def __init__(self, program: Mapping[str, Any], numbers: CallNumbers) -> None:
+        self._program, self._dtype, self._indices = program, numbers.dtype, numbers.indices
         self._pool = np.asarray(program["pool"], dtype=np.int64)
         self._rows = row_functions()
         self._regions = [_Region(base, length) for _, _, base, length, _ in program["regions"]]
         for region, (kind, active, _, _, store) in zip(self._regions, program["regions"], strict=True):
             if kind == "parameter":
-                region.array = memory.stores[store]
+                region.array = numbers.parameters[store]
             elif kind == "input":
-                region.array = memory.active if active else memory.passive
+                region.array = numbers.active if active else numbers.passive
             elif kind == "literal":
                 region.array = np.zeros(region.length)
         self._bases = np.asarray([region.base for region in self._regions], dtype=np.int64)
@@ -96,38 +102,42 @@ class _Run:
         import jax.numpy as jnp
 
         for instruction in self._program["instructions"]:
-            self._do(instruction)
+            self._execute(instruction)
         return [
-            jnp.asarray(self._gathered(np.asarray([address])), self._dtype).reshape(())
+            jnp.asarray(self._at_addresses(np.asarray([address])), self._dtype).reshape(())
             for address in self._program["roots"]
         ]
 
     def _region_at(self, address: int) -> int:
-        # Empty regions share their base with the next one; the last of them is the one that has elements.
+        # Empty regions have the base of the next one; the last region with a base is the one with elements.
         return int(np.searchsorted(self._bases, address, side="right")) - 1
 
-    def _do(self, instruction: Mapping[str, Any]) -> None:
+    def _execute(self, instruction: _Instruction) -> None:
+        """Compute an instruction and add its result to the pieces of its region, in the order of addresses."""
         import jax.numpy as jnp
 
         sizes: list[int] = instruction["sizes"]
-        members = len(sizes) - instruction["reduced"]
-        result = getattr(self, f"_{instruction['code']}")(instruction, sizes, members)
+        outer = len(sizes) - instruction["reduced"]
+        result = _LOWERINGS[instruction["code"]](self, instruction, sizes, outer)
         number, base, strides = instruction["result"]
         region = self._regions[number]
-        shape = tuple(sizes[:members])
+        shape = tuple(sizes[:outer])
         loops = list(zip(shape, strides, strict=False))
-        order = sorted(range(members), key=lambda axis: -abs(strides[axis]) if sizes[axis] > 1 else 1)
+        order = sorted(range(outer), key=lambda axis: -abs(strides[axis]) if sizes[axis] > 1 else 1)
         numbers = jnp.broadcast_to(jnp.asarray(result, self._dtype), shape)
         if order != sorted(order):
             numbers = numbers.transpose(order)
-        places = np.broadcast_to(addresses(base - region.base, loops), shape).transpose(order).ravel()
-        region.pieces.append((places, numbers.reshape(-1)))
+        positions = np.broadcast_to(addresses(base - region.base, loops), shape).transpose(order).ravel()
+        region.pieces.append((positions, numbers.reshape(-1)))
 
-    # --- reading ------------------------------------------------------------------------------------------
+    # --- operands -----------------------------------------------------------------------------------------
 
-    def _view(self, view: View, sizes: Sequence[int]) -> tuple[Any, list[int]]:
-        """What a view reads, with an axis for each loop along which it moves, and the numbers of those loops."""
-        number, base, strides = view
+    def _operand(self, operand: _Operand, sizes: Sequence[int]) -> tuple[Any, list[int]]:
+        """An operand with an axis for each loop along which it moves, and the numbers of those loops.
+
+        Literals that are all the same become one float.
+        """
+        number, base, strides = operand
         region = self._regions[number]
         moving = [axis for axis, extent in enumerate(sizes) if extent > 1 and strides[axis]]
         loops = [(sizes[axis], strides[axis]) for axis in moving]
@@ -139,14 +149,20 @@ class _Run:
             return np.asarray(numbers, self._dtype), moving
         return region.view(base, loops), moving
 
-    def _spread(self, view: View, sizes: Sequence[int]) -> Any:
-        """What a view reads, in a shape that broadcasts to all loops."""
-        array, moving = self._view(view, sizes)
+    def _broadcastable(self, operand: _Operand, sizes: Sequence[int]) -> Any:
+        """An operand in a shape that broadcasts to all loops."""
+        array, moving = self._operand(operand, sizes)
         if not moving or len(moving) == len(sizes):
             return array
         return array.reshape([extent if axis in moving else 1 for axis, extent in enumerate(sizes)])
 
-    def _gathered(self, where: NDArray[np.int64]) -> Any:
+    def _broadcast(self, operand: _Operand, sizes: Sequence[int]) -> Any:
+        """An operand with all loops as axes."""
+        import jax.numpy as jnp
+
+        return jnp.broadcast_to(jnp.asarray(self._broadcastable(operand, sizes), self._dtype), tuple(sizes))
+
+    def _at_addresses(self, where: NDArray[np.int64]) -> Any:
         """The numbers at a list of addresses, which may be in several regions."""
         import jax.numpy as jnp
 
@@ -161,101 +177,110 @@ class _Run:
             length += last - first
         return gather(parts[0] if len(parts) == 1 else jnp.concatenate(parts), positions)
 
-    # --- instructions -------------------------------------------------------------------------------------
+    # --- instructions: each gives an array that broadcasts to its outer loops -----------------------------
 
-    def _map(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
-        views = [self._spread(view, sizes) for view in instruction["views"]]
-        return self._rows[instruction["row"]](*views)
+    def _map(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
+        operands = [self._broadcastable(operand, sizes) for operand in instruction["views"]]
+        return self._rows[instruction["row"]](*operands)
 
-    def _indexed(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
+    def _indexed(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         lists = [self._pool[base : base + sizes[0]] for _, base, _ in instruction["views"]]
-        return self._rows[instruction["row"]](*map(self._gathered, lists))
+        return self._rows[instruction["row"]](*map(self._at_addresses, lists))
 
-    def _gather(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
+    def _gather(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         base = instruction["views"][0][1]
-        return self._gathered(self._pool[base : base + sizes[0]])
+        return self._at_addresses(self._pool[base : base + sizes[0]])
 
-    def _dot(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
+    def _dot(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         import jax
         import jax.numpy as jnp
 
-        (x, along_x), (y, along_y) = (self._view(view, sizes) for view in instruction["views"][:2])
-        seen = {*along_x, *along_y}
-        repeated = int(np.prod([extent for axis, extent in enumerate(sizes[members:], members) if axis not in seen]))
-        kept = [axis for axis in range(members) if axis in seen]
-        letters = ["".join(string.ascii_letters[axis] for axis in axes) for axes in (along_x, along_y, kept)]
+        (x, x_axes), (y, y_axes) = (self._operand(operand, sizes) for operand in instruction["views"][:2])
+        axes = {*x_axes, *y_axes}
+        # A reduced loop along which neither operand moves repeats the sum.
+        repeated = int(np.prod([extent for axis, extent in enumerate(sizes[outer:], outer) if axis not in axes]))
+        kept = [axis for axis in range(outer) if axis in axes]
+        x_letters, y_letters, kept_letters = (
+            "".join(string.ascii_letters[axis] for axis in some) for some in (x_axes, y_axes, kept)
+        )
         result = jnp.einsum(
-            f"{letters[0]},{letters[1]}->{letters[2]}",
+            f"{x_letters},{y_letters}->{kept_letters}",
             jnp.asarray(x, self._dtype),
             jnp.asarray(y, self._dtype),
             precision=jax.lax.Precision.HIGHEST,
         )
         if repeated > 1:
             result = result * float(repeated)
-        result = result.reshape([extent if axis in seen else 1 for axis, extent in enumerate(sizes[:members])])
+        result = result.reshape([extent if axis in axes else 1 for axis, extent in enumerate(sizes[:outer])])
         if instruction["has_init"]:
-            result = self._spread(instruction["views"][2], sizes[:members]) + result
+            result = self._broadcastable(instruction["views"][2], sizes[:outer]) + result
         return result
 
-    def _sum(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
+    def _sum(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         import jax.numpy as jnp
 
-        return jnp.sum(self._full(instruction["views"][0], sizes), axis=tuple(range(members, len(sizes))))
+        return jnp.sum(self._broadcast(instruction["views"][0], sizes), axis=tuple(range(outer, len(sizes))))
 
-    def _extreme(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
+    def _extreme(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         import jax.numpy as jnp
 
         reduce = jnp.max if instruction["row"] == "max" else jnp.min
-        return reduce(self._full(instruction["views"][0], sizes), axis=tuple(range(members, len(sizes))))
+        return reduce(self._broadcast(instruction["views"][0], sizes), axis=tuple(range(outer, len(sizes))))
 
-    def _full(self, view: View, sizes: Sequence[int]) -> Any:
+    def _select(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
+        """The candidate that an index argument picks: NaN where it picks none."""
         import jax.numpy as jnp
 
-        return jnp.broadcast_to(jnp.asarray(self._spread(view, sizes), self._dtype), tuple(sizes))
-
-    def _select(self, instruction: Mapping[str, Any], sizes: list[int], members: int) -> Any:
-        import jax.numpy as jnp
-
-        (number, base, strides), (_, slot, slot_strides) = instruction["views"]
-        limit, step = instruction["limit"], instruction["stride"]
-        if instruction["through_pool"]:
-            reached = addresses(base, list(zip(sizes, strides, strict=True)))
-            first, last = int(reached.min()), int(reached.max()) + limit
-            source, start, step = Flat(self._gathered(self._pool[first:last])), base - first, 1
-        else:
-            region = self._regions[number]
-            source, start = Flat(jnp.asarray(region.whole(), self._dtype)), base - region.base
-        turning = [axis for axis, extent in enumerate(sizes) if extent > 1 and slot_strides[axis]]
+        _, (_, slot, slot_strides) = instruction["views"]
+        source, start, step = self._candidates(instruction, sizes)
+        strides, limit = instruction["views"][0][2], instruction["limit"]
+        index_axes = [axis for axis, extent in enumerate(sizes) if extent > 1 and slot_strides[axis]]
         moving = [axis for axis, extent in enumerate(sizes) if extent > 1 and strides[axis]]
-        chosen = Flat(self._indices).view(slot, [(sizes[axis], slot_strides[axis]) for axis in turning])
-        chosen = chosen.reshape([sizes[axis] for axis in turning])
+        chosen = FlatArray(self._indices).view(slot, [(sizes[axis], slot_strides[axis]) for axis in index_axes])
+        chosen = chosen.reshape([sizes[axis] for axis in index_axes])
         loops = [(sizes[axis], strides[axis]) for axis in moving]
-        if set(turning) & set(moving) or not step:
-            return self._elements(source.array, start, loops, moving, step, chosen, turning, limit, sizes)
-        rows = source.view(start, [(limit, step), *loops]) if limit > 1 else source.view(start, loops)[None]
+        if set(index_axes) & set(moving) or not step:
+            # Each index picks among candidates of its own: compute the address of each element.
+            origin = addresses(start, loops).reshape([n if axis in moving else 1 for axis, n in enumerate(sizes)])
+            chosen = chosen.reshape([n if axis in index_axes else 1 for axis, n in enumerate(sizes)])
+            return _take_elements(source.array, origin, step, chosen, limit)
+        blocks = source.view(start, [(limit, step), *loops]) if limit > 1 else source.view(start, loops)[None]
         inside = jnp.where(chosen < 0, limit, chosen)  # a negative position would count from the end
-        taken = jnp.take(rows, inside, axis=0, mode="fill", fill_value=jnp.nan)
-        axes = [*turning, *moving]
+        taken = jnp.take(blocks, inside, axis=0, mode="fill", fill_value=jnp.nan)
+        axes = [*index_axes, *moving]
         taken = taken.transpose([int(axis) for axis in np.argsort(axes)]) if axes != sorted(axes) else taken
         return taken.reshape([extent if axis in axes else 1 for axis, extent in enumerate(sizes)])
 
-    @staticmethod
-    def _elements(
-        array: Any,
-        start: int,
-        loops: list[Loop],
-        moving: list[int],
-        step: int,
-        chosen: Any,
-        turning: list[int],
-        limit: int,
-        sizes: list[int],
-    ) -> Any:
-        """A selection in which each index chooses among candidates of its own: element by element."""
+    def _candidates(self, instruction: _Instruction, sizes: list[int]) -> tuple[FlatArray, int, int]:
+        """The array of a selection's candidates, where they begin in it, and the step from one to the next."""
         import jax.numpy as jnp
 
-        origin = addresses(start, loops).reshape([n if axis in moving else 1 for axis, n in enumerate(sizes)])
-        chosen = chosen.reshape([n if axis in turning else 1 for axis, n in enumerate(sizes)])
-        inside = (chosen >= 0) & (chosen < limit)
-        where = jnp.where(inside, origin.astype(np.int32) + step * chosen, array.shape[0])
-        return jnp.take(array, where, mode="fill", fill_value=jnp.nan)
+        number, base, strides = instruction["views"][0]
+        if instruction["through_pool"]:
+            reached = addresses(base, list(zip(sizes, strides, strict=True)))
+            first, last = int(reached.min()), int(reached.max()) + instruction["limit"]
+            return FlatArray(self._at_addresses(self._pool[first:last])), base - first, 1
+        region = self._regions[number]
+        array = jnp.asarray(region.whole(), self._dtype)
+        return FlatArray(array), base - region.base, instruction["stride"]
+
+
+#: Not in _Evaluation: bound methods would make it a reference cycle, which keeps tracers alive after the trace.
+_LOWERINGS: dict[str, Callable[[_Evaluation, _Instruction, list[int], int], Any]] = {
+    "map": _Evaluation._map,
+    "indexed": _Evaluation._indexed,
+    "gather": _Evaluation._gather,
+    "dot": _Evaluation._dot,
+    "sum": _Evaluation._sum,
+    "extreme": _Evaluation._extreme,
+    "select": _Evaluation._select,
+}
+
+
+def _take_elements(array: Any, origin: NDArray[np.int64], step: int, chosen: Any, limit: int) -> Any:
+    """``array[origin + step * chosen]``, and NaN where ``chosen`` is not below ``limit``."""
+    import jax.numpy as jnp
+
+    inside = (chosen >= 0) & (chosen < limit)
+    where = jnp.where(inside, origin.astype(np.int32) + step * chosen, array.shape[0])
+    return jnp.take(array, where, mode="fill", fill_value=jnp.nan)

@@ -1,8 +1,8 @@
 """The rows of the op table as JAX functions, differentiated by the table's own partials.
 
-Each function computes its row's forward formula elementwise; nothing raises, what leaves the domain is an infinity or
-NaN. Its derivative is the table's, also of its derivative, and keeps the house's conventions: at kinks and ties,
-structural zeros, and a zero adjoint that stays zero against an infinite or undefined local derivative.
+Each function computes its row's forward formula elementwise. Nothing raises: outside the domain the result is an
+infinity or NaN. Derivatives of every order use the table's partials and follow retrograd's conventions: at kinks and
+ties, at structural zeros, and where a zero cotangent meets an infinite or undefined partial, which gives zero.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def row_functions() -> dict[str, Function]:
 
 
 def _compiled(formula: ast.expr, names: Sequence[str], functions: dict[str, Function]) -> Function:
-    """A formula as a function; the rows that it calls are looked up in ``functions`` when it is called."""
+    """A formula as a function. It is compiled in its first call, when ``functions`` has all rows that it uses."""
     parameters = ", ".join(names)
     compiled: list[Function] = []
 
@@ -50,6 +50,7 @@ def _compiled(formula: ast.expr, names: Sequence[str], functions: dict[str, Func
 
 
 def _differentiable(row: Op, forward: Function, functions: dict[str, Function]) -> Function:
+    """A row as a function that JAX differentiates by the row's partials."""
     import jax
 
     names = operand_names(row.name)
@@ -60,33 +61,33 @@ def _differentiable(row: Op, forward: Function, functions: dict[str, Function]) 
         return lambda *operands: forward(*map(jax.lax.stop_gradient, operands))
 
     def function(*operands: Any) -> Any:
-        varying = [position for position, operand in enumerate(operands) if not _is_plain(operand)]
-        return _applied(forward, partials, operands, varying) if varying else forward(*operands)
+        varying = [position for position, operand in enumerate(operands) if not _is_constant(operand)]
+        return _apply_row(forward, partials, operands, varying) if varying else forward(*operands)
 
     return function
 
 
-def _is_plain(operand: Any) -> bool:
-    """Whether an operand is a number of the program at which Python's arithmetic does what JAX's does."""
+def _is_constant(operand: Any) -> bool:
+    """Whether an operand is a literal, and one at which Python's arithmetic gives what JAX's gives."""
     return isinstance(operand, float) and operand != 0.0 and math.isfinite(operand)
 
 
-def _applied(forward: Function, partials: list[_Partial], operands: Sequence[Any], varying: list[int]) -> Any:
-    """A row on operands of which only the ``varying`` ones are differentiated."""
+def _apply_row(forward: Function, partials: list[_Partial], operands: Sequence[Any], varying: list[int]) -> Any:
+    """A row applied to operands, with a JVP rule for the ``varying`` ones; JAX transposes it to the VJP."""
     import jax
     import jax.numpy as jnp
 
-    def filled(given: Sequence[Any]) -> list[Any]:
-        every = list(operands)
-        for position, operand in zip(varying, given, strict=True):
-            every[position] = operand
-        return every
+    def all_operands(primals: Sequence[Any]) -> list[Any]:
+        result = list(operands)
+        for position, primal in zip(varying, primals, strict=True):
+            result[position] = primal
+        return result
 
-    apply = jax.custom_jvp(lambda *given: forward(*filled(given)))
+    apply = jax.custom_jvp(lambda *primals: forward(*all_operands(primals)))
 
-    def tangent(given: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        y = apply(*given)
-        at = (*filled(given), y)
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        y = apply(*primals)
+        at = (*all_operands(primals), y)
         total = None
         for position, t in zip(varying, tangents, strict=True):
             contribution = partials[position].contribution
@@ -96,14 +97,15 @@ def _applied(forward: Function, partials: list[_Partial], operands: Sequence[Any
             total = part if total is None else total + part
         return y, jnp.zeros_like(y) if total is None else jnp.broadcast_to(total, jnp.shape(y))
 
-    apply.defjvp(tangent, symbolic_zeros=True)
+    apply.defjvp(jvp, symbolic_zeros=True)
     return apply(*(operands[position] for position in varying))
 
 
 class _Partial:
-    """A local derivative of a row: ``contribution(t, operands)`` is what a tangent ``t`` of its operand adds.
+    """A partial derivative of a row by one operand.
 
-    ``contribution`` is None where the table says that nothing ever flows.
+    ``contribution(t, operands)`` is what a tangent ``t`` of the operand adds to the result's. It is None where the
+    table says that the partial is a structural zero.
     """
 
     def __init__(self, text: str, names: Sequence[str], functions: dict[str, Function]) -> None:
@@ -122,29 +124,30 @@ class _Partial:
     def _contribute(self, t: Any, operands: Sequence[Any]) -> Any:
         import jax.numpy as jnp
 
-        slope = self._value(*operands)
+        partial = self._value(*operands)
         if self._guard is not None:
-            flows = self._guard(*operands)
-            return jnp.where(flows, self._product(t, jnp.where(flows, slope, 0.0)), 0.0)
-        return self._product(t, slope)
+            holds = self._guard(*operands)
+            return jnp.where(holds, self._product(t, jnp.where(holds, partial, 0.0)), 0.0)
+        return self._product(t, partial)
 
-    def _product(self, t: Any, slope: Any) -> Any:
-        if not self._may_be_infinite or _is_plain(slope):
-            return t * slope
-        return _zero_wins(t, slope)
+    def _product(self, t: Any, partial: Any) -> Any:
+        if not self._may_be_infinite or _is_constant(partial):
+            return t * partial
+        return _zero_absorbing_product(t, partial)
 
 
-def _zero_wins(t: Any, slope: Any) -> Any:
-    """``t * slope``, but zero where ``t`` is, even against an infinite or undefined slope.
+def _zero_absorbing_product(t: Any, partial: Any) -> Any:
+    """``t * partial``, but zero where ``t`` is zero, even if the partial is infinite or NaN.
 
-    It must be so for the transposed product too, which JAX makes of this one, and so this can only be a chain of
-    multiplications that reads the same from both ends. Huge factors leave zero alone and make an infinity of all
-    else, and an infinity times zero is NaN, which is what an undefined slope asks for.
+    JAX transposes this product for reverse mode, and the transposed one must do the same to the cotangent. Therefore
+    it is a chain of multiplications that is the same from both ends. Where the partial is infinite or NaN, the outer
+    factors are huge: zero stays zero, all else becomes an infinity. For NaN the factor in the middle is zero, and an
+    infinity times zero is NaN.
     """
     import jax.numpy as jnp
 
     finfo: Any = jnp.finfo
     huge = float(finfo(jnp.result_type(t)).max)
-    lift = jnp.where(jnp.abs(slope) <= huge, 1.0, huge)
-    bounded = jnp.where(slope == slope, jnp.maximum(jnp.minimum(slope, huge), -huge), 0.0)
+    lift = jnp.where(jnp.abs(partial) <= huge, 1.0, huge)
+    bounded = jnp.where(partial == partial, jnp.maximum(jnp.minimum(partial, huge), -huge), 0.0)
     return t * lift * lift * bounded * lift * lift
