@@ -1,4 +1,4 @@
-"""JAX as this house uses it: imported when wanted, in double precision, with the op table's library functions."""
+"""What retrograd needs of JAX: an import with a helpful error, double precision, and the op table's primitives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ _ARC = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")
 
 
 def import_jax(what: str) -> Any:
-    """The module ``jax``. Raises MissingExtraError, saying that ``what`` needs it, where it is not installed."""
+    """The module ``jax``.
+
+    Args:
+        what: the feature that needs it, for the error.
+
+    Raises:
+        MissingExtraError: JAX is not installed.
+    """
     try:
         return importlib.import_module("jax")
     except ImportError:
@@ -25,7 +32,7 @@ def import_jax(what: str) -> Any:
 
 
 def double_precision() -> AbstractContextManager[Any]:
-    """JAX with 64-bit numbers, whatever it was set to."""
+    """A context in which JAX computes with 64-bit numbers, whatever ``jax_enable_x64`` says."""
     jax = importlib.import_module("jax")
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)  # type: ignore[no-any-return]
@@ -33,7 +40,7 @@ def double_precision() -> AbstractContextManager[Any]:
 
 
 def primitives() -> dict[str, Callable[..., Any]]:
-    """The rows of the op table that are functions of JAX, by their names in the table."""
+    """JAX's functions for the rows of the op table that are primitives, by their names in the table."""
     import jax.numpy as jnp
     from jax.lax import stop_gradient
     from jax.scipy import special

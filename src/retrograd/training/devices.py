@@ -1,4 +1,4 @@
-"""Data-parallel training on the devices of a JAX mesh: each has all parameters and a share of a step's members."""
+"""Data-parallel training on the devices of a JAX mesh: the members of a batch are sharded, parameters replicated."""
 
 from __future__ import annotations
 
@@ -16,22 +16,39 @@ from ..optim import Adam, AdamW
 __all__ = ["DataParallel"]
 
 Member = tuple[Any, ...]
-_Parts = tuple[Callable[..., Any], Callable[..., Any]]
+
+#: Jitted, for members of one structure: a whole step, and the addition of their loss and gradient to others'.
+_Compiled = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 class DataParallel:
-    """Steps of ``optimizer``, an Adam or AdamW, on the mean of ``loss`` over many members, in double precision.
+    """Trains with Adam or AdamW on the mean loss of many members, on several devices, in double precision.
 
-    Members of like structure (documents of one length) are computed together, divided among ``devices`` devices; what
-    does not divide evenly is filled up with members of weight zero, so the mean is exact. Losses and parameters are
-    those of ``loss(*member).backward()`` and ``optimizer.step()`` but for rounding, on any number of devices.
+    Members of one structure, such as documents of one length, are computed together and divided among the devices.
+    Where their number does not divide evenly, members of weight zero fill up, so the mean is exact. On any number of
+    devices, losses and parameters are those of ``loss(*member).backward()`` and ``optimizer.step()`` but for rounding.
 
-    From the first step on the numbers live on the devices; :meth:`write_back` copies them back into the Values and the
-    optimizer. A step whose loss is not finite changes nothing. Where ``jax.distributed`` connects several processes,
-    each makes the same calls, and ``devices`` counts all of theirs.
+    From the first step on, parameters and moments live on the devices; :meth:`write_back` copies them back. A step
+    whose loss is not finite changes nothing. Where ``jax.distributed`` connects several processes, each makes the same
+    calls, and ``devices`` counts the devices of all.
 
-    ``devices`` None takes all that JAX sees. Raises MissingExtraError without JAX, ValueError for more devices than
-    there are, and TypeError for another optimizer.
+    Args:
+        loss: a scalar function of a member's arguments; it must be pure, as for ``compile(pure=True)``.
+        optimizer: whose parameters are trained, with its hyperparameters and moments.
+        devices: how many devices to use; None takes all that JAX sees.
+
+    Raises:
+        MissingExtraError: JAX is not installed.
+        TypeError: the optimizer is neither Adam nor AdamW.
+        ValueError: there are fewer devices.
+
+    Example::
+
+        optimizer = rg.optim.Adam(model, lr=0.01)
+        trainer = DataParallel(lambda x, y: (model(x) - y) ** 2, optimizer)
+        for members in batches:  # lists of (x, y)
+            mean_loss = trainer.step(members)
+        trainer.write_back()
     """
 
     def __init__(self, loss: Callable[..., Value], optimizer: Adam, devices: int | None = None) -> None:
@@ -46,39 +63,52 @@ class DataParallel:
                 f"{len(found)}, or split the CPU with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
             )
         mesh = jax.sharding.Mesh(np.asarray(found[:count]), ("members",))
-        self._whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        self._divided = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("members"))
+        self._replicated = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+        self._sharded = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("members"))
         self._devices: int = count
         self._loss = compiled(loss, pure=True)
         self._optimizer = optimizer
-        self._functions: list[tuple[JaxFunction, _Parts]] = []
-        self._update = jax.jit(_guarded(_adam(optimizer)), donate_argnums=0, out_shardings=self._whole)
+        self._functions: list[tuple[JaxFunction, _Compiled]] = []
+        update = _unless_not_finite(_adam(optimizer))
+        self._update = jax.jit(update, donate_argnums=0, out_shardings=self._replicated)
         self._state: Any = None
 
     def step(self, members: Sequence[Member]) -> float:
-        """One step on ``members``, tuples of arguments of the loss; their mean loss before it.
+        """One step of the optimizer.
 
-        Raises ValueError when there are none, and what ``Compiled.to_jax`` and ``JaxFunction.inputs`` raise.
+        Args:
+            members: for each member of the batch, a tuple of the arguments of ``loss``.
+
+        Returns:
+            The mean loss before the step.
+
+        Raises:
+            ValueError: there are no members.
+            NotTraceableError: no trace of ``loss`` is valid for other members.
+            IndexError: an Index selects nothing.
         """
         if not members:
             raise ValueError("a step takes at least one member, a tuple of arguments.")
         with double_precision():
-            buckets = self._bucketed(members)
+            buckets = self._buckets(members)
             if self._state is None:
-                self._state = self._placed(self._fresh(), self._whole)
+                self._state = self._put(self._initial_state(), self._replicated)
             rate = self._optimizer.lr
             if len(buckets) == 1:
                 (whole_step, _), inputs, weights = buckets[0]
                 self._state, loss = whole_step(self._state, inputs, weights, rate)
                 return float(loss)
-            sums = self._placed((np.zeros(()), np.zeros(len(self._optimizer.params))), self._whole)
-            for (_, share), inputs, weights in buckets:
-                sums = share(self._state[0], sums, inputs, weights)
+            sums = self._put((np.zeros(()), np.zeros(len(self._optimizer.params))), self._replicated)
+            for (_, add_bucket), inputs, weights in buckets:
+                sums = add_bucket(self._state[0], sums, inputs, weights)
             self._state, loss = self._update(self._state, sums, rate)
             return float(loss)
 
     def write_back(self) -> None:
-        """Copy the parameters and the optimizer's state from the devices into the Values and the optimizer."""
+        """Copy the parameters into their Values, and the moments and number of steps into the optimizer.
+
+        Later steps continue from the state on the devices.
+        """
         if self._state is None:
             return
         parameters, first, second, steps = (np.asarray(array) for array in self._state)
@@ -87,33 +117,34 @@ class DataParallel:
         self._optimizer.m[:], self._optimizer.v[:] = first, second
         self._optimizer.steps = int(steps)
 
-    # --- a step's members -----------------------------------------------------------------------------------------
+    # --- from members to arrays on the devices --------------------------------------------------------------------
 
-    def _bucketed(self, members: Sequence[Member]) -> list[tuple[_Parts, Any, Any]]:
-        """The members grouped by structure: for each group its functions, and its inputs and weights on the devices."""
+    def _buckets(self, members: Sequence[Member]) -> list[tuple[_Compiled, Any, Any]]:
+        """The members by structure: the jitted functions for it, and the sharded inputs and weights."""
         chosen: dict[int, list[Member]] = {}
         for member in members:
-            chosen.setdefault(self._number_of(member), []).append(member)
+            chosen.setdefault(self._function_for(member), []).append(member)
         buckets = []
         for number, alike in sorted(chosen.items()):
-            function, parts = self._functions[number]
-            each = -(-len(alike) // self._devices)
-            size = self._devices * (1 << (each - 1).bit_length())  # few sizes, since each is compiled
+            function, steps = self._functions[number]
+            per_device = -(-len(alike) // self._devices)
+            size = self._devices * (1 << (per_device - 1).bit_length())  # few sizes, since XLA compiles each
             filled = [*alike, *[alike[0]] * (size - len(alike))]
             weights = np.where(np.arange(size) < len(alike), 1.0 / len(members), 0.0)
-            buckets.append((parts, *self._placed((function.batch(filled), weights), self._divided)))
+            buckets.append((steps, *self._put((function.batch(filled), weights), self._sharded)))
         return buckets
 
-    def _number_of(self, member: Member) -> int:
+    def _function_for(self, member: Member) -> int:
+        """The number of the JAX function for members of this structure."""
         for number, (function, _) in enumerate(self._functions):
             if function.fits(*member):
                 return number
         function = self._loss.to_jax(*member, parameters=list(self._optimizer.params))
-        self._functions.append((function, self._parts(function)))
+        self._functions.append((function, self._compile(function)))
         return len(self._functions) - 1
 
-    def _placed(self, arrays: Any, sharding: Any) -> Any:
-        """NumPy arrays put on the devices; each process puts its part on its own devices."""
+    def _put(self, arrays: Any, sharding: Any) -> Any:
+        """NumPy's arrays on the devices; each process gives the shards of its own devices."""
         jax = self._jax
         if jax.process_count() == 1:
             return jax.device_put(arrays, sharding)
@@ -121,49 +152,50 @@ class DataParallel:
             lambda array: jax.make_array_from_callback(array.shape, sharding, lambda part: array[part]), arrays
         )
 
-    def _fresh(self) -> tuple[Any, ...]:
+    def _initial_state(self) -> tuple[Any, ...]:
+        """Parameters, first and second moments, and number of steps."""
         optimizer = self._optimizer
         parameters = np.asarray([value.data for value in optimizer.params], dtype=np.float64)
         return parameters, optimizer.m.copy(), optimizer.v.copy(), np.asarray(optimizer.steps)
 
     # --- what runs on the devices ---------------------------------------------------------------------------------
 
-    def _parts(self, function: JaxFunction) -> _Parts:
-        """Two jitted functions: a whole step, for members of one structure, and one that adds a group to ``sums``."""
-        jax, update = self._jax, _guarded(_adam(self._optimizer))
+    def _compile(self, function: JaxFunction) -> _Compiled:
+        """Jit what a bucket of members needs: a whole step, and the addition of loss and gradient to ``sums``."""
+        jax, update = self._jax, _unless_not_finite(_adam(self._optimizer))
 
-        def mean(parameters: Any, inputs: Any, weights: Any) -> Any:
-            each = jax.vmap(function, (None, *[0] * len(inputs)), axis_size=len(weights))(parameters, *inputs)
-            return (weights * each).sum()
+        def weighted_sum(parameters: Any, inputs: Any, weights: Any) -> Any:
+            losses = jax.vmap(function, (None, *[0] * len(inputs)), axis_size=len(weights))(parameters, *inputs)
+            return (weights * losses).sum()
 
         def whole_step(state: Any, inputs: Any, weights: Any, rate: Any) -> Any:
-            return update(state, jax.value_and_grad(mean)(state[0], inputs, weights), rate)
+            return update(state, jax.value_and_grad(weighted_sum)(state[0], inputs, weights), rate)
 
-        def share(parameters: Any, sums: Any, inputs: Any, weights: Any) -> Any:
-            loss, gradient = jax.value_and_grad(mean)(parameters, inputs, weights)
+        def add_bucket(parameters: Any, sums: Any, inputs: Any, weights: Any) -> Any:
+            loss, gradient = jax.value_and_grad(weighted_sum)(parameters, inputs, weights)
             return sums[0] + loss, sums[1] + gradient
 
         return (
-            jax.jit(whole_step, donate_argnums=0, out_shardings=self._whole),
-            jax.jit(share, donate_argnums=1, out_shardings=self._whole),
+            jax.jit(whole_step, donate_argnums=0, out_shardings=self._replicated),
+            jax.jit(add_bucket, donate_argnums=1, out_shardings=self._replicated),
         )
 
 
-def _guarded(update: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, Any]]:
-    """An update that changes nothing when the loss is not finite, and that also returns the loss."""
+def _unless_not_finite(update: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, Any]]:
+    """The update, but the old state where the loss is not finite; it also gives the loss."""
 
     def step(state: Any, sums: Any, rate: Any) -> tuple[Any, Any]:
         import jax.numpy as jnp
 
         loss, gradient = sums
-        new = update(*state, gradient, rate)
-        return tuple(jnp.where(jnp.isfinite(loss), b, a) for a, b in zip(state, new, strict=True)), loss
+        updated = update(*state, gradient, rate)
+        return tuple(jnp.where(jnp.isfinite(loss), new, old) for old, new in zip(state, updated, strict=True)), loss
 
     return step
 
 
 def _adam(optimizer: Adam) -> Callable[..., tuple[Any, ...]]:
-    """The optimizer's step on vectors: parameters, first and second moment, number of steps, gradient, rate."""
+    """The optimizer's step as a function of arrays: the state, the gradient and the learning rate."""
     (beta1, beta2), eps, decay = optimizer.betas, optimizer.eps, optimizer.weight_decay
     decoupled = isinstance(optimizer, AdamW)
 
