@@ -31,6 +31,7 @@ LAYERS = [
     "training",
     "trace",
     "explorer",
+    "lesson",
     "cli",
     "__main__",
     "__init__",

@@ -24,6 +24,7 @@ from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softma
 
 if TYPE_CHECKING:
     from .explorer import explore
+    from .lesson.grade import grade
     from .trace.explain import explain
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "explain",
     "explore",
     "grad",
+    "grade",
     "gradient",
     "hessian",
     "hvp",
@@ -65,7 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What costs more to import than the rest: ``explain`` and ``explore``, which need rich, and ``__version__``."""
+    """What costs more to import than the rest: ``explain``, ``explore`` and ``grade``, and ``__version__``."""
     if name == "explain":
         from .trace.explain import explain
 
@@ -76,6 +78,11 @@ def __getattr__(name: str) -> object:
 
         globals()[name] = explore
         return explore
+    if name == "grade":
+        from .lesson.grade import grade
+
+        globals()[name] = grade
+        return grade
     if name == "__version__":
         from importlib.metadata import version
 

@@ -22,6 +22,7 @@ __all__ = [
     "EngineChoiceError",
     "ExpressionError",
     "ForeignThreadError",
+    "GradingError",
     "HigherOrderError",
     "LeakedTraceError",
     "MissingDerivativeError",
@@ -192,6 +193,10 @@ class ExpressionError(RetrogradError, ValueError):
         Traceback (most recent call last):
         retrograd.errors.ExpressionError: ...
     """
+
+
+class GradingError(RetrogradError, ValueError):
+    """There is nothing to grade: no such file or class, or a file that Python cannot read."""
 
 
 class DataError(RetrogradError, ValueError):

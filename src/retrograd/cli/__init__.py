@@ -1,4 +1,4 @@
-"""The command line: ``retrograd explain | explore | check | train``."""
+"""The command line: ``retrograd explain | explore | check | grade | train``."""
 
 from __future__ import annotations
 

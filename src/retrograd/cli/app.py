@@ -1,4 +1,4 @@
-"""The command ``retrograd``: explain, explore, check and train.
+"""The command ``retrograd``: explain, explore, check, grade and train.
 
 Every wrong input ends with one sentence on stderr and a non-zero exit status, never with a traceback.
 """
@@ -31,6 +31,7 @@ from ..trace.explain import Explanation, ascii_text, explain_function
 from ..trace.explain import explain as explain_anything
 from ..trace.grammar import MINUS
 from ..trace.render import LIMIT, check_section
+from .grade import grade
 from .sentences import fail, one_sentence_errors
 from .train import train
 
@@ -44,6 +45,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(train)
+app.command()(grade)
 
 Looked = TypeVar("Looked")
 
