@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,10 +23,13 @@ def check_construction(exam: Examination) -> str:
     program = (f"a = {cls}({number!r})",)
     exam.progress(exam.rule, program)
     try:
-        value = exam.subject.guard(lambda: exam.subject.make(number))
+        value = exam.subject.guard(partial(exam.subject.make, number))
         data = exam.subject.data(value)
     except TroubleError as error:
-        raise exam.broken_by(error.trouble, program=program) from None
+        failure = exam.broken_by(error.trouble, program=program).failure
+        if error.trouble.kind == "TypeError" and not error.trouble.place:  # the call itself does not fit
+            failure = replace(exam.failure("arguments", program=program), trouble=error.trouble)
+        raise BrokenError(failure) from None
     if not close(data, number):
         raise exam.broken("data", rows=[row("a.data", data, number)], program=program)
     try:

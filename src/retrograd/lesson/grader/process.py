@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ...errors import GradingError
+from .advice import texts
 from .findings import Report
 from .grading import examine
 from .loading import load, module_class
@@ -107,6 +108,7 @@ def main() -> None:
     path, name, seed, number = sys.argv[1:]
     sys.argv = [path]
     with open(int(number), "w", encoding="utf-8") as pipe, _as_the_process(pipe):
+        texts()  # read before a file of the learner's can stand in the way of a module
         _send(pipe, {"now": "loading", "program": []})
         loaded = load(Path(path), name)
         if loaded.trouble is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .examination import BrokenError, Examination, digits
-from .expressions import Expression, Symbol, random_expression, record
+from .expressions import Expression, Symbol, random_expression, record, shrink
 from .findings import Failure
 from .subject import Outcome, Trouble, TroubleError, bounded_lines
 from .walks import Mistake, close, path_counts, paths, recognized
@@ -114,9 +114,12 @@ STRUCTURE: dict[str, tuple[tuple[int, Program], ...]] = {
 
 
 def _equal_leaves(exam: Examination) -> list[Expression]:
-    """Expressions in which different Values hold the same number."""
+    """Expressions in which different Values hold the same number, or the same is computed twice."""
     n, m = exam.numbers(2)
     return [
+        record(lambda a, b: (a + b) + (a + b), [n, m]),
+        record(lambda a, b: (a * b) * (a * b), [n, m]),
+        record(lambda a, b: (a + b) * (a + b), [n, m]),
         record(lambda a, b: a * b, [n, n]),
         record(lambda a, b: a + b, [n, n]),
         record(lambda a, b, c: (a * c) + b, [n, n, m]),
@@ -216,7 +219,7 @@ def structure_failure(exam: Examination, found: Structure, rule: str) -> Failure
         return found.raised[rule]
     wrong = found.wrong.get(rule) or [one for all_wrong in found.wrong.values() for one in all_wrong]
     smallest = min(wrong, key=lambda one: len(one.nodes))
-    expression = smallest if rule == "identity" else exam.shrunk(smallest)
+    expression = shrink(smallest, exam.fails) if rule == "identity" else exam.shrunk(smallest)
     outcome = exam.wrong_run(expression, tries=50) or exam.run(expression)
     if isinstance(outcome, Trouble):
         return exam.broken_by(outcome, expression).failure

@@ -205,6 +205,15 @@ def _equal_numbers(graph: Graph, flips: Flips) -> list[float]:
     return _sweep(graph, reversed(_postorder(graph, flips, lambda node: graph.data[node])))
 
 
+def _equal_contents(graph: Graph, flips: Flips) -> list[float]:
+    """As a dataclass compares: nodes with the same number and equal operands count as one."""
+
+    def contents(node: int) -> object:
+        return graph.data[node], graph.locals[node], tuple(contents(operand) for operand in graph.operands[node])
+
+    return _sweep(graph, reversed(_postorder(graph, flips, contents)))
+
+
 #: The mistakes, likelier and simpler ones first.
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("chain", "no upstream", _adding("no upstream")),
@@ -227,6 +236,7 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake("order", "preorder", _in_order(lambda graph, flips: _with_list(graph, flips, -1, True))),
     Mistake("order", "breadth first", _in_order(lambda graph, flips: _with_list(graph, flips, 0))),
     Mistake("identity", "equal numbers", _equal_numbers),
+    Mistake("identity", "equal contents", _equal_contents),
     Mistake("visits", "visited twice", _in_order(lambda g, flips: reversed(_postorder(g, flips, once=False)))),
     Mistake("visits", "visited twice", _in_order(_every_path)),
     Mistake("visits", "visited twice", _recursion),
@@ -237,11 +247,22 @@ MISTAKES: tuple[Mistake, ...] = (
 def recognized(observed: Sequence[tuple[Expression, Sequence[float]]]) -> Mistake | None:
     """The mistake that explains the leaves' gradients in every expression that was tried; None when none does.
 
-    Graphs with many shared nodes are left out: a set may visit their operands in too many orders to try.
+    Tuples and lists keep the order of operands, so the same order everywhere is tried first; then any order, as of
+    sets, in graphs that are small enough.
     """
     graphs = [(Graph.of(expression), expression.leaves, grads) for expression, grads in observed]
-    graphs = sorted((one for one in graphs if len(_free(one[0])) <= 6), key=lambda one: len(one[0].data))
-    return next((mistake for mistake in MISTAKES if all(_explains(mistake, *one) for one in graphs)), None)
+    graphs.sort(key=lambda one: len(one[0].data))
+    small = [one for one in graphs if len(_free(one[0])) <= 6]
+    attempts: list[tuple[list[Seen], Orders]] = [
+        (graphs, lambda graph: [[False] * len(graph.data)]),
+        (graphs, lambda graph: [[True] * len(graph.data)]),
+        (small, _all_flips),
+    ]
+    for tried, orders in attempts:
+        for mistake in MISTAKES:
+            if all(_explains(mistake, orders, *one) for one in tried):
+                return mistake
+    return None
 
 
 def _free(graph: Graph) -> list[int]:
@@ -249,8 +270,14 @@ def _free(graph: Graph) -> list[int]:
     return [at for at, operands in enumerate(graph.operands) if len(set(operands)) == 2]
 
 
-def _explains(mistake: Mistake, graph: Graph, leaves: Sequence[int], grads: Sequence[float]) -> bool:
-    for flips in _all_flips(graph):
+#: The orders of operands to try for a graph.
+Orders = Callable[[Graph], Iterable[Flips]]
+#: A graph, its leaves, and the gradients that came.
+Seen = tuple[Graph, list[int], Sequence[float]]
+
+
+def _explains(mistake: Mistake, orders: Orders, graph: Graph, leaves: Sequence[int], grads: Sequence[float]) -> bool:
+    for flips in orders(graph):
         found = mistake.walk(graph, flips)
         if all(close(found[leaf], grad) for leaf, grad in zip(leaves, grads, strict=True)):
             return True
