@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -48,7 +48,7 @@ class BatchSnapshot {
 
 class Batch {
  public:
-  Batch(Programs* programs, bool sweeps, double seed)
+  Batch(SpecializationCache* programs, bool sweeps, double seed)
       : programs_(programs), sweeps_(sweeps), seed_(seed), arguments_(std::exchange(*programs->members, {})) {}
   ~Batch() { *programs_->members = std::move(arguments_); }
   Batch(const Batch&) = delete;
@@ -122,7 +122,7 @@ class Batch {
 
  private:
   bool run_entry(Specialization& entry) {
-    if (entry.mode != BACKWARD || entry.validity != Validity::VALID || entry.invalid()) return true;
+    if (entry.differentiate_first || entry.validity != Validity::VALID || entry.invalid()) return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = matches(entry, member);
@@ -216,7 +216,7 @@ class Batch {
     add_to_values(values, owed_);
   }
 
-  Programs* programs_;
+  SpecializationCache* programs_;
   bool sweeps_;
   double seed_;
   std::vector<Ref> held_;                            // the members
@@ -241,7 +241,8 @@ PyObject* batch(PyObject* object, PyObject* args) {
   PyObject* members;
   double seed;
   if (!PyArg_ParseTuple(args, "O!d:batch", &PyList_Type, &members, &seed)) return nullptr;
-  if (tracing() || must_run_eagerly(true)) Py_RETURN_NONE;
+  if (tracing()) return reason_of(self_of(object), Reason::INSIDE_TRACE);
+  if (const auto reason = must_run_eagerly(true)) return reason_of(self_of(object), *reason);
   Batch batch(self_of(object), true, seed);
   if (!batch.read(members) || !batch.run()) return nullptr;
   const double sum = batch.sum();

@@ -1,7 +1,7 @@
 // Calls: from arguments to the program that stands for them, forward, and back.
 #include <algorithm>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 struct Found {
   Specialization* entry = nullptr;
   bool interpreted = false;
-  const char* reason = "new";  // why there is none
-  bool failed = false;         // an exception is set
+  Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
+  bool failed = false;                    // an exception is set
 };
 
 }  // namespace
@@ -45,31 +45,32 @@ uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
 }
 
 // The entry that stands for a call; its forward pass is done.
-Found find(Programs* self, long mode, bool differentiates, PyObject* const* args, Py_ssize_t count) {
+Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
+           Py_ssize_t count) {
   Found found;
   if (tracing()) {  // an outer function is being traced, and this one is part of it
-    found.reason = "trace";
+    found.reason = Reason::INSIDE_TRACE;
     return found;
   }
-  if (const char* reason = must_run_eagerly(differentiates)) {
-    found.reason = reason;
+  if (const auto reason = must_run_eagerly(differentiates)) {
+    found.reason = *reason;
     return found;
   }
   if (!dependencies_hold(self)) {
-    found.reason = "changed";
+    found.reason = Reason::STATE_CHANGED;
     return found;
   }
   auto& specializations = *self->specializations;
   const uint64_t fingerprint = fingerprint_of(args, count);
   const auto likely = std::find_if(specializations.begin(), specializations.end(), [&](const auto& entry) {
-    return entry->fingerprint == fingerprint && entry->mode == mode;
+    return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
-    if (entry.mode != mode) continue;
+    if (entry.differentiate_first != differentiate_first) continue;
     if (entry.invalid()) {
-      found.reason = "parameter";
+      found.reason = Reason::PARAMETER_DELETED;
       const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
       specializations.erase(specializations.begin() + static_cast<std::ptrdiff_t>(i--));
       continue;
@@ -80,19 +81,19 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
       return found;
     }
     if (fit == 0) continue;
-    const Wanted wanted = differentiates || mode == GRADIENTS ? Wanted::GRADIENTS : Wanted::VALUE;
+    const Wanted wanted = differentiates || differentiate_first ? Wanted::GRADIENTS : Wanted::VALUE;
     const Outcome outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
-      found.reason = "guard";
+      found.reason = Reason::GUARD_FAILED;
       continue;
     }
     if (outcome == Outcome::EXCEPTIONAL) {
-      found.reason = "domain";
+      found.reason = Reason::NOT_FINITE;
       return found;
     }
     if (entry.validity != Validity::VALID) {
-      found.reason = "suspect";
+      found.reason = Reason::SUSPECT;
       return found;
     }
     count_hit(self, entry);
@@ -106,16 +107,18 @@ Found find(Programs* self, long mode, bool differentiates, PyObject* const* args
   return found;
 }
 
-PyObject* call_miss(Programs* self, const char* kind, PyObject* const* args, Py_ssize_t count, const Found& found) {
+PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const* args, Py_ssize_t count,
+                    const Found& found) {
   if (found.failed) return nullptr;
   Ref tuple(PyTuple_New(count));
   for (Py_ssize_t i = 0; tuple && i < count; ++i) PyTuple_SetItem(tuple.get(), i, Py_NewRef(args[i]));
   Ref miss = Ref::borrow(self->miss);
-  return tuple ? PyObject_CallFunction(miss.get(), "sOs", kind, tuple.get(), found.reason) : nullptr;
+  Ref reason(reason_of(self, found.reason));
+  return tuple && reason ? PyObject_CallFunction(miss.get(), "sOO", kind, tuple.get(), reason.get()) : nullptr;
 }
 
 // Counts a run whose results have been taken.
-void count_answer(Programs* self, const Found& found) {
+void count_answer(SpecializationCache* self, const Found& found) {
   if (!found.interpreted) count_run(self, *found.entry, *found.entry->single);
 }
 
@@ -159,8 +162,8 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 }
 
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-  Programs* self = self_of(object);
-  const Found found = find(self, BACKWARD, false, args, count);
+  SpecializationCache* self = self_of(object);
+  const Found found = find(self, false, false, args, count);
   if (!found.entry) return call_miss(self, "call", args, count, found);
   const double result = value_of(found);
   count_answer(self, found);
@@ -168,8 +171,8 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-  Programs* self = self_of(object);
-  const Found found = find(self, BACKWARD, true, args, count);
+  SpecializationCache* self = self_of(object);
+  const Found found = find(self, false, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   std::vector<double> gradients(self->scratch->active.size());
   Ref result(PyFloat_FromDouble(value_of(found)));
@@ -181,24 +184,23 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-  Programs* self = self_of(object);
-  const Found found = find(self, GRADIENTS, false, args, count);
+  SpecializationCache* self = self_of(object);
+  const Found found = find(self, true, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Specialization& entry = *found.entry;
   std::vector<double> numbers(self->scratch->active.size());
   const double result = value_of(found);
   sweep(found, GradientDestination::WORKSPACE, numbers);
-  const auto wanted = [&](uint32_t leaf) {
+  const auto of_leaf = [&](uint32_t leaf) {
     if (leaf == kNoLeaf) return 0.0;
     if (found.interpreted) return entry.interpreter->leaf_gradient(leaf);
     const LeafLocation& place = entry.leaves.locations[leaf];
     return entry.single->parameter_gradient(place.buffer, place.offset);
   };
   std::vector<double> ordered;
-  ordered.reserve(entry.order.size());
-  for (const long which : entry.order) {
-    ordered.push_back(which >= 0 ? numbers[static_cast<size_t>(which)]
-                                 : wanted(entry.wanted[static_cast<size_t>(-1 - which)]));
+  ordered.reserve(entry.gradients.size());
+  for (const auto& [source, index] : entry.gradients) {
+    ordered.push_back(source == WantedGradient::INPUT ? numbers[index] : of_leaf(index));
   }
   count_answer(self, found);
   Ref list(list_of(ordered));
@@ -211,7 +213,7 @@ PyObject* check(PyObject* object, PyObject* args) {
   size_t number;
   PyObject* tuple;
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
   for (const auto& entry : *self->specializations) {
     if (entry->number != number) continue;

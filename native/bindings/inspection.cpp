@@ -1,7 +1,7 @@
 // Looking inside: what the programs are, and what they have done.
 #include <algorithm>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -105,8 +105,8 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   if (!entry) return nullptr;
   const Program& program = entry->program;
   Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
-      roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0));
-  if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes) return nullptr;
+      roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0)), guards(PyList_New(0));
+  if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes || !guards) return nullptr;
   auto append = [](const Ref& list, PyObject* item) {
     Ref owned(item);
     return owned && PyList_Append(list.get(), owned.get()) == 0;
@@ -133,10 +133,16 @@ PyObject* listing(PyObject* object, PyObject* argument) {
                                          place.active ? Py_True : Py_False, place.buffer, place.offset));
   }
   for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
+  for (const Guard& guard : entry->guards) {
+    Ref right(guard.right ? PyLong_FromUnsignedLong(guard.right) : Py_NewRef(Py_None));
+    done &= right && append(guards, Py_BuildValue("(sIOdO)", kTestNames[guard.test], guard.left, right.get(),
+                                                  guard.number, guard.outcome ? Py_True : Py_False));
+  }
   if (!done) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions",
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions",
                        instructions.get(), "pool", pool.get(), "literals", literals.get(), "roots", roots.get(),
-                       "leaves", leaves.get(), "nodes", nodes.get(), "size", static_cast<long long>(program.size));
+                       "leaves", leaves.get(), "nodes", nodes.get(), "guards", guards.get(), "size",
+                       static_cast<long long>(program.size));
 }
 
 PyObject* verified(PyObject* object, PyObject* argument) {

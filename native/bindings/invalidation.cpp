@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -35,11 +35,12 @@ bool alike(const Specialization& one, const Specialization& other) {
   const Graph &a = one.graph, &b = other.graph;
   return a.rows == b.rows && a.first == b.first && a.operands == b.operands && a.extra == b.extra &&
          a.roots == b.roots && same_numbers(a.literals, b.literals) && same_leaves(one, other) &&
-         one.wanted == other.wanted && one.order == other.order && one.options.strict == other.options.strict &&
+         one.gradients == other.gradients && one.options.float_errors == other.options.float_errors &&
          std::equal(one.guards.begin(), one.guards.end(), other.guards.begin(), other.guards.end(), same_guard) &&
          std::equal(one.index_guards.begin(), one.index_guards.end(), other.index_guards.begin(),
-                    other.index_guards.end(),
-                    [](const IndexGuard& x, const IndexGuard& y) { return same_guard(x.guard, y.guard); });
+                    other.index_guards.end(), [](const IndexGuard& x, const IndexGuard& y) {
+                      return same_guard(x.guard, y.guard) && x.slot == y.slot && x.other_slot == y.other_slot;
+                    });
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ PyObject* capture(PyObject* object, PyObject* places) {
   if (!PyList_Check(places)) return PyErr_Format(PyExc_TypeError, "places are a list");
   std::unique_ptr<DependencyGuards> captured = DependencyGuards::read(places);
   if (!captured) return nullptr;
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
   // The old ones go last: what they let go of may come back here.
   std::vector<std::unique_ptr<DependencyGuards>> before;
   before.reserve(self->retired->size() + 1);
@@ -92,17 +93,19 @@ PyObject* invalidate(PyObject* object, PyObject* late) {
   Py_RETURN_NONE;
 }
 
-// suspects(mode, arguments): the numbers of the programs that would answer a call.
+// suspects(differentiate_first, arguments): the numbers of the programs that would answer a call.
 PyObject* suspects(PyObject* object, PyObject* args) {
-  long mode;
+  int differentiate_first;
   PyObject* tuple;
-  if (!PyArg_ParseTuple(args, "lO!:suspects", &mode, &PyTuple_Type, &tuple)) return nullptr;
-  Programs* self = self_of(object);
+  if (!PyArg_ParseTuple(args, "pO!:suspects", &differentiate_first, &PyTuple_Type, &tuple)) return nullptr;
+  SpecializationCache* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
   Ref list(PyList_New(0));
   for (const auto& entry : *self->specializations) {
     if (!list) return nullptr;
-    if (entry->validity == Validity::VALID || entry->mode != mode || entry->invalid()) continue;
+    if (entry->validity == Validity::VALID || entry->differentiate_first != (differentiate_first == 1) ||
+        entry->invalid())
+      continue;
     const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     bool interpreted;

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -139,7 +139,7 @@ PyObject* memory(PyObject* object, PyObject* args) {
   }
   Ref passes(PyList_New(0));
   for (const int pass :
-       machine->passes(entry->mode == GRADIENTS ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS)) {
+       machine->passes(entry->differentiate_first ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS)) {
     Ref one(PyLong_FromLong(pass));
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }
@@ -158,7 +158,7 @@ PyObject* notify_when_hot(PyObject* object, PyObject* args) {
   PyObject *hot, *token;
   unsigned int threshold;
   if (!PyArg_ParseTuple(args, "IOO:notify_when_hot", &threshold, &hot, &token)) return nullptr;
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
   Ref old_hot(self->hot), old_token(self->token);
   self->hot = Py_NewRef(hot);
   self->token = Py_NewRef(token);

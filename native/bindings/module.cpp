@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 #include "parameters/optimizer.hpp"
 #include "parameters/parameters.hpp"
 #include "tape/adjoints.hpp"
@@ -203,11 +203,11 @@ PyObject* exchange_callback(Ref Tape::* which, PyObject* callback) {
 PyObject* set_observer(PyObject*, PyObject* callback) { return exchange_callback(&Tape::observer, callback); }
 PyObject* set_backward_hook(PyObject*, PyObject* callback) { return exchange_callback(&Tape::backward_hook, callback); }
 
-// The place in the order of creation that the next node will have.
+// The place in the order of creation that the next node will have, and how many leaves have been made.
 PyObject* tape_position(PyObject*, PyObject*) {
   Tape* tape = this_tape();
   if (!tape || !make_room(tape)) return nullptr;
-  return PyLong_FromUnsignedLongLong(position_of(tape->bump));
+  return Py_BuildValue("(KI)", static_cast<unsigned long long>(position_of(tape->bump)), births);
 }
 
 PyObject* is_parameter(PyObject*, PyObject* object) {
@@ -216,7 +216,8 @@ PyObject* is_parameter(PyObject*, PyObject* object) {
 }
 
 PyMethodDef functions[] = {
-    {"tape_position", tape_position, METH_NOARGS, "The place in the order of creation that the next node will have."},
+    {"tape_position", tape_position, METH_NOARGS,
+     "The place in the order of creation that the next node will have, and how many leaves have been made."},
     {"is_parameter", is_parameter, METH_O, "Whether compiled programs or an optimizer keep a leaf."},
     {"operands", operands, METH_O, "The operands in order; a number that no Value stands for is a float."},
     {"row_name", row_name, METH_O,
@@ -277,7 +278,7 @@ int execute(PyObject* module) {
     return -1;
   }
   if (!this_tape()) return -1;  // the importing thread has one from now on
-  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_programs_type(module) ||
+  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_specialization_cache_type(module) ||
       !compiler::add_parameters_type(module)) {
     return -1;
   }

@@ -48,23 +48,23 @@ class Scratch {
 
 class Lifter {
  public:
-  Lifter(std::span<const Selection> selections, uint64_t since) : since_(since) {
-    for (const Selection& selection : selections) selections_.emplace(selection.node, &selection);
+  explicit Lifter(const Recorded& recorded) : recorded_(recorded) {
+    for (const Selection& selection : recorded.selections) selections_.emplace(selection.node, &selection);
   }
 
-  Graph run(std::span<Value* const> roots, std::span<Value* const> inputs) {
-    collect(roots);
+  Graph run() {
+    collect(recorded_.roots);
+    find_constants();
     Scratch scratch(nodes_.size() + 1024);
-    count_uses(roots);
-    // Clear the field: zero means "no Id yet".
+    // Zero: no Id yet.
     for (auto& [value, uses] : uses_) scratch.set(value, 0);
-    for (Value* input : inputs) {
+    for (Value* input : recorded_.inputs) {
       if (!uses_.count(input)) scratch.set(input, 0);
     }
     reserve();
-    for (Value* input : inputs) leaf(input, scratch);
+    for (Value* input : recorded_.inputs) leaf(input, scratch);
     for (Value* node : nodes_) add(node, scratch);
-    for (Value* root : roots) graph_.roots.push_back(id_of(root, scratch));
+    for (Value* root : recorded_.roots) graph_.roots.push_back(id_of(root, scratch));
     return std::move(graph_);
   }
 
@@ -84,7 +84,7 @@ class Lifter {
     walk(youngest, interrupt, [&](Value* place) {
       Value* node = node_at(place);
       users |= node->code == USER || (node->flags & HAS_EXTRA && find_extra(node)->backward);
-      older |= position_of(place) < since_;
+      older |= position_of(place) < recorded_.first_node;
       nodes_.push_back(node);
       each_older_operand(node, place, mark_any);
       if (const Selection* selection = selection_of(node)) {
@@ -108,29 +108,42 @@ class Lifter {
     return found == selections_.end() ? nullptr : found->second;
   }
 
-  // Counts the references to each leaf that the graph and its trace hold.
-  void count_uses(std::span<Value* const> roots) {
-    std::unordered_map<const OperandList*, bool> seen;
+  // Finds the leaves that become literals: those that the function made while it was traced, if nothing refers to them
+  // but operations and the recording. No later call can reach such a leaf, so its number cannot change and its gradient
+  // cannot be read. What is not known to be a constant stays a parameter.
+  void find_constants() {
+    count_references();
+    for (const auto& [leaf, references] : uses_) {
+      if (born_after(leaf, recorded_.leaves_before) && references == Py_REFCNT(as_object(leaf)))
+        constants_.insert(leaf);
+    }
+  }
+
+  // Counts the references to each leaf that the operations and the recording hold.
+  void count_references() {
+    std::unordered_set<const OperandList*> seen;
     for (Value* node : nodes_) {
       if (node->flags & OWNS_OPERANDS && node->operand_list->references > 1 &&
-          !seen.emplace(node->operand_list, true).second)
+          !seen.insert(node->operand_list).second) {
         continue;
+      }
       count_operands(node);
     }
-    std::unordered_set<const void*> tuples;
     for (auto& [node, selection] : selections_) {
       if (!followed_.count(node)) count_operands(selection->node);  // no root depends on it
-      if (!tuples.insert(selection->shared).second) continue;
-      for (Value* candidate : selection->candidates) count(candidate);
+      for (Value* candidate : selection->candidates) count(candidate, 0);
     }
-    for (Value* root : roots) count(root);
-    count(roots[0]);
+    for (Value* root : recorded_.roots) count(root, 0);
+    for (auto& [leaf, references] : uses_) {
+      const auto held = recorded_.references.find(leaf);
+      if (held != recorded_.references.end()) references += held->second;
+    }
   }
-  void count(Value* value) {
-    if (value->code == LEAF) ++uses_[value];
+  void count(Value* value, Py_ssize_t references) {
+    if (value->code == LEAF) uses_[value] += references;
   }
   void count_operands(Value* node) {
-    each_operand(node, [&](Value* operand) { count(operand); });
+    each_operand(node, [&](Value* operand) { count(operand, 1); });
   }
 
   void reserve() {
@@ -153,8 +166,7 @@ class Lifter {
 
   Id id_of(Value* value, Scratch& scratch) {
     if (value->source) return Id::from_bits(value->source - 1);
-    auto found = uses_.find(value);
-    if (found == uses_.end() || found->second != Py_REFCNT(as_object(value))) return leaf(value, scratch);
+    if (!constants_.count(value)) return leaf(value, scratch);
     Id id = graph_.literal(value->data);
     scratch.set(value, id.bits() + 1);
     return id;
@@ -193,10 +205,11 @@ class Lifter {
     return blocks_[node->operand_list] = graph_.add(ROW_BLOCK, ids, node->source);
   }
 
-  uint64_t since_;
+  const Recorded& recorded_;
   std::unordered_map<const Value*, const Selection*> selections_;
-  std::unordered_set<const Value*> followed_;  // selections that the roots depend on
-  std::unordered_map<Value*, Py_ssize_t> uses_;
+  std::unordered_set<const Value*> followed_;    // those of their nodes that the roots depend on
+  std::unordered_map<Value*, Py_ssize_t> uses_;  // references to each leaf, see count_references
+  std::unordered_set<const Value*> constants_;
   std::unordered_map<const OperandList*, Id> blocks_;
   std::vector<Value*> nodes_;
   std::vector<Id> ids_;
@@ -205,10 +218,7 @@ class Lifter {
 
 }  // namespace
 
-Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
-           uint64_t since) {
-  return Lifter(selections, since).run(roots, inputs);
-}
+Graph lift(const Recorded& recorded) { return Lifter(recorded).run(); }
 
 // --- expansion -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <unordered_map>
 #include <vector>
 
 #include "tape/value.hpp"
@@ -83,16 +84,25 @@ struct Selection {
   uint16_t row;  // ROW_SELECT, ROW_FIRST_MAX or ROW_FIRST_MIN
   uint32_t slot;
   std::vector<Value*> candidates;
-  const void* shared;  // equal for selections from the same tuple of candidates, which holds one reference to each
 };
 
-// Copies everything that `roots` depend on from the tape. A leaf that only the graph still refers to cannot change
-// between calls, so it becomes a literal, unless it is one of `inputs`, which come first among the leaves.
-// "Only the graph" is decided by reference counts: besides the graph's own references, the caller must hold exactly one
-// reference to each root, two to the first, and those of `selections`.
-// Throws Unsupported for nodes with a user-defined derivative, and for nodes created before the position `since`.
-Graph lift(std::span<Value* const> roots, std::span<Value* const> inputs, std::span<const Selection> selections,
-           uint64_t since);
+// How many references to each Value a recording holds.
+using References = std::unordered_map<const Value*, Py_ssize_t>;
+
+// One run of the user's function, as it is on the tape.
+struct Recorded {
+  std::span<Value* const> roots, inputs;
+  std::span<const Selection> selections;
+  uint64_t first_node;           // the position of the first node that the function recorded
+  uint32_t leaves_before;        // how many leaves had been made when it was called
+  const References& references;  // those that the recording's own lists and tuples hold
+};
+
+// Reads everything that the roots depend on from the tape. The inputs come first among the leaves. Another leaf becomes
+// a literal if it is known to be a constant: the function made it while it was traced, and only operations and the
+// recording refer to it. All others are parameters. Throws Unsupported for nodes that a user made, and for those that
+// were there before the function was called.
+Graph lift(const Recorded& recorded);
 
 // Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, and
 // division by a power of two becomes multiplication. `renamed`, if given, receives the new Id of each old node.

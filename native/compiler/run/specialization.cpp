@@ -130,7 +130,7 @@ Outcome Specialization::interpret_forward(const Arguments& arguments) {
   scalar.set_inputs(false, arguments.passive.data());
   scalar.set_inputs(true, arguments.active.data());
   scalar.indices() = arguments.indices;
-  return scalar.forward(guards, options.strict);
+  return scalar.forward(guards, options.float_errors);
 }
 
 }  // namespace retrograd::compiler

@@ -2,6 +2,8 @@
 // statistics.
 #pragma once
 
+#include <optional>
+
 #include "compiler/graph/graph.hpp"
 #include "compiler/run/interpreter.hpp"
 #include "compiler/run/machine.hpp"
@@ -9,11 +11,16 @@
 
 namespace retrograd::compiler {
 
+// The names of Guard::Test in Python.
+constexpr const char* kTestNames[] = {"<", "<=", ">", ">=", "==", "!="};
+
+// A comparison of an index with a number, or with another index.
 struct IndexGuard {
-  Guard guard;  // between indices; left and right are slots plus one
+  Guard guard;  // which test, against which number, with which outcome; it has no roots
+  uint32_t slot;
+  std::optional<uint32_t> other_slot;
   bool holds(const std::vector<int32_t>& indices) const {
-    const auto at = [&](size_t slot) { return static_cast<double>(indices[slot - 1]); };
-    return guard.decides(at(guard.left), guard.right ? at(guard.right) : guard.number);
+    return guard.decides(indices[slot], other_slot ? indices[*other_slot] : guard.number);
   }
 };
 
@@ -21,13 +28,19 @@ struct IndexGuard {
 // change.
 enum class Validity { VALID, SUSPECT, MAYBE_STALE };
 
-enum Mode { BACKWARD, GRADIENTS };  // which arguments a gradient is wanted of
-
 constexpr uint32_t kNoLeaf = UINT32_MAX;
+
+// A gradient that value_and_grad returns.
+struct WantedGradient {
+  enum Source : uint8_t { INPUT, PARAMETER };
+  Source source;
+  uint32_t index;  // the offset of an active input, or the number of a leaf; kNoLeaf if the result depends on neither
+  friend bool operator==(const WantedGradient&, const WantedGradient&) = default;
+};
 
 struct Options {
   bool exact = false, float32 = false, interpret = false, machine = false;
-  bool strict = false;  // the function computes with floats, which raise whatever rg.errstate says
+  bool float_errors = false;  // the function divides floats, which raise whatever rg.errstate says
 };
 
 struct Specialization {
@@ -35,8 +48,8 @@ struct Specialization {
 
   Workspaces& workspaces;
   size_t number = 0;
-  long mode = BACKWARD;
-  uint64_t fingerprint = 0;  // of the arguments of the last call that it answered
+  bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
+  uint64_t fingerprint = 0;          // of the arguments of the last call that it answered
   std::unique_ptr<Signature> signature;
   Graph graph;
   LeafLayout leaves;
@@ -44,9 +57,7 @@ struct Specialization {
   Program program;
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
-  std::vector<uint32_t> wanted;  // leaves whose gradients are asked for beside those of the inputs
-  // Of the gradients that are asked for: an active input, or -1 minus the number of a wanted one.
-  std::vector<long> order;
+  std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
   Options options;

@@ -15,12 +15,14 @@ __all__ = ["backward_batch", "backward_batch_eagerly"]
 Batch = list[tuple[Any, ...]]
 
 
-def backward_batch(cache: engine.Programs, specializer: Specializer, eager: EagerRunner, batch: Batch) -> float:
+def backward_batch(
+    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch
+) -> float:
     """The mean over ``batch``, whose gradient is added to ``.grad``. If anything raises, no gradient has changed."""
     seed = 1.0 / len(batch)
     done = cache.batch(batch, seed)
-    if done is None:
-        return backward_batch_eagerly(eager, batch, Cause(Reason.GRADIENTS_OFF))
+    if isinstance(done, Reason):
+        return backward_batch_eagerly(eager, batch, Cause(done))
     total, unmatched = done
     if unmatched:
         total = _with_new_specializations(cache, specializer, eager, batch, unmatched)
@@ -39,7 +41,7 @@ def backward_batch_eagerly(eager: EagerRunner, batch: Batch, cause: Cause) -> fl
 
 
 def _with_new_specializations(
-    cache: engine.Programs, specializer: Specializer, eager: EagerRunner, batch: Batch, unmatched: list[int]
+    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch, unmatched: list[int]
 ) -> float:
     """The sum over a batch of which the members ``unmatched`` fit no specialization; no gradient has changed yet.
 
@@ -53,9 +55,9 @@ def _with_new_specializations(
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
     eagerly = sum_of([eager.run(tuple(batch[i]), False, Cause(Reason.UNMATCHED_MEMBER)).root for i in sorted(alone)])
     together = [member for i, member in enumerate(batch) if i not in alone]
-    total, unmatched = cache.batch(together, seed) or (0.0, [0])
-    if unmatched:
+    done = cache.batch(together, seed)
+    if isinstance(done, Reason) or done[1]:
         raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
     if isinstance(eagerly, Value):
         eagerly.backward(seed)
-    return total + number_of(eagerly)
+    return done[0] + number_of(eagerly)

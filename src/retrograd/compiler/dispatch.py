@@ -33,12 +33,12 @@ class Dispatcher:
         self._name = getattr(function, "__name__", "the function")
         self._eager = eager
         self._retrying = _Retrying()
-        self.cache = engine.Programs(self._missed, Index)
+        self.cache = engine.SpecializationCache(self._missed, Index, Reason)
         self.specializer = Specializer(function, self.cache, options, eager, causes)
 
-    def _missed(self, kind: str, arguments: tuple[Any, ...], told: str) -> Any:
+    def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason) -> Any:
         """No specialization answered a call of the cache: answer it, with a new specialization where possible."""
-        method, reason = Method(kind), _REASONS[told]
+        method = Method(kind)
         if reason is Reason.INSIDE_TRACE:
             recorder = active_recorder()
             assert recorder is not None
@@ -55,16 +55,3 @@ class Dispatcher:
             return getattr(self.cache, kind)(*arguments)
         finally:
             self._retrying.active = False
-
-
-_REASONS = {
-    "trace": Reason.INSIDE_TRACE,
-    "watched": Reason.OBSERVED,
-    "off": Reason.GRADIENTS_OFF,
-    "changed": Reason.STATE_CHANGED,
-    "new": Reason.NEW_ARGUMENTS,
-    "guard": Reason.GUARD_FAILED,
-    "parameter": Reason.PARAMETER_DELETED,
-    "domain": Reason.NOT_FINITE,
-    "suspect": Reason.SUSPECT,
-}

@@ -17,17 +17,28 @@ __all__ = ["Inspection", "inspected"]
 
 
 class Inspection:
-    """One call of a compiled function, both ways: the scalar graph, and the vector program that was made of it."""
+    """One call of a compiled function, both ways: the scalar graph, and the vector program that was made of it.
 
-    def __init__(self, value: Value, cache: engine.Programs, facts: dict[str, Any]) -> None:
-        self.value = value  #: the function's result, with its graph
+    ``Compiled.inspect`` makes it.
+
+    Attributes:
+        value: The function's result, a Value with its graph.
+        program: The vector program as text, one instruction a line.
+    """
+
+    def __init__(self, value: Value, cache: engine.SpecializationCache, facts: dict[str, Any]) -> None:
+        self.value = value
         self._cache, self._facts = cache, facts
-        self.program = listing(facts, cache.listing(facts["number"]))  #: the vector program as text
+        self.program = listing(facts, cache.listing(facts["number"]))
 
     def instruction(self, node: Value) -> str | None:
-        """The line of ``program`` that computes ``node``, or the sum that it became part of; None for a leaf.
+        """The line of ``program`` that computes one node of the scalar graph.
 
-        A node is a Value of the graph of :attr:`value`, as ``._children`` lead to it.
+        Args:
+            node: A Value of the graph of ``value``, as ``._children`` lead to it.
+
+        Returns:
+            The line that computes the node, or the sum or product that it became part of. None for a leaf.
         """
         number = self._cache.locate(self._facts["number"], node)
         return None if number is None else self.program.splitlines()[number + 1]
@@ -40,9 +51,9 @@ def inspected(
     traced = trace(function, arguments, differentiate_first, want_sources=True)
     if isinstance(traced, Cause) or traced.obstacle is not None:
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
-    cache = engine.Programs(_missed, Index)
+    cache = engine.SpecializationCache(_missed, Index, Reason)
     try:
-        cache.add(*CompileRequest(traced.recording, traced.signature, differentiate_first, options).positional())
+        cache.add(CompileRequest(traced.recording, traced.signature, differentiate_first, options))
     except NotImplementedError as problem:
         return Cause(Reason.UNSUPPORTED, str(problem))
     assert isinstance(traced.recording.result, Value)

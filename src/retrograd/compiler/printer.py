@@ -14,7 +14,7 @@ _NAMES = {"parameter": "p", "input": "in", "literal": "c", "value": "v"}
 
 
 def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
-    """The program, one instruction a line: loops, what it computes, and the user's line.
+    """The program as text, one instruction a line: its loops, its formula, and the user's line.
 
     ``v3[4i + j]`` is element 4i + j of region v3. Regions are ``p`` parameters, ``in`` inputs, ``c`` literals and
     ``v`` results; loops are named i, j, k, … from the outside, and ``sum k<16`` is summed over.

@@ -78,7 +78,7 @@ class Recorder:
         """
         if _current.recorder is not None:
             raise RuntimeError("this thread is tracing a function already: call the plain function inside it.")
-        self._recording.since = engine.tape_position()
+        self._recording.first_node, self._recording.leaves_before = engine.tape_position()
         # No ExitStack: when memory runs out, it may enter a context that it does not leave.
         with self._hooked(), record_sources() if want_sources else contextlib.nullcontext():
             result = function(*arguments)

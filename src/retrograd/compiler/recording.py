@@ -67,7 +67,8 @@ class Recording:
     selections: list[Selection] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
-    since: int = 0  #: the tape's position when the function was called
+    first_node: int = 0  #: the tape's position when the function was called
+    leaves_before: int = 0  #: how many leaves had been made then
     #: What happened that a compiled program cannot do, a sentence each.
     graph_breaks: list[str] = field(default_factory=list)
     #: Whether the function divided plain floats, which raises whatever ``retrograd.errstate`` says.

@@ -82,7 +82,7 @@ class Specializer:
     def __init__(
         self,
         function: Callable[..., Any],
-        cache: engine.Programs,
+        cache: engine.SpecializationCache,
         options: Options,
         eager: EagerRunner,
         causes: Counter[Cause],
@@ -133,7 +133,7 @@ class Specializer:
         """Compile what was traced; whether there is now a specialization that gives the engine's numbers."""
         try:
             number = self._cache.add(
-                *CompileRequest(traced.recording, traced.signature, differentiate_first, self._options).positional()
+                CompileRequest(traced.recording, traced.signature, differentiate_first, self._options)
             )
         except NotImplementedError as problem:
             self._causes[Cause(Reason.UNSUPPORTED, str(problem))] += 1

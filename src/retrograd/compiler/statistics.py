@@ -1,4 +1,4 @@
-"""What a compiled function tells of itself: its programs, their sizes and times, and how calls were answered."""
+"""Statistics of a compiled function: its programs, their sizes and times, and how calls were answered."""
 
 from __future__ import annotations
 
@@ -13,29 +13,55 @@ __all__ = ["ProgramStatistics", "Statistics", "gathered"]
 
 @dataclass(frozen=True, slots=True)
 class ProgramStatistics:
-    """One program: what it was made of, and what it did."""
+    """One specialization: what its program was made of, and what it has done.
+
+    Attributes:
+        number: Its number among the specializations of the function, in the order in which they were made.
+        tier: What runs it: ``"vm"``, ``"llvm"``, or ``"interpreter"`` if the graph is too irregular for vectors or the
+            function was compiled with ``exact=True``.
+        nodes: Scalar operations that were recorded.
+        terms: Scalar operations that remain once sums, and sums of products, are one term each.
+        groups: Groups of like terms, each of which is computed together.
+        instructions: Vector instructions.
+        forward_calls: Kernel calls of a forward pass.
+        backward_calls: Kernel calls of a backward pass.
+        strip: Iterations of the longest loop that run together because their data fits in the cache; 0 without
+            strip-mining.
+        bytes: Memory for values and gradients. Specializations of similar size share it.
+        guards: Comparisons that are checked in every call.
+        hits: Calls, and members of batches, that it answered.
+        broken_guards: Calls for which a comparison had another outcome.
+        exceptional: Calls in which a number was not finite or an operation left its domain.
+        batches: The batch sizes that it has run with.
+        milliseconds: How long each pass of the compiler took, by its name.
+    """
 
     number: int
-    tier: str  #: "vm", "llvm", or "interpreter" where the graph is too irregular for vectors, or in exact mode
-    nodes: int  #: scalar operations of the trace
-    terms: int  #: after sums and products were gathered
-    groups: int  #: like terms of one level
-    instructions: int  #: vector instructions
-    forward_calls: int  #: kernel calls of a forward pass
+    tier: str
+    nodes: int
+    terms: int
+    groups: int
+    instructions: int
+    forward_calls: int
     backward_calls: int
-    strip: int  #: iterations of the longest loop that are done together, all in one cache; 0: the program has no strips
-    bytes: int  #: of numbers and gradients; programs of like size share them
+    strip: int
+    bytes: int
     guards: int
     hits: int
     broken_guards: int
-    exceptional: int  #: calls in which a number was not finite or an operation left its domain
-    batches: tuple[int, ...]  #: how many members of a batch have run at once
-    milliseconds: Mapping[str, float]  #: of each pass
+    exceptional: int
+    batches: tuple[int, ...]
+    milliseconds: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """A compiled function's programs, the one used last first, and why calls were traced or run eagerly."""
+    """How the calls of a compiled function were answered. As text: a line for each program and each reason.
+
+    Attributes:
+        programs: The specializations that the function keeps, the most recently used one first.
+        causes: How often the function was traced or a call ran eagerly, by :class:`~.reasons.Cause`.
+    """
 
     programs: tuple[ProgramStatistics, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
@@ -57,7 +83,7 @@ class Statistics:
 
     @property
     def eager(self) -> int:
-        """Calls that ran eagerly because no program could stand for them."""
+        """Calls that ran eagerly because no program was valid for them."""
         return sum(count for cause, count in self.causes.items() if not cause.reason.traces)
 
     def __str__(self) -> str:

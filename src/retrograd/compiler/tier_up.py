@@ -1,7 +1,6 @@
-"""When a program leaves the virtual machine for machine code made by LLVM.
+"""Tier-up: a program that runs often is compiled by LLVM on a background thread, which replaces its kernel calls.
 
-A program that has run often is compiled by a thread in the background, and takes over when it is ready. The native
-side counts; calls pay nothing for it.
+The native cache counts the runs and puts a program that becomes hot into a queue, so that a call never waits for LLVM.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ import weakref
 from contextlib import suppress
 from queue import SimpleQueue
 
-from ..engine import Programs
+from ..engine import SpecializationCache
 from .request import Tier
 
 __all__ = ["TierUp"]
 
-#: How often a program runs before it is worth a compilation of some hundred milliseconds.
+#: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: (weak reference to TierUp, number of the program, members of its batch); None ends the thread.
+#: (weak reference to TierUp, number of the specialization, batch size); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
 _worker: threading.Thread | None = None
 
@@ -30,43 +29,43 @@ _worker: threading.Thread | None = None
 class TierUp:
     """Decides which specializations of one function get machine code, and when."""
 
-    def __init__(self, programs: Programs, tier: Tier, float32: bool) -> None:
-        """Raises MissingExtraError when the LLVM tier is insisted on and llvmlite is not there."""
-        self._programs, self._tier, self._float32 = programs, tier, float32
+    def __init__(self, cache: SpecializationCache, tier: Tier, float32: bool) -> None:
+        """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed."""
+        self._cache, self._tier, self._float32 = cache, tier, float32
         self._compiled: set[tuple[int, int]] = set()
-        self._watches = False
+        self._notified = False
         if tier == "llvm":
             from .backends.llvm.jit import require
 
             require()
 
     def added(self) -> None:
-        """A program has been made."""
+        """A specialization was added: compile it now if the caller chose LLVM, or watch for hot ones."""
         if self._tier == "llvm":
             self.catch_up()
-        elif self._tier == "auto" and not self._watches and not self._float32:
+        elif self._tier == "auto" and not self._notified and not self._float32:
             from .backends.llvm.jit import available
 
-            self._watches = True
+            self._notified = True
             if available():
                 _start()
-                self._programs.notify_when_hot(THRESHOLD, _hot.put, weakref.ref(self))
+                self._cache.notify_when_hot(THRESHOLD, _hot.put, weakref.ref(self))
 
     def catch_up(self) -> None:
-        """Where the LLVM tier is insisted on, compile what still runs on the virtual machine."""
-        if self._tier != "llvm" or not self._programs.fresh():
+        """If the caller chose the LLVM tier, compile what still runs on the virtual machine."""
+        if self._tier != "llvm" or not self._cache.fresh():
             return
-        for fact in self._programs.facts():
+        for fact in self._cache.facts():
             for batch in fact["batches"] if fact["tier"] != "interpreter" else ():
                 if (fact["number"], batch) not in self._compiled:
                     self.compile(fact["number"], batch)
 
     def compile(self, number: int, batch: int) -> None:
-        """Make machine code for a program lowered for ``batch`` members, and run that from now on."""
+        """Compile a specialization for one batch size, and install the machine code."""
         from .backends.llvm.pipeline import compile_program
 
         self._compiled.add((number, batch))
-        compile_program(self._programs, number, batch, self._float32)
+        compile_program(self._cache, number, batch, self._float32)
 
 
 def _start() -> None:
@@ -83,16 +82,16 @@ def _work() -> None:
         if tier_up is None:
             continue
         try:
-            with suppress(IndexError):  # the program was dropped meanwhile
+            with suppress(IndexError):  # the specialization was dropped meanwhile
                 tier_up.compile(number, batch)
-        except Exception:  # told as of any thread; the program stays on the virtual machine, and others have their turn
+        except Exception:  # reported like that of any thread; this program stays on the virtual machine
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
         del tier_up, event
 
 
 @atexit.register
 def _stop() -> None:
-    """LLVM must not be at work while the process takes it down."""
+    """End the thread first: LLVM must not run while the process unloads it."""
     if _worker is not None:
         _hot.put(None)
         _worker.join()

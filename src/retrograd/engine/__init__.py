@@ -17,7 +17,7 @@ from .. import errors, ops
 if TYPE_CHECKING:
     from .._native import (
         Parameters,
-        Programs,
+        SpecializationCache,
         Value,
         acquire_backward_lock,
         adam_step,
@@ -52,7 +52,7 @@ __all__ = [
     "ENGINE",
     "Number",
     "Parameters",
-    "Programs",
+    "SpecializationCache",
     "Value",
     "acquire_backward_lock",
     "adam_step",

@@ -25,7 +25,7 @@ _lock = threading.RLock()  # of all of them: looking may run users' code, such a
 class Captured:
     """What one compiled function can reach, and what its programs are worth since that changed."""
 
-    def __init__(self, programs: engine.Programs, function: Callable[..., Any]) -> None:
+    def __init__(self, programs: engine.SpecializationCache, function: Callable[..., Any]) -> None:
         self._programs, self._function = programs, function
         self._reach: Reach | None = None
         self._objects: dict[int, Any] = {}  # arguments that are looked into

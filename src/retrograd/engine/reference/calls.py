@@ -14,7 +14,7 @@ from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, sw
 
 __all__ = [
     "Parameters",
-    "Programs",
+    "SpecializationCache",
     "faster_sum",
     "functions",
     "gradients",
@@ -60,7 +60,7 @@ def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
 Parameters = tuple[Value, ...]
 
 
-class Programs:
+class SpecializationCache:
     """The reference engine has no compiler. Raises RuntimeError."""
 
     def __init__(self, *_: object) -> None:
@@ -73,9 +73,9 @@ def set_tracer(tracer: object, /) -> None:
         raise RuntimeError("the reference engine has no compiler and cannot be traced; use the native one.")
 
 
-def tape_position() -> int:
-    """Zero: nothing is compiled here."""
-    return 0
+def tape_position() -> tuple[int, int]:
+    """Zeros: nothing is compiled here."""
+    return 0, 0
 
 
 def is_parameter(value: Value, /) -> bool:

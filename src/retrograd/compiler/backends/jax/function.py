@@ -13,6 +13,7 @@ from ....engine.pytree import flatten
 from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
+from ...reasons import Reason
 from ...recorder import Recorder
 from ...recording import Recording
 from ...request import CompileRequest, Options
@@ -56,7 +57,7 @@ class JaxFunction:
             values: the Values of the parameter vector.
             recording: what was recorded when the example ran; its guards are checked in every call.
             spec: the structure of the arguments, as ``signature_of`` gives it.
-            program: the vector program, as ``Programs.listing`` gives it, with its guards. Its roots are the value and
+            program: the vector program, as ``listing`` gives it, with its guards. Its roots are the value and
                 then what the guards compare.
         """
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
@@ -261,17 +262,12 @@ def _program(function: Callable[..., Any], recording: Recording, signature: Sign
     """The vector program of a recording. Its roots are the result and then what the guards compare."""
     if not isinstance(recording.result, Value):
         raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
-    programs = engine.Programs(lambda *_: None, Index)
+    cache = engine.SpecializationCache(lambda *_: None, Index, Reason)
     try:
-        guards = list(recording.guards)
-        positional = CompileRequest(recording, signature, False, Options(tier="vm")).positional()
-        number = programs.add(*positional)
+        number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm")))
     except NotImplementedError as problem:
         raise errors.not_traceable(function, str(problem)) from None
-    recording.guards[:] = guards
-    listed = programs.listing(number)
-    listed["guards"] = [(k, left, right or None, x, outcome) for k, left, right, x, outcome in positional[7]]
-    return listed
+    return cache.listing(number)
 
 
 def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list[Value]:

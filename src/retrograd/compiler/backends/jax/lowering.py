@@ -40,7 +40,7 @@ def lower(program: Mapping[str, Any]) -> Callable[[CallNumbers], list[Any]]:
     """A JAX function from a call's numbers to the program's roots, which are scalars.
 
     Args:
-        program: as ``Programs.listing(number)`` gives it.
+        program: as the native cache's ``listing`` gives it.
     """
     return lambda numbers: _Evaluation(program, numbers).roots()
 

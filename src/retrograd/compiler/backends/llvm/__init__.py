@@ -1,7 +1,7 @@
 """The LLVM tier: compiles one bound program to machine code that replaces its calls of prebuilt kernels.
 
-It knows the struct ``Call`` of native/compiler/kernels/kernels.hpp and what ``Programs`` exports of a program's memory;
-it knows neither traces nor graphs. In the order in which data passes:
+It knows the struct ``Call`` of native/compiler/kernels/kernels.hpp and what the native cache exports of a program's
+memory; it knows neither traces nor graphs. In the order in which data passes:
 
 ``pipeline``      one program from its kernel calls to installed machine code
 ``kernel_calls``  decodes the bytes of the kernel calls

@@ -46,7 +46,7 @@ class DeadCodeElimination:
 
     @staticmethod
     def of(memory: dict[str, Any], batch: int) -> DeadCodeElimination:
-        """From what ``Programs.memory`` exports of a program bound for ``batch`` members."""
+        """From what ``SpecializationCache.memory`` exports of a program bound for ``batch`` members."""
         size, local = memory["size"], memory["local"]
         regions = [
             (base, min(base + max(stride * batch, length), size)) for _, base, stride, length in memory["regions"]

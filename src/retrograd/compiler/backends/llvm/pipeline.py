@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from ....engine import Programs
+from ....engine import SpecializationCache
 from .codegen import generate_function, link_module
 from .dce import DeadCodeElimination
 from .jit import compile_module, vector_width
@@ -16,7 +16,7 @@ from .kernel_calls import DOUBLE, KernelCall, Strip, decode
 __all__ = ["compile_program"]
 
 
-def compile_program(programs: Programs, number: int, batch: int, plain: bool) -> None:
+def compile_program(programs: SpecializationCache, number: int, batch: int, plain: bool) -> None:
     """Compile all passes of program ``number``, bound for ``batch`` members, and install them.
 
     Args:

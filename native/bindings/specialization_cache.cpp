@@ -1,10 +1,10 @@
-#include "bindings/programs.hpp"
+#include "bindings/specialization_cache.hpp"
 
 #include <utility>
 
 namespace retrograd::compiler {
 
-Specialization* find_specialization(Programs* self, size_t number) {
+Specialization* find_specialization(SpecializationCache* self, size_t number) {
   for (const auto& entry : *self->specializations) {
     if (entry->number == number) return entry.get();
   }
@@ -23,16 +23,21 @@ std::vector<PyObject*> items_of(PyObject* tuple) {
   return items;
 }
 
-const char* must_run_eagerly(bool differentiates) {
+std::optional<Reason> must_run_eagerly(bool differentiates) {
   const Tape* tape = this_tape();
-  if (!tape) return nullptr;
-  if (tape->observer || tape->backward_hook) return "watched";
-  return differentiates && !tape->recording ? "off" : nullptr;
+  if (!tape) return std::nullopt;
+  if (tape->observer || tape->backward_hook) return Reason::OBSERVED;
+  if (differentiates && !tape->recording) return Reason::GRADIENTS_OFF;
+  return std::nullopt;
+}
+
+PyObject* reason_of(const SpecializationCache* self, Reason reason) {
+  return Py_XNewRef(PyTuple_GetItem(self->reasons, static_cast<Py_ssize_t>(reason)));
 }
 
 namespace {
 
-void tell(Programs* self, const Specialization& entry, uint32_t members) {
+void tell(SpecializationCache* self, const Specialization& entry, uint32_t members) {
   Ref event(Py_BuildValue("(OKI)", self->token, static_cast<unsigned long long>(entry.number), members));
   Ref told(event ? PyObject_CallFunctionObjArgs(self->hot, event.get(), nullptr) : nullptr);
   if (!told) PyErr_Clear();  // it stays on the virtual machine
@@ -40,7 +45,7 @@ void tell(Programs* self, const Specialization& entry, uint32_t members) {
 
 }  // namespace
 
-void count_run(Programs* self, Specialization& entry, const Machine& machine) {
+void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine) {
   const size_t before = entry.runs;
   entry.runs += machine.batch_size();
   self->fresh |= machine.runs() == 1;
@@ -59,10 +64,25 @@ void count_run(Programs* self, Specialization& entry, const Machine& machine) {
 
 namespace {
 
-PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
-  PyObject *miss, *index;
-  if (!PyArg_ParseTuple(args, "OO:Programs", &miss, &index)) return nullptr;
+// The members of Python's enumeration, by the names that this side knows; null with AttributeError where one is
+// missing.
+PyObject* members_of(PyObject* enumeration) {
+  constexpr Py_ssize_t count = std::size(kReasonNames);
+  Ref members(PyTuple_New(count));
+  for (Py_ssize_t i = 0; members && i < count; ++i) {
+    PyObject* member = PyObject_GetAttrString(enumeration, kReasonNames[i]);
+    if (!member) return nullptr;
+    PyTuple_SetItem(members.get(), i, member);
+  }
+  return members.release();
+}
+
+PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
+  PyObject *miss, *index, *enumeration;
+  if (!PyArg_ParseTuple(args, "OOO:SpecializationCache", &miss, &index, &enumeration)) return nullptr;
   index_type = index;
+  Ref reasons(members_of(enumeration));
+  if (!reasons) return nullptr;
   // First what may fail: the collector sees the object from its allocation on.
   auto specializations = std::make_unique<std::vector<std::unique_ptr<Specialization>>>();
   auto workspaces = std::make_unique<Workspaces>();
@@ -72,13 +92,14 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
   self->specializations = specializations.release();
   self->workspaces = workspaces.release();
   self->scratch = scratch.release();
   self->members = members.release();
   self->retired = retired.release();
   self->miss = Py_NewRef(miss);
+  self->reasons = reasons.release();
   return object;
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -87,6 +108,7 @@ PyObject* new_programs(PyTypeObject* type, PyObject* args, PyObject*) try {
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->miss);
+  Py_VISIT(self_of(object)->reasons);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
   if (const DependencyGuards* captured = self_of(object)->dependencies) {
@@ -99,7 +121,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 int clear(PyObject* object) {
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
   Py_CLEAR(self->miss);
   Py_CLEAR(self->hot);
   Py_CLEAR(self->token);
@@ -111,7 +133,8 @@ int clear(PyObject* object) {
 void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   clear(object);
-  Programs* self = self_of(object);
+  SpecializationCache* self = self_of(object);
+  Py_CLEAR(self->reasons);
   delete self->specializations;
   delete self->workspaces;
   delete self->scratch;
@@ -139,7 +162,7 @@ PyObject* guarded(PyObject* object, PyObject* const* args, Py_ssize_t count) try
 }
 
 PyMethodDef methods[] = {
-    {"add", guarded<add>, METH_VARARGS, "Compile a trace; the number of its program."},
+    {"add", guarded<add>, METH_O, "Compile what a CompileRequest asks for; the number of the specialization."},
     {"call", fast(guarded<call>), METH_FASTCALL, "The value."},
     {"backward", fast(guarded<backward>), METH_FASTCALL, "The value; gradients are added to .grad."},
     {"gradients", fast(guarded<gradients>), METH_FASTCALL,
@@ -172,20 +195,21 @@ PyMethodDef methods[] = {
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("The programs of one compiled function.")},
-    {Py_tp_new, reinterpret_cast<void*>(new_programs)},
+    {Py_tp_new, reinterpret_cast<void*>(new_cache)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_methods, methods},
     {0, nullptr},
 };
-PyType_Spec spec = {"retrograd._native.Programs", sizeof(Programs), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Spec spec = {"retrograd._native.SpecializationCache", sizeof(SpecializationCache), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 
 }  // namespace
 
-bool add_programs_type(PyObject* module) {
+bool add_specialization_cache_type(PyObject* module) {
   Ref type(PyType_FromSpec(&spec));
-  return type && PyModule_AddObjectRef(module, "Programs", type.get()) == 0;
+  return type && PyModule_AddObjectRef(module, "SpecializationCache", type.get()) == 0;
 }
 
 }  // namespace retrograd::compiler

@@ -1,4 +1,5 @@
-// The compiler as Python sees it: the type retrograd._native.Programs, the programs of one compiled function.
+// The compiler as Python sees it: the type retrograd._native.SpecializationCache, the programs of one compiled
+// function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: compiling a trace
 // (compile_entry.cpp), calls (dispatch.cpp), invalidation (invalidation.cpp), batches (batches.cpp), the bridge to the
@@ -11,9 +12,27 @@
 
 namespace retrograd::compiler {
 
-struct Programs {
+// Why no specialization answered a call. Python's enumeration retrograd.compiler.reasons.Reason has members of these
+// names.
+enum class Reason : uint8_t {
+  NEW_ARGUMENTS,
+  GUARD_FAILED,
+  PARAMETER_DELETED,
+  STATE_CHANGED,
+  SUSPECT,
+  INSIDE_TRACE,
+  GRADIENTS_OFF,
+  OBSERVED,
+  NOT_FINITE
+};
+constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAMETER_DELETED",
+                                        "STATE_CHANGED", "SUSPECT",      "INSIDE_TRACE",
+                                        "GRADIENTS_OFF", "OBSERVED",     "NOT_FINITE"};
+
+struct SpecializationCache {
   PyObject_HEAD std::vector<std::unique_ptr<Specialization>>* specializations;  // the one used last comes first
-  PyObject* miss;
+  PyObject* miss;     // asked, as miss(method, arguments, reason), when no specialization answers a call
+  PyObject* reasons;  // the members of Python's Reason, a tuple in the order of the enumeration above
   size_t made;
   Workspaces* workspaces;
   Arguments* scratch;
@@ -28,31 +47,36 @@ struct Programs {
   bool fresh;           // there is a new program, or one has run for a new number of members
 };
 
-inline Programs* self_of(PyObject* object) { return reinterpret_cast<Programs*>(object); }
+inline SpecializationCache* self_of(PyObject* object) { return reinterpret_cast<SpecializationCache*>(object); }
 
-Specialization* find_specialization(Programs* self, size_t number);
+Specialization* find_specialization(SpecializationCache* self, size_t number);
 // The one whose number a Python object is; null with an exception set.
 Specialization* specialization_numbered(PyObject* object, PyObject* number);
 
 // Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
 // every node, as rg.detect_anomaly() does.
-const char* must_run_eagerly(bool differentiates);
+std::optional<Reason> must_run_eagerly(bool differentiates);
+
+// The member of Python's enumeration.
+PyObject* reason_of(const SpecializationCache* self, Reason reason);
 
 // Adds the gradients of active arguments that were Values to them.
 void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
 
 // Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
-void count_run(Programs* self, Specialization& entry, const Machine& machine);
+void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);
 
 // The items of a tuple, borrowed.
 std::vector<PyObject*> items_of(PyObject* tuple);
 
 // Whether what the function can reach is, as far as one call looks, what it was when it was traced.
-inline bool dependencies_hold(const Programs* self) { return !self->dependencies || self->dependencies->check(); }
+inline bool dependencies_hold(const SpecializationCache* self) {
+  return !self->dependencies || self->dependencies->check();
+}
 
 // A program has answered a call, or a member of a batch.
-inline void count_hit(const Programs* self, Specialization& entry) {
+inline void count_hit(const SpecializationCache* self, Specialization& entry) {
   ++entry.hits;
   if (self->dependencies) entry.last_hit_round = self->dependencies->rounds();
 }
@@ -60,7 +84,7 @@ inline void count_hit(const Programs* self, Specialization& entry) {
 // The forward pass of an entry for a call.
 Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted);
 
-bool add_programs_type(PyObject* module);
+bool add_specialization_cache_type(PyObject* module);
 
 // compile_entry.cpp
 PyObject* add(PyObject* object, PyObject* args);

@@ -1,0 +1,205 @@
+#include "bindings/compile_request.hpp"
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace retrograd::compiler {
+namespace {
+
+// A Python exception is set.
+struct PythonError {};
+
+Ref checked(PyObject* object) {
+  if (!object) throw PythonError();
+  return Ref(object);
+}
+
+Ref field(PyObject* record, const char* name) { return checked(PyObject_GetAttrString(record, name)); }
+
+bool flag(PyObject* record, const char* name) {
+  const int truth = PyObject_IsTrue(field(record, name).get());
+  if (truth < 0) throw PythonError();
+  return truth == 1;
+}
+
+uint64_t whole(PyObject* object) {
+  const unsigned long long number = PyLong_AsUnsignedLongLong(object);
+  if (number == static_cast<unsigned long long>(-1) && PyErr_Occurred()) throw PythonError();
+  return number;
+}
+
+uint32_t small(PyObject* object) {
+  const uint64_t number = whole(object);
+  if (number > UINT32_MAX) {
+    PyErr_SetString(PyExc_OverflowError, "a compile request has a number of more than 32 bits");
+    throw PythonError();
+  }
+  return static_cast<uint32_t>(number);
+}
+
+double real(PyObject* object) {
+  const double number = PyFloat_AsDouble(object);
+  if (number == -1.0 && PyErr_Occurred()) throw PythonError();
+  return number;
+}
+
+std::string text(PyObject* object) {
+  Py_ssize_t length;
+  const char* letters = PyUnicode_AsUTF8AndSize(object, &length);
+  if (!letters) throw PythonError();
+  return {letters, static_cast<size_t>(length)};
+}
+
+// Borrowed: its record holds it.
+Value* value(const Ref& object) {
+  if (!is_value(object.get())) {
+    PyErr_SetString(PyExc_TypeError, "a compile request names something that is not a Value where one is needed");
+    throw PythonError();
+  }
+  return as_value(object.get());
+}
+
+[[noreturn]] void unknown(const char* what, const std::string& name) {
+  PyErr_Format(PyExc_ValueError, "a compile request has an unknown %s, '%s'", what, name.c_str());
+  throw PythonError();
+}
+
+// Calls visit(item) for the items of a list or tuple.
+template <class Visit>
+void each(PyObject* record, const char* name, Visit&& visit) {
+  const Ref sequence = field(record, name);
+  const Py_ssize_t count = PySequence_Size(sequence.get());
+  if (count < 0) throw PythonError();
+  for (Py_ssize_t i = 0; i < count; ++i) visit(checked(PySequence_GetItem(sequence.get(), i)).get());
+}
+
+Guard::Test test_of(const std::string& kind) {
+  for (size_t test = 0; test < std::size(kTestNames); ++test) {
+    if (kind == kTestNames[test]) return static_cast<Guard::Test>(test);
+  }
+  if (kind == "bool") return Guard::NOT_EQUAL;  // to zero
+  unknown("comparison", kind);
+}
+
+uint16_t row_of_choice(const std::string& choice) {
+  if (choice == "select") return ROW_SELECT;
+  if (choice == "first_max") return ROW_FIRST_MAX;
+  if (choice == "first_min") return ROW_FIRST_MIN;
+  unknown("choice", choice);
+}
+
+class Reader {
+ public:
+  explicit Reader(CompileRequest& into) : into_(into) {}
+
+  void read(PyObject* request) {
+    into_.differentiate_first = flag(request, "differentiate_first");
+    read_options(field(request, "options").get());
+    read_signature(field(request, "signature").get());
+    read_recording(field(request, "recording").get());
+  }
+
+ private:
+  void read_options(PyObject* options) {
+    const std::string tier = text(field(options, "tier").get());
+    if (tier != "auto" && tier != "vm" && tier != "llvm" && tier != "interpreter") unknown("tier", tier);
+    into_.options.exact = flag(options, "exact") || tier == "interpreter";
+    into_.options.float32 = flag(options, "float32");
+    into_.options.machine = tier == "vm" || tier == "llvm";
+  }
+
+  void read_signature(PyObject* signature) {
+    into_.signature = Signature::parse(field(signature, "spec").get());
+    if (!into_.signature) throw PythonError();
+    each(signature, "inputs", [&](PyObject* input) {
+      into_.inputs.push_back({value(field(input, "leaf")), flag(input, "active"), small(field(input, "offset").get())});
+    });
+    each(signature, "gradients", [&](PyObject* gradient) {
+      const Ref offset = field(gradient, "offset");
+      if (offset.get() == Py_None) {
+        into_.gradients.push_back({value(field(gradient, "parameter")), 0});
+      } else {
+        into_.gradients.push_back({nullptr, small(offset.get())});
+      }
+    });
+  }
+
+  void read_recording(PyObject* recording) {
+    into_.options.float_errors = flag(recording, "float_errors");
+    into_.first_node = whole(field(recording, "first_node").get());
+    into_.leaves_before = small(field(recording, "leaves_before").get());
+    into_.roots.push_back(held(field(recording, "result")));
+    each(recording, "selections", [&](PyObject* selection) { read_selection(selection); });
+    each(recording, "guards", [&](PyObject* guard) { read_guard(guard); });
+    each(recording, "index_guards", [&](PyObject* guard) { read_index_guard(guard); });
+  }
+
+  void read_selection(PyObject* selection) {
+    const Ref choice = field(selection, "choice"), candidates = field(selection, "candidates");
+    const uint16_t row = row_of_choice(text(field(choice.get(), "value").get()));
+    Selection read{value(field(selection, "node")), row, small(field(selection, "slot").get()), {}};
+    // Selections from the same candidates share their tuple, which holds one reference to each.
+    const bool fresh = tuples_.insert(candidates.get()).second;
+    each(selection, "candidates", [&](PyObject* candidate) {
+      const Ref item = Ref::borrow(candidate);
+      read.candidates.push_back(fresh ? held(item) : value(item));
+    });
+    into_.selections.push_back(std::move(read));
+  }
+
+  void read_guard(PyObject* guard) {
+    Guard read;
+    read.test = test_of(text(field(guard, "kind").get()));
+    read.left = root(held(field(guard, "left")));
+    read.right = 0;
+    read.number = 0.0;
+    read.outcome = flag(guard, "outcome");
+    const Ref right = field(guard, "right");
+    if (is_value(right.get())) {
+      read.right = root(held(right));
+    } else if (right.get() != Py_None) {
+      read.number = real(right.get());
+    }
+    into_.guards.push_back(read);
+  }
+
+  void read_index_guard(PyObject* guard) {
+    IndexGuard read{
+        {test_of(text(field(guard, "kind").get())), 0, 0, real(field(guard, "other").get()), flag(guard, "outcome")},
+        small(field(guard, "slot").get()),
+        {}};
+    const Ref other_slot = field(guard, "other_slot");
+    if (other_slot.get() != Py_None) read.other_slot = small(other_slot.get());
+    into_.index_guards.push_back(read);
+  }
+
+  // A Value to which the recording holds one reference here.
+  Value* held(const Ref& object) {
+    Value* one = value(object);
+    ++into_.references[one];
+    return one;
+  }
+
+  // The number of a Value that a guard compares among the roots.
+  uint32_t root(Value* compared) {
+    const auto [found, fresh] = compared_.try_emplace(compared, static_cast<uint32_t>(into_.roots.size()));
+    if (fresh) into_.roots.push_back(compared);
+    return found->second;
+  }
+
+  CompileRequest& into_;
+  std::unordered_set<const PyObject*> tuples_;
+  std::unordered_map<const Value*, uint32_t> compared_;
+};
+
+}  // namespace
+
+bool CompileRequest::read(PyObject* request) try {
+  Reader(*this).read(request);
+  return true;
+} catch (const PythonError&) {
+  return false;
+}
+
+}  // namespace retrograd::compiler
