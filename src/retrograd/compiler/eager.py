@@ -119,4 +119,4 @@ def sum_of(roots: Sequence[Value | float]) -> Value | float:
     if any(isinstance(root, Value) for root in roots):
         total: Value = engine.reduce("sum", roots)
         return total
-    return float(sum(map(float, roots)))
+    return float(sum(number_of(root) for root in roots))
