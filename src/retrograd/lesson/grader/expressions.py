@@ -78,25 +78,22 @@ class Expression:
 
     def lines(self, cls: str = "Value", backward: bool = True) -> list[str]:
         """The expression as a program: one line for each leaf, each shared result, and L."""
-        names, texts, lines = self.names(), [""] * len(self.nodes), []
+        names, texts, lines = self.names(), self.texts(), []
         for at, node in enumerate(self.nodes):
             if node.operation == "leaf":
                 lines.append(f"{names[at]} = {cls}({number_text(node.data)})")
-            elif node.operation == "number":
-                texts[at] = number_text(node.data)
-            else:
-                texts[at] = self._text(node, names, texts)
-                if names[at]:
-                    lines.append(f"{names[at]} = {texts[at]}")
+            elif names[at] and node.operation != "number":
+                lines.append(f"{names[at]} = {texts[at]}")
         return [*lines, f"{names[-1]}.backward()"] if backward else lines
 
-    def formula(self) -> str:
-        """The expression in one line, whatever is shared written out each time: ``a * b + a``."""
-        names, texts = [node.name for node in self.nodes], [""] * len(self.nodes)
+    def texts(self) -> list[str]:
+        """How each node is computed from the named ones: ``d + c``."""
+        names = self.names()
+        texts: list[str] = []
         for at, node in enumerate(self.nodes):
-            number = node.operation == "number"
-            texts[at] = node.name or (number_text(node.data) if number else self._text(node, names, texts))
-        return texts[-1]
+            plain = number_text(node.data) if node.operation == "number" else names[at]
+            texts.append(plain if node.operation in ("leaf", "number") else self._text(node, names, texts))
+        return texts
 
     def _text(self, node: Node, names: Sequence[str], texts: Sequence[str]) -> str:
         parts = [names[place] or self._inside(node, side, texts) for side, place in enumerate(node.operands)]

@@ -219,7 +219,8 @@ def check_separate(exam: Examination) -> str:
         fresh = _containers(subject.make(0.5))
         for attribute, length in fresh.items():
             if length != before.get(attribute, length):
-                note = f"A new {name} now has {length} in .{attribute} from the start, and had {before[attribute]}."
+                more = length - before[attribute]
+                note = f"A new {name} holds {length} in .{attribute}, {more} more than before L was computed."
                 raise broken("shared container", f"new = {name}(0.5)", notes=[note])
         if subject.style == "none":
             return "Values share nothing"

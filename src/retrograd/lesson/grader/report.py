@@ -15,7 +15,7 @@ __all__ = ["Subtitle", "report_lines"]
 
 _MARKS = {Status.passed: "✓", Status.failed: "✗", Status.skipped: "·", Status.absent: "○"}
 _STYLES = {Status.passed: "#009E73", Status.failed: "bold #D55E00", Status.skipped: "dim", Status.absent: "dim"}
-_GOOD, _BAD, _HEADING, _CODE = "#009E73", "bold #D55E00", "bold", "#0072B2"
+_GOOD, _BAD, _HEADING, _CODE = "#009E73", "bold #D55E00", "bold", "cyan"
 _NAME = 14  # columns of a rule's name
 
 #: What to write next, in the order of the lessons.
@@ -70,11 +70,12 @@ def report_lines(report: Report, subtitle: Subtitle, width: int, hint: bool) -> 
 def _rule(rule: RuleResult, width: int) -> Iterator[Text]:
     mark, style = _MARKS[rule.status], _STYLES[rule.status]
     says = rule.says or rule.title
+    loud = style if rule.status is Status.failed else ""
+    quiet = "dim" if rule.status in (Status.skipped, Status.absent) else loud
     for number, line in enumerate(_wrap(says, width - _NAME - 4)):
-        text = Text(f"  {mark} " if number == 0 else "    ", style)
-        text.append((rule.name if number == 0 else "").ljust(_NAME), style if rule.status is Status.failed else "")
-        text.append(line, "dim" if rule.status in (Status.skipped, Status.absent) else "")
-        yield text
+        lead = f"  {mark} " if number == 0 else "    "
+        name = (rule.name if number == 0 else "").ljust(_NAME)
+        yield Text.assemble((lead, style), (name, loud), (line, quiet))
 
 
 def _failure(failure: Failure, width: int, hint: bool, subtitle: Subtitle) -> Iterator[Text]:

@@ -266,9 +266,9 @@ def _counts(exam: Examination, expression: Expression, leaf: int) -> list[int]:
 
 
 def _route(expression: Expression, path: Sequence[int]) -> str:
-    """``L, d, a``: the named nodes of a path, an unnamed one by its formula."""
-    names = expression.names()
-    return " to ".join(names[at] or f"({Expression(expression.nodes[: at + 1]).formula()})" for at in path)
+    """``L to (d + c) to d to a``: the nodes of a path, each by its name or how it is computed."""
+    names, texts = expression.names(), expression.texts()
+    return " to ".join(names[at] or f"({texts[at]})" for at in path)
 
 
 def _paths_sentence(expression: Expression, leaf: int, found: Sequence[tuple[tuple[int, ...], float]]) -> str:
