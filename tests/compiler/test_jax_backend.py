@@ -399,7 +399,7 @@ def test_a_run_goes_on_with_the_other_backend(settings, tmp_path):
 
 
 def test_devices_are_for_jax_alone(settings, tmp_path):
-    with pytest.raises(ValueError, match="chosen for the JAX backend alone"):
+    with pytest.raises(ValueError, match="devices needs the JAX backend"):
         train_gpt(settings, tmp_path / "run", devices=2)
     with pytest.raises(ValueError, match="999 devices were requested and JAX has"):
         train_gpt(settings, tmp_path / "run", backend="jax", devices=999)

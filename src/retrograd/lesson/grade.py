@@ -119,19 +119,28 @@ def ascii_report(text: str) -> str:
 def grade(cls: type, /, *, seed: int | None = None, hint: bool = False, limit: float = LIMIT) -> Grade:
     """Examine a Value class of your own, rule by rule: ``grade(Value)`` in a notebook or a program.
 
-    Random expressions at random numbers are computed with it and compared with retrograd. What comes back shows itself:
-    the rules, the first one that fails with the smallest expression that shows it, and a hint; ``hint=True`` adds a
-    plainer one. ``seed`` repeats the random numbers of an earlier grade.
+    Random expressions at random numbers are computed with it and compared with retrograd. On Linux this happens in a
+    copy of the process, so that nothing that the class does can harm yours; elsewhere it happens in your process, where
+    endless loops written in Python are still stopped. From a terminal, ``retrograd grade FILE.py`` always uses a
+    process of its own.
 
-    On Linux this happens in a copy of the process, so that nothing that the class does can harm yours, and it is ended
-    after ``limit`` seconds without an answer; elsewhere it happens in your process, where endless loops written in
-    Python are still stopped. From a terminal, ``retrograd grade FILE.py`` always uses a process of its own.
+    Args:
+        cls: The class itself, not an instance.
+        seed: Repeats the random numbers of an earlier grade, which named its seed. By default a new one is drawn.
+        hint: Whether a plainer hint follows the first one.
+        limit: After so many seconds without an answer the examination ends.
 
-    Raises TypeError when ``cls`` is not a class.
+    Returns:
+        The grade, which shows itself: the rules, the first one that fails with the smallest expression that shows it,
+        and a hint. ``grade(Value).ok`` says whether every rule holds.
 
-    >>> from retrograd import Value, grade
-    >>> grade(Value).ok
-    True
+    Raises:
+        TypeError: If ``cls`` is not a class.
+
+    Example:
+        >>> from retrograd import Value, grade
+        >>> grade(Value).ok
+        True
     """
     if not isinstance(cls, type):
         raise TypeError(
