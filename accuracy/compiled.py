@@ -45,7 +45,9 @@ class Answers:
         numbers = [x for x, is_value in zip(given, cell.values, strict=True) if not is_value]
         before = engine.set_errstate(*[cell.order == 0] * 3)
         try:
-            found = tuple(function.value_and_grad(values, numbers)[1]) if cell.order else (function(values, numbers),)
+            found = (
+                tuple(function.value_and_grad(values, numbers)[1]) if cell.order else (function(values, numbers).data,)
+            )
             if self._pure and function.tier == "eager" and all(map(math.isfinite, found)):
                 self.fallen_back.append(f"{cell} at order {cell.order}: no program answered")
             return found

@@ -161,17 +161,72 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
   }
 }
 
-PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-  SpecializationCache* self = self_of(object);
-  const Found found = find(self, false, false, args, count);
-  if (!found.entry) return call_miss(self, "call", args, count, found);
-  const double result = value_of(found);
-  count_answer(self, found);
-  return PyFloat_FromDouble(result);
+namespace {
+
+// What the result of a call depends on, and its derivative with respect to each: two tuples.
+Ref dependencies_of(const SpecializationCache* self, const Found& found) {
+  const Specialization& entry = *found.entry;
+  const Arguments& arguments = *self->scratch;
+  std::vector<double> numbers(arguments.active.size());
+  sweep(found, GradientDestination::WORKSPACE, numbers);
+  std::vector<std::pair<Value*, double>> pairs;
+  for (size_t i = 0; i < numbers.size() && i < arguments.values.size(); ++i) {
+    if (arguments.values[i]) pairs.emplace_back(arguments.values[i], numbers[i]);
+  }
+  for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
+    const LeafLocation& place = entry.leaves.locations[i];
+    if (place.kind != RegionKind::PARAMETER) continue;
+    const double slope = found.interpreted ? entry.interpreter->leaf_gradient(i)
+                                           : entry.single->parameter_gradient(place.buffer, place.offset);
+    pairs.emplace_back(entry.graph.leaves[i], slope);
+  }
+  const auto size = static_cast<Py_ssize_t>(pairs.size());
+  Ref values(PyTuple_New(size)), slopes(PyTuple_New(size));
+  for (Py_ssize_t i = 0; values && slopes && i < size; ++i) {
+    const auto& [value, number] = pairs[static_cast<size_t>(i)];
+    PyObject* slope = PyFloat_FromDouble(number);
+    if (!slope) return Ref();
+    PyTuple_SetItem(values.get(), i, Py_NewRef(as_object(value)));
+    PyTuple_SetItem(slopes.get(), i, slope);
+  }
+  return values && slopes ? Ref(PyTuple_Pack(2, values.get(), slopes.get())) : Ref();
 }
 
-PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+// A call with keyword arguments: Python's half gives them their places.
+PyObject* call_with_keywords(SpecializationCache* self, const char* kind, PyObject* const* args, Py_ssize_t count,
+                             PyObject* keywords) {
+  Ref positional(PyTuple_New(count)), named(PyDict_New());
+  if (!positional || !named) return nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(positional.get(), i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(keywords); ++i) {
+    if (PyDict_SetItem(named.get(), PyTuple_GetItem(keywords, i), args[count + i]) < 0) return nullptr;
+  }
+  Ref miss = Ref::borrow(self->miss);
+  return PyObject_CallFunction(miss.get(), "s(OO)O", kind, positional.get(), named.get(), Py_None);
+}
+
+}  // namespace
+
+// call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
+// recorded; else what the miss callback returns.
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   SpecializationCache* self = self_of(object);
+  const Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  const bool records = tape->recording;
+  const Found found = find(self, false, records, args, count);
+  if (!found.entry) return call_miss(self, "call", args, count, found);
+  const double result = value_of(found);
+  const auto number = static_cast<Py_ssize_t>(found.entry->number);
+  Ref dependencies(records ? dependencies_of(self, found).release() : Py_NewRef(Py_None));
+  if (!dependencies) return nullptr;
+  count_answer(self, found);
+  return Py_BuildValue("(ndO)", number, result, dependencies.get());
+}
+
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  SpecializationCache* self = self_of(object);
+  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "backward", args, count, keywords);
   const Found found = find(self, false, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   std::vector<double> gradients(self->scratch->active.size());

@@ -161,10 +161,23 @@ PyObject* guarded(PyObject* object, PyObject* const* args, Py_ssize_t count) try
   return PyErr_NoMemory();
 }
 
+template <PyObject* (*method)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)>
+PyObject* guarded(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) try {
+  return method(object, args, count, keywords);
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
+// As `fast`, for a function that takes keyword arguments.
+PyCFunction fast_with_keywords(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 PyMethodDef methods[] = {
     {"add", guarded<add>, METH_O, "Compile what a CompileRequest asks for; the number of the specialization."},
     {"call", fast(guarded<call>), METH_FASTCALL, "The value."},
-    {"backward", fast(guarded<backward>), METH_FASTCALL, "The value; gradients are added to .grad."},
+    {"backward", fast_with_keywords(guarded<backward>), METH_FASTCALL | METH_KEYWORDS,
+     "The value; gradients are added to .grad."},
     {"gradients", fast(guarded<gradients>), METH_FASTCALL,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},

@@ -91,7 +91,7 @@ PyObject* add(PyObject* object, PyObject* args);
 PyObject* drop(PyObject* object, PyObject* number);
 // dispatch.cpp
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
-PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* check(PyObject* object, PyObject* args);
 // invalidation.cpp

@@ -198,6 +198,7 @@ PyObject* format(PyObject* self, PyObject* spec) {
 }
 
 Py_hash_t hash(PyObject* self) {
+  if (tracing() && !Ref(ask_tracer("hashed", self, nullptr))) return -1;
   auto address = reinterpret_cast<uintptr_t>(self);
   auto rotated = static_cast<Py_hash_t>((address >> 4) | (address << (8 * sizeof address - 4)));
   return rotated == -1 ? -2 : rotated;

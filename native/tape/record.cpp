@@ -77,6 +77,8 @@ bool refused(Row row, int violation, const double* operands, int count) {
   Tape* tape = this_tape();
   if (!tape) return true;
   if (!tape->raise[(violation - 1) & 3]) return false;
+  // The function may catch what is raised now, and go on: a decision that no guard checks.
+  if (!tell_tracer("leaves the domain of an operation")) return true;
   Ref numbers(PyTuple_New(count));
   if (!numbers) return true;
   for (int i = 0; i < count; ++i) {

@@ -95,6 +95,7 @@ class IndexTracer:
     def _refusal(self) -> Exception:
         """The error that ``errors.not_a_number`` returns for an index."""
         self._recorder.check("an index")
+        self._recorder.untraceable("uses an index as a number")  # the function may catch the refusal
         return errors.traced_index()
 
     __index__ = __int__ = __float__ = __complex__ = __hash__ = __array__ = _refuse

@@ -149,8 +149,10 @@ def test_a_pickle_is_not_a_checkpoint_nor_a_trace(tmp_path: Path) -> None:
         decode(data)
 
 
-#: Calls that run what they are given. One stands in the house: formulas of the op table are compiled, nothing else.
+#: Calls that run what they are given.
 DANGEROUS = {"eval", "exec", "compile", "__import__", "load_source", "system", "popen"}
+#: Formulas of the op table are compiled; a learner's own file runs, in a process of its own, because that was asked.
+ALLOWED = {"ops/formula.py": {"eval"}, "lesson/grader/loading.py": {"compile", "exec"}}
 MODULES = {"pickle", "marshal", "shelve", "dill", "yaml", "joblib", "cPickle"}
 
 
@@ -165,8 +167,7 @@ def test_nothing_that_is_read_is_run_or_unpickled(path: Path) -> None:
                 modules.update(alias.name.split(".")[0] for alias in names)
             case ast.ImportFrom(module=str(module)):
                 modules.add(module.split(".")[0])
-    allowed = {"eval"} if path == PACKAGE / "ops" / "formula.py" else set()
-    assert calls <= allowed
+    assert calls <= ALLOWED.get(path.relative_to(PACKAGE).as_posix(), set())
     assert not modules & MODULES
 
 

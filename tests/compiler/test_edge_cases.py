@@ -173,7 +173,7 @@ def test_numbers_too_small_to_be_normal() -> None:
     compiled.backward()
     w.data = 1e-310
     assert_near(backward(compiled, [w], ()), eagerly(lambda: w.sqrt() + w * 1e300, [w], ()), 1e-12, "")
-    assert compiled() == pytest.approx(1e-10)
+    assert compiled().data == pytest.approx(1e-10)
 
 
 def test_gradients_that_are_infinite_while_values_are_not() -> None:
@@ -338,7 +338,7 @@ def test_an_argument_that_is_a_parameter_too() -> None:
                 assert_near(
                     backward(compiled, leaves, (there[name],)), eagerly(function, leaves, (there[name],)), 1e-14, order
                 )
-            assert compiled.value_and_grad(w) == (18.0, 12.0)  # in both of its roles, as function(w).backward() counts
+            assert compiled.value_and_grad(w) == rg.value_and_grad(function)(w.data) == (18.0, 9.0)  # a variable alone
             assert compiled.value_and_grad(there["y"]) == (10.0, 7.0)
             assert compiled.stats().eager == 0
 
@@ -348,7 +348,7 @@ def test_an_argument_passed_twice() -> None:
     compiled = rg.compile(lambda a, b: a * a * b, pure=True)
     for pair in ((x, y), (x, x), (y, x), (y, y)):
         assert_near(backward(compiled, (x, y), pair), eagerly(lambda a, b: a * a * b, (x, y), pair), 1e-14, pair)
-    assert rg.compile(lambda p: p[0] * p[1], pure=True).value_and_grad([x, x]) == (9.0, [6.0, 6.0])
+    assert rg.compile(lambda p: p[0] * p[1], pure=True).value_and_grad([x, x]) == (9.0, [3.0, 3.0])
 
 
 def test_gradients_come_in_the_order_of_the_arguments() -> None:
@@ -359,7 +359,7 @@ def test_gradients_come_in_the_order_of_the_arguments() -> None:
     for _ in range(2):
         assert compiled.value_and_grad([x, 2.0, y], 1.0) == (31.0, [2.0, 3.0, 10.0])
         assert compiled.value_and_grad([2.0, x, y], 1.0) == (31.0, [3.0, 2.0, 10.0])
-        assert compiled.value_and_grad([y, x, x], 2.0) == (33.0, [3.0, 17.0, 17.0])
+        assert compiled.value_and_grad([y, x, x], 2.0) == (33.0, [3.0, 5.0, 12.0])
     assert (x.grad, y.grad) == (0.0, 0.0)
     optimizer.step()
 

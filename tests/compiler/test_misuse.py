@@ -104,7 +104,7 @@ def test_what_cannot_be_replayed_runs_each_time_and_is_counted() -> None:
     compiled = rg.compile(function, pure=True)
     for x in (1.0, 4.0, 9.0):
         assert compiled.backward(x) == 2.0 * x * math.sqrt(x)
-    assert seen == [1.0, 4.0, 9.0]
+    assert seen == [1.0, 1.0, 4.0, 9.0]  # the first call runs it once as it is, and traces it once
     assert compiled.stats().eager == 3
     assert any("float()" in reason for reason in compiled.stats().reasons)
 
@@ -118,7 +118,7 @@ def test_a_traced_number_or_index_that_leaks_is_refused() -> None:
 
     compiled = rg.compile(function, pure=True)
     compiled.backward(3.0, Index(1))
-    x, i, data = leaked
+    x, i, data = leaked[-3:]  # the function ran as it is before it was traced
     for use in (lambda: x + 1.0, lambda: w * x, lambda: float(x), lambda: x > 0, lambda: i == 1, lambda: data * 2.0):
         with pytest.raises(errors.LeakedTraceError):
             use()
@@ -151,10 +151,10 @@ def test_exceptions_of_the_function_come_through_and_leave_nothing_behind() -> N
     for wrong in (lambda: "text", lambda: None, lambda: [w, w]):
         with pytest.raises(TypeError):
             rg.compile(wrong, pure=True).backward()
-    with pytest.raises(TypeError, match="by position"):
-        compiled(x=1.0)
-    with pytest.raises(TypeError):
-        compiled.backward(x=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        compiled(y=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        compiled.backward(y=1.0)
 
 
 def test_a_compiled_function_inside_another_one_and_inside_itself() -> None:
@@ -231,7 +231,7 @@ def test_several_threads_use_one_function() -> None:
     found: dict[int, list[float]] = {}
 
     def work(number: int) -> None:
-        found[number] = [compiled(x) if k % 3 else compiled.value_and_grad(x)[0] for k, x in enumerate(inputs)]
+        found[number] = [compiled(x).data if k % 3 else compiled.value_and_grad(x)[0] for k, x in enumerate(inputs)]
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
     for thread in threads:

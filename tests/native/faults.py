@@ -27,7 +27,7 @@ from retrograd.engine import Value
 _arm = ctypes.CDLL(None).faults_arm
 _arm.argtypes = [ctypes.c_long]
 _arm.restype = ctypes.c_long
-MOST = 4000
+MOST = 8000
 #: Every so many allocations one fails: all of them in make accuracy.
 STRIDE = 1 if os.environ.get("RETROGRAD_ALL") else 3
 

@@ -71,7 +71,14 @@ def same(a: float, b: float) -> bool:
     return a == b or (math.isnan(a) and math.isnan(b))
 
 
-def near(found: Sequence[float], expected: Sequence[float], bound: float) -> bool:
+def data_of(number: Any) -> float:
+    """The number of a Value, or the number itself."""
+    return number.data if isinstance(number, Value) else number
+
+
+def near(found: Sequence[Any], expected: Sequence[float], bound: float) -> bool:
+    """Whether numbers, or those of Values, are equal up to ``bound`` times the largest expected one (or 1)."""
+    found = list(map(data_of, found))
     scale = max([1.0, *(abs(number) for number in expected if math.isfinite(number))])
     return len(found) == len(expected) and all(
         same(a, b) or abs(a - b) <= bound * scale for a, b in zip(found, expected, strict=True)

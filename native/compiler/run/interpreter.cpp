@@ -21,6 +21,11 @@ Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
   for (size_t node = 0; node < graph.size(); ++node) {
     longest = std::max<size_t>(longest, graph.first[node + 1] - graph.first[node]);
   }
+  const auto selects = [](uint16_t row) { return row == ROW_SELECT || row == ROW_FIRST_MAX || row == ROW_FIRST_MIN; };
+  if (std::any_of(graph.rows.begin(), graph.rows.end(), selects)) {
+    chosen_.resize(values_.size());
+    targets_.resize(operands_.size());
+  }
   scratch_.reserve(longest);  // a pass must not allocate: it could fail halfway
   set_literals(graph.literals);
 }
@@ -156,8 +161,26 @@ Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
   return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
-void Interpreter::nary_back(size_t node, double gradient) {
+// Where the gradient of each operand goes. A selection is no operation of the function's: what the function computes
+// with is the chosen value itself, so each contribution goes to that one directly, in the engine's order.
+const uint32_t* Interpreter::targets() {
+  if (chosen_.empty()) return operands_.data();
+  for (uint32_t i = 0; i < chosen_.size(); ++i) chosen_[i] = i;
+  for (size_t node = 0; node < graph_.size(); ++node) {
+    const uint16_t row = graph_.rows[node];
+    if (row == ROW_SELECT) {
+      chosen_[first_node_ + node] = chosen_[operands_[graph_.first[node] + indices_[graph_.extra[node]]]];
+    } else if (row == ROW_FIRST_MAX || row == ROW_FIRST_MIN) {
+      chosen_[first_node_ + node] = chosen_[first_extreme(node)];
+    }
+  }
+  for (size_t i = 0; i < operands_.size(); ++i) targets_[i] = chosen_[operands_[i]];
+  return targets_.data();
+}
+
+void Interpreter::nary_back(size_t node, double gradient, const uint32_t* targets) {
   const uint32_t* operands = operands_.data() + graph_.first[node];
+  const uint32_t* to = targets + graph_.first[node];
   size_t count = graph_.first[node + 1] - graph_.first[node];
   const double* v = values_.data();
   double* adjoint = adjoints_.data();
@@ -167,6 +190,7 @@ void Interpreter::nary_back(size_t node, double gradient) {
   if (graph_.rows[node] == ROW_softmax) {
     const size_t block = operands[0] - first_node_;
     operands = operands_.data() + graph_.first[block];
+    to = targets + graph_.first[block];
     count = graph_.first[block + 1] - graph_.first[block];
     const double m = largest_of(v, operands, count), s = folded<Rule_softmax>(v, operands, count, m);
     double others = 0.0;
@@ -206,11 +230,11 @@ void Interpreter::nary_back(size_t node, double gradient) {
       [[maybe_unused]] const double a = v[operands[j]];                                    \
       [[maybe_unused]] const double b = kind == PAIRED ? v[operands[half + j]] : 0.0;      \
       [[maybe_unused]] const double rest = rests.empty() ? 0.0 : rests[j];                 \
-      if (g1) adjoint[operands[j]] += (d1) * gradient;                                     \
+      if (g1) adjoint[to[j]] += (d1) * gradient;                                           \
     }                                                                                      \
     for (size_t j = half; j < count; ++j) {                                                \
       [[maybe_unused]] const double a = v[operands[j - half]], b = v[operands[j]];         \
-      if (g2) adjoint[operands[j]] += (d2) * gradient;                                     \
+      if (g2) adjoint[to[j]] += (d2) * gradient;                                           \
     }                                                                                      \
     break;                                                                                 \
   }
@@ -227,40 +251,39 @@ void Interpreter::backward(double seed, GradientDestination target) {
     const LeafLocation& place = leaves_.locations[i];
     if (place.kind == RegionKind::PARAMETER) adjoint[i] = buffers_[place.buffer]->gradients()[place.offset];
   }
-  adjoint[roots_[0]] += seed + 0.0;
+  const uint32_t* targets = this->targets();
+  adjoint[chosen_.empty() ? roots_[0] : chosen_[roots_[0]]] += seed + 0.0;
   const double* v = values_.data();
   for (size_t node = graph_.size(); node-- > 0;) {
     const double gradient = adjoint[first_node_ + node];
     if (gradient == 0.0) continue;
     const uint32_t* p = operands_.data() + graph_.first[node];
+    const uint32_t* to = targets + graph_.first[node];
     [[maybe_unused]] const double y = v[first_node_ + node];
     switch (graph_.rows[node]) {
 #define RG_OP1(name, label, forward, g1, d1, rule) \
   case ROW_##name: {                               \
     [[maybe_unused]] const double a = v[p[0]];     \
-    if (g1) adjoint[p[0]] += (d1) * gradient;      \
+    if (g1) adjoint[to[0]] += (d1) * gradient;     \
     break;                                         \
   }
 #define RG_OP2(name, label, forward, g1, d1, g2, d2, rule)  \
   case ROW_##name: {                                        \
     [[maybe_unused]] const double a = v[p[0]], b = v[p[1]]; \
-    if (g1) adjoint[p[0]] += (d1) * gradient;               \
-    if (g2) adjoint[p[1]] += (d2) * gradient;               \
+    if (g1) adjoint[to[0]] += (d1) * gradient;              \
+    if (g2) adjoint[to[1]] += (d2) * gradient;              \
     break;                                                  \
   }
 #define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)       \
   case ROW_##name: {                                                     \
     [[maybe_unused]] const double a = v[p[0]], b = v[p[1]], c = v[p[2]]; \
-    if (g1) adjoint[p[0]] += (d1) * gradient;                            \
-    if (g2) adjoint[p[1]] += (d2) * gradient;                            \
-    if (g3) adjoint[p[2]] += (d3) * gradient;                            \
+    if (g1) adjoint[to[0]] += (d1) * gradient;                           \
+    if (g2) adjoint[to[1]] += (d2) * gradient;                           \
+    if (g3) adjoint[to[2]] += (d3) * gradient;                           \
     break;                                                               \
   }
 #include "ops/ops.inc"
-      case ROW_SELECT: adjoint[p[indices_[graph_.extra[node]]]] += gradient; break;
-      case ROW_FIRST_MAX:
-      case ROW_FIRST_MIN: adjoint[first_extreme(node)] += gradient; break;
-      default: nary_back(node, gradient);
+      default: nary_back(node, gradient, targets);
     }
   }
   if (target != GradientDestination::BUFFERS) return;

@@ -31,13 +31,16 @@ class Interpreter {
   uint32_t flat(Id id) const;
   bool nary(size_t node);
   uint32_t first_extreme(size_t node) const;
-  void nary_back(size_t node, double gradient);
+  void nary_back(size_t node, double gradient, const uint32_t* targets);
 
   const Graph& graph_;
   const LeafLayout& leaves_;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   uint32_t first_node_;
+  const uint32_t* targets();
+
   std::vector<uint32_t> operands_, roots_;
+  std::vector<uint32_t> chosen_, targets_;  // see targets(); empty when nothing is selected
   std::vector<double> values_, adjoints_;
   std::vector<int32_t> indices_;
   std::vector<double> scratch_;

@@ -12,8 +12,9 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr;
   if (!PyArg_ParseTuple(description, "sO|OOO", &kind, &second, &third, &fourth, &fifth)) return nullptr;
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"passive", PASSIVE}, {"active", ACTIVE}, {"index", INDEX}, {"value", VALUE},       {"same", SAME},
-      {"is", IS},           {"equal", EQUAL},   {"dict", DICT},   {"sequence", SEQUENCE}, {"array", ARRAY},
+      {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
+      {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
+      {"sequence", SEQUENCE}, {"array", ARRAY},   {"variable", VARIABLE},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -25,6 +26,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case ACTIVE:
     case INDEX:
     case VALUE:
+    case VARIABLE:
     case SAME:
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
@@ -95,6 +97,13 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       if (!flush_parameters()) return -1;
       put(into.active, number_, value->data);
       put(into.values, number_, value);
+      return 1;
+    }
+    case VARIABLE: {
+      if (!is_value(argument)) return 0;
+      if (!flush_all()) return -1;
+      put(into.active, number_, as_value(argument)->data);
+      put(into.values, number_, static_cast<Value*>(nullptr));
       return 1;
     }
     case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;

@@ -19,8 +19,8 @@ struct Arguments {
 // The description of one argument, or of several.
 class Signature {
  public:
-  // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("same", k), ("is", object),
-  // ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
+  // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("variable", k),
+  // ("same", k), ("is", object), ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
   // ("array", type, shape, k, is_active). A passive or active number may name a type that it can have beside float.
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
@@ -33,7 +33,7 @@ class Signature {
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY };
+  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY };
   int read_array(PyObject* argument, Arguments& into) const;
 
   Kind kind_ = IS;

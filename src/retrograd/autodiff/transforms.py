@@ -38,6 +38,11 @@ class _ActiveTransforms(threading.local):
 _active = _ActiveTransforms()
 
 
+def is_differentiating() -> bool:
+    """Whether a transform is running its function on this thread."""
+    return _active.count > 0
+
+
 @contextmanager
 def _running_transform() -> Iterator[None]:
     """Count one more transform, and record operations even where the caller has switched recording off."""
@@ -109,6 +114,17 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
     return _first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
 
 
+def _compiled(
+    f: Callable[..., Any], argnums: int | Sequence[int], arguments: tuple[Any, ...]
+) -> Callable[..., tuple[float, Any]] | None:
+    """The compiled ``value_and_grad`` of ``f``, where it returns what the transform does: floats for plain numbers."""
+    if argnums != 0 or not arguments or _active.count > 0 or not hasattr(f, "scalar_function"):
+        return None
+    leaves, structure = flatten(arguments[0], f"argument 0 of {_name(f)}")
+    connected = _has_bare_value(structure, leaves) or any(isinstance(x, Value) for x in arguments)
+    return None if connected or structure.kind == "module" else f.value_and_grad  # type: ignore[attr-defined]
+
+
 def _first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
     if anomaly.is_detecting():
         return anomaly.checked_gradients(root, xs)
@@ -126,9 +142,10 @@ def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
     """The sweep of ``backward`` with Values: a constant adjoint is a number, any other a recorded expression."""
     if not isinstance(root, Value):
         return [0.0] * len(xs)
-    steps = _dependent(root, {id(x) for x in xs})
+    steps = _dependent(root, {id(x) for x in xs}, expand=True)
     for node, _, _ in steps:
-        _refuse_user_node(node)
+        if _plain_call(node) is None:
+            _refuse_user_node(node)
     _first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
     adjoints: dict[int, Leaf] = {id(root): 1.0}
     with ieee(), anomaly.unchecked_nodes():
@@ -137,7 +154,9 @@ def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
             upstream = adjoints.get(id(node))
             if upstream is None:
                 continue
-            for operand, local in zip(operands, derivatives.of(node, operands, wanted), strict=True):
+            expanded = _plain_call(node) is not None  # then its operand is the same result, recorded
+            locals_ = [1.0] if expanded else derivatives.of(node, operands, wanted)
+            for operand, local in zip(operands, locals_, strict=True):
                 contribution = None if local is None else product(upstream, local)
                 if contribution is not None:
                     before = adjoints.get(id(operand))
@@ -148,20 +167,40 @@ def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
 _Step = tuple[Value, tuple[Leaf, ...], list[bool]]
 
 
-def _dependent(root: Value, sources: set[int]) -> list[_Step]:
+def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_Step]:
     """The nodes under ``root`` that depend on one of ``sources`` (a set of ids), oldest first.
 
-    Each comes with its operands, and with one bool an operand: whether that operand depends on a source.
+    Each comes with its operands, and with one bool an operand: whether that operand depends on a source. With
+    ``expand``, a compiled function's result comes after the nodes of a plain call, whose result is its one operand.
     """
-    dependent = set(sources)
+    dependent, seen = set(sources), dict[int, Value]()
     steps: list[_Step] = []
-    for node in engine.interior(root):
-        operands = engine.operands(node)
-        wanted = [id(operand) in dependent for operand in operands]
-        if True in wanted:
+
+    def visit(top: Value) -> None:
+        for node in engine.interior(top):
+            if id(node) in seen:
+                continue
+            seen[id(node)] = node
+            operands: tuple[Leaf, ...] = engine.operands(node)
+            wanted = [id(operand) in dependent for operand in operands]
+            if True not in wanted:
+                continue
+            plain_call = _plain_call(node) if expand else None
+            if plain_call is not None:
+                result = plain_call()
+                if isinstance(result, Value):
+                    visit(result)
+                operands, wanted = (result,), [id(result) in dependent]
             dependent.add(id(node))
             steps.append((node, operands, wanted))
+
+    visit(root)
     return steps
+
+
+def _plain_call(node: Value) -> Callable[[], Any] | None:
+    """For the result of a compiled function: what calls the function itself, operation by operation."""
+    return getattr(node._op, "plain", None) if engine.row_name(node) == "user" else None
 
 
 def _refuse_user_node(node: Value) -> None:
@@ -322,15 +361,19 @@ def _transform(
     function: Callable[..., Any],
     argnums: int | Sequence[int],
     body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
+    of_compiled: Callable[[tuple[float, Any]], Any] | None = None,
 ) -> Callable[..., Any]:
     """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
 
     ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, and a
-    function that arranges such a list for the caller.
+    function that arranges such a list for the caller. ``of_compiled`` takes the result from a compiled function's own
+    value and gradient.
     """
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
+        if of_compiled is not None and (compiled := _compiled(function, argnums, arguments)) is not None:
+            return of_compiled(compiled(*arguments, **keywords))
         recording = _is_recording()
         positions = _positions(argnums, function, len(arguments))
         call = _Call(function, arguments, keywords)
@@ -376,7 +419,7 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
         return _derivatives(call.scalar(), call.variables, call.connected), inputs.collect
 
-    return _transform(f, argnums, body)
+    return _transform(f, argnums, body, lambda pair: pair[1])
 
 
 def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -401,7 +444,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> C
         results = [value, *_derivatives(value, call.variables, call.connected)]
         return results, lambda flat: (flat[0], inputs.collect(flat[1:]))
 
-    return _transform(f, argnums, body)
+    return _transform(f, argnums, body, lambda pair: pair)
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import engine
 from ..engine import Value
-from .eager import EagerRunner, number_of, sum_of
+from .eager import EagerRunner, number_of, scalar, sum_of
 from .reasons import Cause, Reason
 from .specializer import Specializer
 
@@ -21,7 +21,8 @@ def backward_batch(
     """The mean over ``batch``, whose gradient is added to ``.grad``. If anything raises, no gradient has changed."""
     seed = 1.0 / len(batch)
     done = cache.batch(batch, seed)
-    if isinstance(done, Reason):
+    if type(done) is not tuple:  # isinstance(done, Reason) would ask for memory, and gradients have changed by now
+        assert isinstance(done, Reason)
         return backward_batch_eagerly(eager, batch, Cause(done))
     total, unmatched = done
     if unmatched:
@@ -33,7 +34,7 @@ def backward_batch(
 def backward_batch_eagerly(eager: EagerRunner, batch: Batch, cause: Cause) -> float:
     """The same, where the function runs for every member."""
     seed = 1.0 / len(batch)
-    total = sum_of([eager.run(tuple(member), False, cause).root for member in batch])
+    total = sum_of([scalar(eager.run(tuple(member), False, cause).root) for member in batch])
     mean = number_of(total) * seed
     if isinstance(total, Value):
         total.backward(seed)
@@ -53,10 +54,11 @@ def _with_new_specializations(
             specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
     alone = set(cache.unmatched(batch))
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
-    eagerly = sum_of([eager.run(tuple(batch[i]), False, Cause(Reason.UNMATCHED_MEMBER)).root for i in sorted(alone)])
+    cause = Cause(Reason.UNMATCHED_MEMBER)
+    eagerly = sum_of([scalar(eager.run(tuple(batch[i]), False, cause).root) for i in sorted(alone)])
     together = [member for i, member in enumerate(batch) if i not in alone]
     done = cache.batch(together, seed)
-    if isinstance(done, Reason) or done[1]:
+    if type(done) is not tuple or done[1]:
         raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
     if isinstance(eagerly, Value):
         eagerly.backward(seed)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from .. import engine
+from ..autodiff.transforms import is_differentiating
 from ..engine.pytree import flatten
 from .batching import backward_batch, backward_batch_eagerly
 from .dispatch import Dispatcher
@@ -28,7 +31,7 @@ P = ParamSpec("P")
 
 
 class Compiled(Generic[P]):
-    """A function that :func:`compile` made fast. It takes the arguments of the function, by position.
+    """A function that :func:`compile` made fast. It takes the function's own arguments.
 
     Calling it, or one of ``backward``, ``backward_batch`` and ``value_and_grad``, runs a program that was compiled for
     arguments of this structure (a *specialization*), after checking that it is valid for the call. Without a valid one
@@ -45,13 +48,15 @@ class Compiled(Generic[P]):
         self._pure, self._options = pure, options
         self._causes: Counter[Cause] = Counter()
         self._eager = EagerRunner(function, self._causes)
+        self._variants: dict[tuple[str, ...], Compiled[...]] = {}  # by the keywords of a call
+        self._methods: dict[int, tuple[weakref.ref[Any], Compiled[...]]] = {}  # by the id of an instance
         self._uncompiled: Cause | None = None  # why nothing is ever compiled
         if engine.ENGINE != "native":
             self._uncompiled = Cause(Reason.REFERENCE_ENGINE)
         elif not pure:
             self._uncompiled = Cause(Reason.SAFE_MODE)
         if engine.ENGINE == "native":
-            self._dispatcher = Dispatcher(function, options, self._eager, self._causes)
+            self._dispatcher = Dispatcher(function, options, self._eager, self._causes, self._without_keywords)
             self._cache = self._dispatcher.cache
             if pure:
                 # The native method itself, so that a call costs no Python frame.
@@ -60,17 +65,20 @@ class Compiled(Generic[P]):
     # --- calls ----------------------------------------------------------------------------------------
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """The function's value.
+        """What the function returns.
+
+        A Value that the program computed is one node on the tape, whose local derivatives are the program's. Inside a
+        transform, such as ``rg.hessian``, the function itself runs.
 
         Args:
             *args: The arguments of the function.
-            **kwargs: None: arguments are taken by position.
+            **kwargs: Its keyword arguments.
 
         Returns:
-            The value, a float. Inside another function that is being traced: the Value that the function returns.
+            What the function returns: a Value if it is one, a float if the function computes with floats alone, or
+            any structure of them.
 
         Raises:
-            TypeError: For a keyword argument, or if the function returns something else than a Value or a number.
             StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
             Exception: What the function raises.
 
@@ -80,12 +88,14 @@ class Compiled(Generic[P]):
             >>> square(3.0)
             9.0
         """
-        arguments = self._positional(args, kwargs)
-        if active_recorder() is not None:
-            return self._function(*arguments)
+        if active_recorder() is not None or is_differentiating():
+            return self._function(*args, **kwargs)  # operation by operation, so that any derivative can be taken
+        if kwargs:
+            target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
+            return target(*args)
         if self._uncompiled:
-            return self._eager.answer(Method.CALL, arguments, self._uncompiled)
-        return self._cache.call(*arguments)
+            return self._eager.answer(Method.CALL, args, self._uncompiled)
+        return self._dispatcher.finished(self._cache.call(*args), args)
 
     def backward(self, *args: P.args, **kwargs: P.kwargs) -> float:
         """Run the function forward and backward, as ``function(*args).backward()`` does.
@@ -95,13 +105,13 @@ class Compiled(Generic[P]):
 
         Args:
             *args: The arguments of the function.
-            **kwargs: None: arguments are taken by position.
+            **kwargs: Its keyword arguments.
 
         Returns:
             The function's value, a float.
 
         Raises:
-            TypeError: For a keyword argument, or if the function returns something else than a Value or a number.
+            TypeError: If the function returns something else than a Value or a number.
             StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
             Exception: What the function raises.
 
@@ -112,10 +122,12 @@ class Compiled(Generic[P]):
             >>> loss.backward(3.0), w.grad
             (25.0, 30.0)
         """
-        arguments = self._positional(args, kwargs)
+        if kwargs:
+            target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
+            return target.backward(*args)
         if self._uncompiled:
-            return self._eager.answer(Method.BACKWARD, arguments, self._uncompiled)  # type: ignore[no-any-return]
-        return self._cache.backward(*arguments)
+            return self._eager.answer(Method.BACKWARD, args, self._uncompiled)  # type: ignore[no-any-return]
+        return self._cache.backward(*args)
 
     def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
         """The function's value, and its derivatives with respect to the first argument. No ``.grad`` changes.
@@ -123,15 +135,15 @@ class Compiled(Generic[P]):
         Args:
             *args: The arguments of the function. The first one is a number, a Value, a nested list, tuple or dict of
                 them, a float64 array, or a module with parameters.
-            **kwargs: None: arguments are taken by position.
+            **kwargs: Its keyword arguments.
 
         Returns:
-            The value, a float, and the gradient: floats in the structure of the first argument. A Value in it that the
-            function also uses as a parameter counts in both roles. The gradient of a module is a list in the order of
-            its ``parameters()``.
+            The value, a float, and the gradient: floats in the structure of the first argument, as
+            :func:`retrograd.value_and_grad` has it: each number is a variable of its own, also where one Value stands
+            twice. The gradient of a module is a list in the order of its ``parameters()``.
 
         Raises:
-            TypeError: Without an argument, for a keyword argument, or for a first argument of another kind.
+            TypeError: Without a positional argument, or for a first argument of another kind.
             StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
             Exception: What the function raises.
 
@@ -141,14 +153,16 @@ class Compiled(Generic[P]):
             >>> product.value_and_grad({"a": 3.0, "b": 4.0})
             (12.0, {'a': 4.0, 'b': 3.0})
         """
-        arguments = self._positional(args, kwargs)
-        if not arguments:
+        if kwargs:
+            target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
+            return target.value_and_grad(*args)
+        if not args:
             raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
-        structure = flatten(arguments[0], "the first argument")[1]
+        structure = flatten(args[0], "the first argument")[1]
         if self._uncompiled:
-            value, gradients = self._eager.answer(Method.GRADIENTS, arguments, self._uncompiled)
+            value, gradients = self._eager.answer(Method.GRADIENTS, args, self._uncompiled)
         else:
-            value, gradients = self._cache.gradients(*arguments)
+            value, gradients = self._cache.gradients(*args)
         return value, structure.collect(gradients)
 
     def backward_batch(self, members: Sequence[tuple[Any, ...]]) -> float:
@@ -270,14 +284,13 @@ class Compiled(Generic[P]):
 
         Args:
             *args: The arguments of the function.
-            **kwargs: None: arguments are taken by position.
+            **kwargs: Its keyword arguments.
 
         Returns:
             The program, and the function's result as a Value, for ``rg.explain`` and ``rg.explore``.
 
         Raises:
             ValueError: If the call cannot be compiled; the message says why.
-            TypeError: For a keyword argument.
 
         Example:
             >>> import retrograd as rg
@@ -285,8 +298,10 @@ class Compiled(Generic[P]):
             >>> print(square.inspect(3.0).program.splitlines()[1].split("#")[0].strip())
             0  v2 = in0 * in0
         """
-        arguments = self._positional(args, kwargs)
-        found = self._uncompiled or inspected(self._function, arguments, False, self._options)
+        if kwargs:
+            target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
+            return target.inspect(*args)
+        found = self._uncompiled or inspected(self._function, args, False, self._options)
         if isinstance(found, Cause):
             raise ValueError(f"inspect: there is no program for this call, {found}.")
         return found
@@ -309,11 +324,58 @@ class Compiled(Generic[P]):
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
 
-    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        if kwargs:
-            name = next(iter(kwargs))
-            raise TypeError(f"a compiled function takes its arguments by position; {name!r} was given by keyword.")
-        return args
+    # --- keywords and methods ----------------------------------------------------------------------------
+
+    def _without_keywords(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Compiled[...], tuple[Any, ...]]:
+        """A compiled function that takes all arguments of this call by position, and those arguments."""
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError:
+            self._function(*args, **kwargs)  # raises it in Python's own words
+            raise
+        if not bound.kwargs:
+            return self, bound.args
+        names = tuple(bound.kwargs)
+        if names not in self._variants:
+            self._variants[names] = Compiled(_taking_by_position(self._function, names), self._pure, self._options)
+        return self._variants[names], (*bound.args, *bound.kwargs.values())
+
+    @functools.cached_property
+    def _signature(self) -> Signature:
+        return signature(self._function)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """As a method, the compiled function is bound to each instance, and compiled for it."""
+        if instance is None:
+            return self
+        known = self._methods.get(id(instance))
+        if known is not None and known[0]() is instance:
+            return known[1]
+        method = Compiled(self._function.__get__(instance, owner), self._pure, self._options)
+        try:
+            gone = functools.partial(_forget, weakref.ref(self), id(instance))
+            self._methods[id(instance)] = weakref.ref(instance, gone), method
+        except TypeError:  # instances with __slots__ may have no weak references: compiled at each access
+            pass
+        return method
+
+
+def _forget(function: weakref.ref[Compiled[...]], number: int, _: object) -> None:
+    """An instance whose method was compiled is gone."""
+    compiled = function()
+    if compiled is not None:
+        compiled._methods.pop(number, None)
+
+
+def _taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
+    """The function with its keyword arguments ``names`` as its last positional ones."""
+
+    @functools.wraps(function, updated=())
+    def positional(*args: Any) -> Any:
+        split = len(args) - len(names)
+        return function(*args[:split], **dict(zip(names, args[split:], strict=True)))
+
+    return positional
 
 
 @overload

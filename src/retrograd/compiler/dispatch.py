@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import engine
+from ..engine import Value
 from ..index import Index
-from .eager import EagerRunner, Method, answer
+from .eager import EagerRunner, Method, Result, answer
+from .fused_node import fused_node
 from .reasons import Cause, Reason
 from .recorder import active_recorder
 from .request import Options
@@ -28,30 +30,68 @@ class Dispatcher:
     """The cache of one compiled function, and what happens to the calls that it cannot answer."""
 
     def __init__(
-        self, function: Callable[..., Any], options: Options, eager: EagerRunner, causes: Counter[Cause]
+        self,
+        function: Callable[..., Any],
+        options: Options,
+        eager: EagerRunner,
+        causes: Counter[Cause],
+        without_keywords: Callable[..., tuple[Any, tuple[Any, ...]]],
     ) -> None:
+        self._function, self._without_keywords = function, without_keywords
         self._name = getattr(function, "__name__", "the function")
         self._eager = eager
         self._retrying = _Retrying()
         self.cache = engine.SpecializationCache(self._missed, Index, Reason)
         self.specializer = Specializer(function, self.cache, options, eager, causes)
 
-    def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason) -> Any:
+    def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason | None) -> Any:
         """No specialization answered a call of the cache: answer it, with a new specialization where possible."""
+        if reason is None:  # the arguments are a tuple and a dict
+            target, arguments = self._without_keywords(*arguments)
+            return getattr(target, kind)(*arguments)
         method = Method(kind)
+        answered = self._answered(method, arguments, reason)
+        return [answered] if method is Method.CALL else answered
+
+    def _answered(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Any:
         if reason is Reason.INSIDE_TRACE:
             recorder = active_recorder()
-            assert recorder is not None
-            recorder.untraceable(f"calls {self._name}.{kind}()")
+            if recorder is not None:  # else it is a plain run whose effects are noted
+                recorder.untraceable(f"calls {self._name}.{method.value}()")
         if not reason.traces:
             return self._eager.answer(method, arguments, Cause(reason))
         if self._retrying.active:
             return self._eager.answer(method, arguments, Cause(Reason.INVALIDATED))
-        result = self.specializer.specialize(method.differentiates_first, arguments, reason)
+        result = self._specialize(method, arguments, reason)
         if result is not None:
             return answer(method, result)
         self._retrying.active = True
         try:
-            return getattr(self.cache, kind)(*arguments)
+            found = getattr(self.cache, method.value)(*arguments)
+            return found if method is not Method.CALL else self.finished(found, arguments)
         finally:
             self._retrying.active = False
+
+    def finished(self, found: Any, arguments: tuple[Any, ...]) -> Any:
+        """What a call returns, from what the native cache's ``call`` gave."""
+        if type(found) is list:  # the function ran
+            return found[0]
+        number, data, dependencies = found
+        if self.specializer.example(number).gives_a_number:
+            return data
+        return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
+
+    def _fused(self, data: float, dependencies: Any, arguments: tuple[Any, ...]) -> Value:
+        operands, slopes = dependencies
+        return fused_node(data, operands, slopes, self._function, arguments)
+
+    def _specialize(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
+        # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.
+        recording = engine.set_recording(True)
+        try:
+            result = self.specializer.specialize(method.differentiates_first, arguments, reason)
+        finally:
+            engine.set_recording(recording)
+        if recording or result is None or method is not Method.CALL:
+            return result
+        return self._eager.run(arguments, False)  # as no_grad has it: nothing is recorded

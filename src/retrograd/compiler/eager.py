@@ -14,7 +14,7 @@ from .guards.builtin_overrides import sums
 from .reasons import Cause
 from .signature import Gradient, Signature
 
-__all__ = ["EagerRunner", "Method", "Result", "answer", "number_of", "sum_of"]
+__all__ = ["EagerRunner", "Method", "Result", "answer", "number_of", "scalar", "sum_of"]
 
 _sums = sums()
 
@@ -35,7 +35,7 @@ class Method(enum.Enum):
 class Result(NamedTuple):
     """What the function returned, and the signature of the call, which knows the leaves behind the arguments."""
 
-    root: Value | float
+    root: Any  #: a Value or a number, or whatever a function returns that is only called
     signature: Signature
 
 
@@ -55,58 +55,48 @@ class EagerRunner:
         finally:
             engine.set_recording(before)
 
-    def run(self, arguments: tuple[Any, ...], differentiate_first: bool, cause: Cause) -> Result:
-        """Run the function once. With ``differentiate_first``, the numbers of the first argument become Values."""
-        self._causes[cause] += 1
+    def run(self, arguments: tuple[Any, ...], differentiate_first: bool, cause: Cause | None = None) -> Result:
+        """Run the function once. With ``differentiate_first``, the numbers of the first argument become variables."""
+        if cause is not None:
+            self._causes[cause] += 1
         signature = Signature()
         given = list(arguments)
         if differentiate_first:
             leaves, structure = flatten(arguments[0], "the first argument")
-            values = [leaf if isinstance(leaf, Value) else Value(leaf) for leaf in leaves]
-            if structure.kind != "module":
-                given[0] = structure.fill(values)
-            for value in values:
-                signature.gradients.append(Gradient(offset=signature.add_input(value, True)))
+            if structure.kind == "module":
+                signature.gradients.extend(Gradient(parameter=leaf) for leaf in leaves)  # type: ignore[arg-type]
+            else:
+                variables = [Value(leaf.data if isinstance(leaf, Value) else leaf) for leaf in leaves]
+                given[0] = structure.fill(variables)
+                for variable in variables:
+                    signature.gradients.append(Gradient(offset=signature.add_input(variable, True)))
         with _sums:
             result = self._function(*given)
-        return Result(single_output(result, "the function's result"), signature)
+        return Result(result, signature)
 
 
 def answer(method: Method, result: Result) -> Any:
     """What a call of ``method`` returns, from what the function returned. Adds to ``.grad`` where ``method`` does."""
-    root, signature = result
-    value = number_of(root)
     if method is Method.CALL:
-        return value
+        return result.root
+    root, signature = scalar(result.root), result.signature
+    value = number_of(root)
     if method is Method.BACKWARD:
         if isinstance(root, Value):
             root.backward()
-            if signature.originals:  # otherwise nothing may fail after the sweep
-                _forward_gradients(signature)
         return value
     if not isinstance(root, Value):
         return value, [0.0] * len(signature.gradients)
     return value, _gradients(root, signature)
 
 
-def _forward_gradients(signature: Signature) -> None:
-    """Add the gradients of the leaves that took the place of Values among the arguments to those Values."""
-    for offset, original in signature.originals.items():
-        original.grad += signature.active_leaf(offset).grad
+def scalar(root: Any) -> Value | float:
+    """The one Value or number that a function returned. Raises TypeError when that is something else."""
+    return single_output(root, "the function's result")
 
 
 def _gradients(root: Value, signature: Signature) -> list[float]:
-    leaves: list[Value] = []
-    for gradient in signature.gradients:
-        leaf = gradient.parameter if gradient.offset is None else signature.active_leaf(gradient.offset)
-        assert leaf is not None
-        leaves.append(leaf)
-    gradients = engine.gradients(root, 1.0, leaves)
-    for i, gradient in enumerate(signature.gradients):
-        if gradient.offset in signature.originals:
-            # The function may use the argument as a parameter, too.
-            gradients[i] += engine.gradients(root, 1.0, [signature.originals[gradient.offset]])[0]
-    return gradients
+    return engine.gradients(root, 1.0, [signature.leaf_of(gradient) for gradient in signature.gradients])
 
 
 def number_of(root: Value | float) -> float:

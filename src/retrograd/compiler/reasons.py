@@ -33,9 +33,10 @@ class Reason(enum.Enum):
     TYPE_TEST = "run eagerly, type test: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}"
     GRAPH_BREAK = "run eagerly, graph break: {}"
+    SEVERAL_RESULTS = "run eagerly: the function returns something else than one Value or number"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
     UNSUPPORTED = "run eagerly, not compilable: {}"
-    DISAGREES = "run eagerly: the program did not give the engine's numbers"
+    DISAGREES = "run eagerly: the program did not give the numbers of a plain run"
     INVALIDATED = "run eagerly: the program was invalidated during the call"
     UNMATCHED_MEMBER = "run eagerly: no program matches this member of a batch"
 

@@ -59,12 +59,18 @@ class Recorder:
         self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
+        self._values: dict[int, Value] = {}  # that take the places of Values among the arguments
 
     # --- the tracers, and the run ---------------------------------------------------------------------
 
     def number(self, leaf: Value) -> FloatTracer:
         """The tracer of a float argument, whose number is ``leaf``'s."""
         return FloatTracer(self, leaf, leaf.data)
+
+    def value(self, leaf: Value) -> Value:
+        """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
+        self._values[id(leaf)] = leaf
+        return leaf
 
     def index(self, slot: int, value: int) -> IndexTracer:
         """The tracer of an Index argument, number ``slot`` of the function's indices."""
@@ -102,6 +108,7 @@ class Recorder:
             del self._recording  # a tracer that leaks must not keep the recording alive
             self._candidates.clear()
             self._constants.clear()
+            self._values.clear()
 
     # --- what tracers ask and tell --------------------------------------------------------------------
 
@@ -167,7 +174,11 @@ class Recorder:
     def select(self, sequence: Any, index: IndexTracer) -> Any:
         """The element that an index selects; of rows, a list."""
         self.check("an index")
-        position_in(sequence, index._value)
+        try:
+            position_in(sequence, index._value)
+        except Exception:
+            self.untraceable("selects with an index that is out of range")  # the function may catch that
+            raise
         if not isinstance(sequence, (list, tuple)):
             sequence = [sequence[i] for i in range(len(sequence))]
         return self._selected(tuple(sequence), index)
@@ -261,6 +272,11 @@ class Recorder:
     def truth(self, value: Value, outcome: bool) -> None:
         """``bool(value)``."""
         self.guard("bool", value, None, outcome)
+
+    def hashed(self, value: Value) -> None:
+        """``hash(value)``, as sets and dicts ask for it."""
+        if id(value) in self._values:
+            self.untraceable("looks an argument up by its identity")
 
     def notice(self, what: str) -> None:
         """A graph break that the tape notices."""

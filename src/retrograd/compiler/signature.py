@@ -7,13 +7,16 @@ later calls against the description and reads their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections import deque
+from collections.abc import Mapping, MutableSequence, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import engine
 from ..engine import Value
+from ..engine.numbers import is_number
 from ..engine.pytree import flatten
 from ..index import Index
 from .recorder import Recorder
@@ -23,6 +26,10 @@ __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "signature_of"]
 #: Types whose instances are compared with ``==``: another value needs another specialization. An instance of a
 #: subclass must be the same object in every call.
 _STATIC = (bool, int, str, bytes, type(None), complex)
+
+
+#: Containers that no specialization reads, though their contents may differ from call to call.
+_CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
@@ -80,6 +87,13 @@ class Signature:
         """The leaf of an active input."""
         return self._active[offset]
 
+    def leaf_of(self, gradient: Gradient) -> Value:
+        """The leaf of which a gradient is wanted."""
+        if gradient.offset is not None:
+            return self.active_leaf(gradient.offset)
+        assert gradient.parameter is not None
+        return gradient.parameter
+
     @property
     def aliases_a_parameter(self) -> bool:
         """Whether a Value among the arguments turned out to be one of the function's parameters as well."""
@@ -89,8 +103,8 @@ class Signature:
 class _Reader:
     """Describes the arguments of one call."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: Recorder, by_identity: bool) -> None:
+        self._recorder, self._by_identity = recorder, by_identity
         self._seen: dict[int, tuple[int, Value]] = {}
         self.result = Signature()
 
@@ -114,7 +128,10 @@ class _Reader:
             return leaf, ("active", offset, np.float64)
         if isinstance(thing, float):
             leaf = Value(thing)
-            return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False), np.float64)
+            # A NumPy float is not just any float: code that tells them apart is traced for each.
+            return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False), kind)
+        if differentiate and is_number(thing):
+            raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
         if kind in _STATIC:
             return thing, ("equal", thing)
         if isinstance(thing, (list, tuple)):
@@ -128,6 +145,8 @@ class _Reader:
             return self._array(thing, differentiate)
         if isinstance(thing, np.generic):
             raise Unsuitable(f"an argument is a NumPy scalar of type {kind.__name__}: pass a float, an int or an Index")
+        if isinstance(thing, _CONTENTS_CHANGE):
+            raise Unsuitable(f"an argument is a {kind.__name__}, whose contents may change: pass a list, tuple or dict")
         if differentiate:
             for parameter in flatten(thing, "the first argument")[0]:
                 self.result.gradients.append(Gradient(parameter=parameter))  # type: ignore[arg-type]  # a module's
@@ -135,24 +154,25 @@ class _Reader:
         return thing, ("is", thing)
 
     def _value(self, value: Value, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        if differentiate:  # as the transforms do: each place is a variable of its own
+            leaf = Value(value.data)
+            offset = self.result.add_input(leaf, True)
+            self.result.gradients.append(Gradient(offset=offset))
+            return leaf, ("variable", offset)
         if engine.row_name(value):
             raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
-        if engine.is_parameter(value) or type(value) is not Value:
-            if differentiate:
-                self.result.gradients.append(Gradient(parameter=value))
+        if engine.is_parameter(value) or type(value) is not Value or self._by_identity:
             return value, ("is", value)
         if id(value) in self._seen:
             offset, leaf = self._seen[id(value)]
             spec: tuple[Any, ...] = ("same", offset)
         else:
             # A leaf of its own: the function may use the same Value as a parameter besides.
-            leaf = Value(value.data, label=value.label)
+            leaf = self._recorder.value(Value(value.data, label=value.label))
             offset = self.result.add_input(leaf, True)
             self.result.originals[offset] = value
             self._seen[id(value)] = offset, leaf
             spec = ("value", offset)
-        if differentiate:
-            self.result.gradients.append(Gradient(offset=offset))
         return leaf, spec
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -187,12 +207,15 @@ class _Reader:
         return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
 
 
-def signature_of(arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool) -> Signature:
+def signature_of(
+    arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool, by_identity: bool = False
+) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
-    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. Raises Unsuitable.
+    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``by_identity``, each
+    Value must be the same object in every call. Raises Unsuitable.
     """
-    reader = _Reader(recorder)
+    reader = _Reader(recorder, by_identity)
     specs = []
     for position, argument in enumerate(arguments):
         tracer, spec = reader.describe(argument, differentiate_first and position == 0)

@@ -9,6 +9,7 @@ every other thread, and for everything else, the names do what they always did.
 from __future__ import annotations
 
 import builtins
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,10 +30,26 @@ class Substitutes:
     def __init__(self, **makers: Callable[[Function], Function]) -> None:
         self._makers = makers
         self._made: dict[str, tuple[Function, Function]] = {}  #: what was there last, and its substitute
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may enter while its thread is entering
         self._users = 0
+        self._mine = threading.local()  # .blocks: how many of the users are blocks of this thread
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        """In a forked child the other threads are gone, and with them their blocks, or the lock that one held."""
+        self._lock = threading.RLock()
+        self._users = getattr(self._mine, "blocks", 0)
+        if self._users == 0:
+            self._restore()
+
+    def _restore(self) -> None:
+        for name, (original, substitute) in self._made.items():
+            if getattr(builtins, name) is substitute:
+                setattr(builtins, name, original)
 
     def __enter__(self) -> None:
+        self._mine.blocks = getattr(self._mine, "blocks", 0) + 1
         with self._lock:
             if self._users == 0:
                 for name, make in self._makers.items():
@@ -47,9 +64,8 @@ class Substitutes:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                for name, (original, substitute) in self._made.items():
-                    if getattr(builtins, name) is substitute:
-                        setattr(builtins, name, original)
+                self._restore()
+        self._mine.blocks -= 1
 
 
 def extremes(answer: Callable[[str, Sequence[Any]], Any]) -> Substitutes:

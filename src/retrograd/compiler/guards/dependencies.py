@@ -44,6 +44,8 @@ _READERS = frozenset(
         *("parameters", "named_parameters", "state_dict"),
     }
 )
+#: Functions that tell which object something is, or by which it is found again.
+_IDENTITY = frozenset({"id", "hash", "is_", "is_not"})
 #: Classes of which there are stand-ins in a trace.
 _NUMBERS = frozenset({"float", "int", "Index"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
@@ -66,6 +68,7 @@ class Reach:
         self.names: set[str] = set()  #: in the code of the functions that are reached
         self.leaves: list[Value] = []
         self.graph_break = ""  #: a function that is reached asks for this, and what stands for a number would lie
+        self.tests_identity = False  #: code that is reached may ask which object a Value is
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
@@ -171,6 +174,7 @@ class Reach:
                     f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
                 )
         names = {name for code in _codes(function.__code__) for name in code.co_names}
+        self.tests_identity |= not names.isdisjoint(_IDENTITY) or any(map(_tests_identity, _codes(function.__code__)))
         if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
             names.add("getattr")
         for name in sorted(names):
@@ -318,6 +322,16 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
+
+
+def _tests_identity(code: types.CodeType) -> bool:
+    """Whether code has an ``x is y`` in which y is not a constant such as None, nor a class that ``type(x)`` may be."""
+    before = None
+    for now in dis.get_instructions(code):
+        if now.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
+            return True
+        before = now
+    return False
 
 
 def _compares_types(code: types.CodeType) -> bool:

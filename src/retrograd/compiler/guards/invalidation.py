@@ -36,6 +36,11 @@ class Captured:
         """Something that no stand-in can answer, which the function asks in a way that no trace notices; or ""."""
         return "" if self._reach is None else self._reach.graph_break
 
+    @property
+    def tests_identity(self) -> bool:
+        """Whether the function may ask which object a Value is, which no tracer in its place can answer."""
+        return self._reach is not None and self._reach.tests_identity
+
     def look(self) -> str:
         """Put every program in doubt if something has changed since the last trace: how users write that, or ""."""
         with _lock:
