@@ -48,6 +48,7 @@ std::vector<WantedGradient> gradients_of(const Graph& graph, const std::vector<R
 // The graph of a request, timed.
 void lift_into(Specialization& entry, const CompileRequest& request) {
   std::vector<Value*> inputs;
+  inputs.reserve(request.inputs.size());
   for (const RequestedInput& input : request.inputs) inputs.push_back(input.leaf);
   const auto start = std::chrono::steady_clock::now();
   entry.graph =

@@ -1,5 +1,6 @@
 #include "bindings/compile_request.hpp"
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -8,7 +9,7 @@ namespace retrograd::compiler {
 namespace {
 
 // A Python exception is set.
-struct PythonError {};
+struct PythonError : std::exception {};
 
 Ref checked(PyObject* object) {
   if (!object) throw PythonError();
