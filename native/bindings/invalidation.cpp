@@ -51,7 +51,7 @@ PyObject* capture(PyObject* object, PyObject* places) {
   std::unique_ptr<DependencyGuards> captured = DependencyGuards::read(places);
   if (!captured) return nullptr;
   SpecializationCache* self = self_of(object);
-  // The old ones go last: what they let go of may come back here.
+  // The old guards are freed last: the objects that they release may call this function again.
   std::vector<std::unique_ptr<DependencyGuards>> before;
   before.reserve(self->retired->size() + 1);
   self->retired->emplace_back();

@@ -38,9 +38,9 @@ struct SpecializationCache {
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
   DependencyGuards* dependencies;   // what the function can reach; null before that is known
-  // Those before it at which somebody was looking when they were replaced.
+  // Replaced guards that are still being checked; they are freed when no check is running.
   std::vector<std::unique_ptr<DependencyGuards>>* retired;
-  // Who is told, as hot((token, number, members)), when a machine has run `threshold` times.
+  // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
   uint64_t batch_runs;  // of machines, for members of batches
@@ -53,8 +53,8 @@ Specialization* find_specialization(SpecializationCache* self, size_t number);
 // The one whose number a Python object is; null with an exception set.
 Specialization* specialization_numbered(PyObject* object, PyObject* number);
 
-// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or somebody watches
-// every node, as rg.detect_anomaly() does.
+// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or an observer
+// sees every node, as in rg.detect_anomaly().
 std::optional<Reason> must_run_eagerly(bool differentiates);
 
 // The member of Python's enumeration.
