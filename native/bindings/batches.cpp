@@ -78,8 +78,9 @@ class Batch {
   // Runs what fits. False with an exception set, and nothing changed.
   bool run() try {
     bool good = true;
-    if (!dependencies_hold(programs_)) return true;  // all are left
-    for (const auto& entry : *programs_->specializations) {
+    check_states();
+    // A copy: the user's code, which takes registered containers apart, may change the cache.
+    for (const auto& entry : std::vector(*programs_->specializations)) {
       if (!good || left_.empty()) break;
       good = run_entry(*entry);
     }
@@ -121,8 +122,15 @@ class Batch {
   }
 
  private:
+  // Which states hold is found out first: that may run code of the user, which may change the list of specializations.
+  void check_states() {
+    call_ = ++programs_->calls;
+    const std::vector<std::shared_ptr<StateGuards>> states = *programs_->states;
+    for (const auto& state : states) state->hold_in(call_);
+  }
+
   bool run_entry(Specialization& entry) {
-    if (entry.differentiate_first || entry.validity != Validity::VALID || entry.invalid()) return true;
+    if (entry.differentiate_first || !entry.state->hold_in(call_) || entry.invalid()) return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = matches(entry, member);
@@ -194,10 +202,11 @@ class Batch {
         entry.interpreter->input_gradients(owed_.data());
       }
       take(entry, members[m], entry.interpreter->root(0));
+      if (entry.uses_interpreter()) count_interpreted(programs_, entry);
     }
   }
 
-  // BatchSnapshot the gradients of so many members are added: what there is, if anything can fail afterwards.
+  // Before the gradients of so many members are added, keeps what is there, if anything can fail afterwards.
   void note(const Specialization& entry, size_t members) {
     if (done_.size() + members == left_.size()) return;
     for (const auto& buffer : entry.buffers) snapshot_.note(buffer);
@@ -205,7 +214,7 @@ class Batch {
 
   // A member is done; what its arguments are owed is in owed_.
   void take(Specialization& entry, uint32_t member, double value) {
-    count_hit(programs_, entry);
+    ++entry.hits;
     values_[member] = value;
     done_.push_back(member);
     if (!sweeps_) return;
@@ -219,6 +228,7 @@ class Batch {
   SpecializationCache* programs_;
   bool sweeps_;
   double seed_;
+  uint64_t call_ = 0;                                // the number of this batch among the calls
   std::vector<Ref> held_;                            // the members
   std::vector<PyObject*> items_;                     // their arguments, one member's after the other's
   std::vector<size_t> ends_;                         // where those of each member end

@@ -76,22 +76,28 @@ PyObject* add(PyObject* object, PyObject* asked) {
   for (const auto& buffer : entry->buffers) {
     if (entry->options.exact) buffer->be_exact();
   }
-  entry->gradients = gradients_of(entry->graph, request.gradients);
+  entry->want(gradients_of(entry->graph, request.gradients));
   entry->compile();
+  entry->state = find_state(self, request.state);
+  if (!entry->state) return PyErr_Format(PyExc_IndexError, "a compile request names a state that there is not");
   self->fresh = true;
+  ++self->changes;
   entry->number = self->made++;
   self->specializations->insert(self->specializations->begin(), std::move(entry));
   return PyLong_FromSize_t(self->made - 1);
 }
 
+// drop(number): forget a specialization, unless another thread has done so.
 PyObject* drop(PyObject* object, PyObject* argument) {
-  const Specialization* entry = specialization_numbered(object, argument);
-  if (!entry) return nullptr;
+  const Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument));
+  if (PyErr_Occurred()) return nullptr;
+  if (!entry) Py_RETURN_NONE;
   auto& specializations = *self_of(object)->specializations;
   const auto found =
       std::find_if(specializations.begin(), specializations.end(), [&](const auto& one) { return one.get() == entry; });
   const auto dropped = std::move(*found);  // what it lets go of may come back here
   specializations.erase(found);
+  ++self_of(object)->changes;
   Py_RETURN_NONE;
 }
 

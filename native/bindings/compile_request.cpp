@@ -96,6 +96,7 @@ class Reader {
 
   void read(PyObject* request) {
     into_.differentiate_first = flag(request, "differentiate_first");
+    into_.state = whole(field(request, "state").get());
     read_options(field(request, "options").get());
     read_signature(field(request, "signature").get());
     read_recording(field(request, "recording").get());
@@ -106,7 +107,6 @@ class Reader {
     const std::string tier = text(field(options, "tier").get());
     if (tier != "auto" && tier != "vm" && tier != "llvm" && tier != "interpreter") unknown("tier", tier);
     into_.options.exact = flag(options, "exact") || tier == "interpreter";
-    into_.options.float32 = flag(options, "float32");
     into_.options.machine = tier == "vm" || tier == "llvm";
   }
 

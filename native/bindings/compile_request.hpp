@@ -33,6 +33,7 @@ struct CompileRequest {
   uint64_t first_node = 0;     // the position of the first node that the function recorded
   uint32_t leaves_before = 0;  // how many leaves had been made when it was called
   References references;       // those that the recording itself holds
+  size_t state = 0;            // the number of the captured state
 
   // False with an exception set.
   bool read(PyObject* request);

@@ -18,7 +18,7 @@ struct Found {
 
 Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted) {
   Outcome outcome = Outcome::EXCEPTIONAL;
-  *interpreted = entry.uses_interpreter();
+  *interpreted = entry.uses_interpreter() || entry.has_graph_code();
   if (!*interpreted) {
     Machine& machine = *entry.single;
     machine.enter();
@@ -44,6 +44,9 @@ uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
   return fingerprint;
 }
 
+// So many specializations are tried at most whose guards fail, each of which takes a forward pass.
+constexpr int kMostFailures = 8;
+
 // The entry that stands for a call; its forward pass is done.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
            Py_ssize_t count) {
@@ -56,35 +59,46 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     found.reason = *reason;
     return found;
   }
-  if (!dependencies_hold(self)) {
-    found.reason = Reason::STATE_CHANGED;
+  if (self->pause > 0) {
+    --self->pause;
+    found.reason = Reason::BACKING_OFF;
     return found;
   }
+  const uint64_t call = ++self->calls;
   auto& specializations = *self->specializations;
   const uint64_t fingerprint = fingerprint_of(args, count);
   const auto likely = std::find_if(specializations.begin(), specializations.end(), [&](const auto& entry) {
     return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
-  for (size_t i = 0; i < specializations.size(); ++i) {
+  const Wanted wanted = differentiates || differentiate_first ? Wanted::GRADIENTS : Wanted::VALUE;
+  int failed = 0;  // specializations that fit, and of which a guard failed
+  for (size_t i = 0; i < specializations.size() && failed < kMostFailures; ++i) {
     Specialization& entry = *specializations[i];
     if (entry.differentiate_first != differentiate_first) continue;
     if (entry.invalid()) {
       found.reason = Reason::PARAMETER_DELETED;
       const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
       specializations.erase(specializations.begin() + static_cast<std::ptrdiff_t>(i--));
+      ++self->changes;
       continue;
     }
-    const int fit = entry.matches(args, count, *self->scratch);
+    const int fit = match(self, i, args, count);
     if (fit < 0) {
       found.failed = true;
       return found;
     }
     if (fit == 0) continue;
-    const Wanted wanted = differentiates || differentiate_first ? Wanted::GRADIENTS : Wanted::VALUE;
+    const uint64_t changes = self->changes;
+    const std::shared_ptr<StateGuards> state = entry.state;  // the check may run code that drops the specialization
+    const bool holds = state->hold_in(call);
+    if (!holds || self->changes != changes) found.reason = Reason::STATE_CHANGED;
+    if (self->changes != changes) return found;
+    if (!holds) continue;
     const Outcome outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
+      ++failed;
       found.reason = Reason::GUARD_FAILED;
       continue;
     }
@@ -92,11 +106,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       found.reason = Reason::NOT_FINITE;
       return found;
     }
-    if (entry.validity != Validity::VALID) {
-      found.reason = Reason::SUSPECT;
-      return found;
-    }
-    count_hit(self, entry);
+    ++entry.hits;
     entry.fingerprint = fingerprint;
     found.entry = &entry;
     if (i > 0)
@@ -119,7 +129,8 @@ PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const
 
 // Counts a run whose results have been taken.
 void count_answer(SpecializationCache* self, const Found& found) {
-  if (!found.interpreted) count_run(self, *found.entry, *found.entry->single);
+  if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
+  if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
 }
 
 double value_of(const Found& found) {
@@ -137,14 +148,6 @@ void sweep(const Found& found, GradientDestination target, std::vector<double>& 
   Machine& machine = *found.entry->single;
   machine.backward(1.0, target);
   if (!gradients.empty()) machine.input_gradients(0, gradients.data());
-}
-
-PyObject* list_of(const std::vector<double>& numbers) {
-  PyObject* list = PyList_New(static_cast<Py_ssize_t>(numbers.size()));
-  for (size_t i = 0; list && i < numbers.size(); ++i) {
-    PyList_SetItem(list, static_cast<Py_ssize_t>(i), PyFloat_FromDouble(numbers[i]));
-  }
-  return list;
 }
 
 }  // namespace
@@ -253,13 +256,16 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return entry.single->parameter_gradient(place.buffer, place.offset);
   };
   std::vector<double> ordered;
-  ordered.reserve(entry.gradients.size());
-  for (const auto& [source, index] : entry.gradients) {
-    ordered.push_back(source == WantedGradient::INPUT ? numbers[index] : of_leaf(index));
+  if (!entry.wants_inputs) {
+    ordered.reserve(entry.gradients.size());
+    for (const auto& [source, index] : entry.gradients) {
+      ordered.push_back(source == WantedGradient::INPUT ? numbers[index] : of_leaf(index));
+    }
   }
+  const std::shared_ptr<Signature> signature = entry.signature;  // what is built may run the user's code
   count_answer(self, found);
-  Ref list(list_of(ordered));
-  return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+  const Ref tree = signature->collect_first((entry.wants_inputs ? numbers : ordered).data());
+  return tree ? Py_BuildValue("(dO)", result, tree.get()) : nullptr;
 }
 
 // check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
@@ -270,9 +276,10 @@ PyObject* check(PyObject* object, PyObject* args) {
   if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
   SpecializationCache* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
-  for (const auto& entry : *self->specializations) {
+  for (size_t at = 0; at < self->specializations->size(); ++at) {
+    const std::shared_ptr<Specialization> entry = (*self->specializations)[at];
     if (entry->number != number) continue;
-    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
     if (fit < 0) return nullptr;
     bool interpreted;
     const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
@@ -309,6 +316,41 @@ PyObject* check(PyObject* object, PyObject* args) {
     }
     return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
   }
+  Py_RETURN_NONE;
+}
+
+// standing(differentiate_first, arguments): the number of the specialization that would answer a call, or None. The
+// forward pass runs, and nothing else changes.
+PyObject* standing(PyObject* object, PyObject* args) {
+  int differentiate_first;
+  PyObject* tuple;
+  if (!PyArg_ParseTuple(args, "pO!:standing", &differentiate_first, &PyTuple_Type, &tuple)) return nullptr;
+  SpecializationCache* self = self_of(object);
+  const std::vector<PyObject*> items = items_of(tuple);
+  const uint64_t call = ++self->calls, changes = self->changes;
+  for (const auto& entry : *self->specializations) {
+    if (entry->differentiate_first != (differentiate_first == 1) || entry->invalid()) continue;
+    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    if (fit < 0) return nullptr;
+    if (fit == 0) continue;
+    const std::shared_ptr<StateGuards> state = entry->state;
+    const bool holds = state->hold_in(call);
+    if (self->changes != changes) break;
+    bool interpreted;
+    if (holds && run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) == Outcome::DONE) {
+      return PyLong_FromSize_t(entry->number);
+    }
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* calls(PyObject* object, PyObject*) { return PyLong_FromUnsignedLongLong(self_of(object)->calls); }
+
+// pause(calls): so many calls run eagerly before specializations are looked up again.
+PyObject* pause(PyObject* object, PyObject* calls) {
+  const unsigned long long number = PyLong_AsUnsignedLongLong(calls);
+  if (PyErr_Occurred()) return nullptr;
+  self_of(object)->pause = number;
   Py_RETURN_NONE;
 }
 

@@ -7,6 +7,7 @@ namespace retrograd::compiler {
 namespace {
 
 const char* tier_of(const Specialization& entry) {
+  if (entry.has_graph_code()) return "llvm";
   if (entry.uses_interpreter()) return "interpreter";
   return entry.single->has_code() ? "llvm" : "vm";
 }
@@ -94,6 +95,17 @@ PyObject* facts(PyObject* object, PyObject*) {
   Ref list(PyList_New(0));
   for (const auto& entry : *self_of(object)->specializations) {
     Ref one(facts_of(*entry));
+    if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+// inventory(): (number, bytes, hits) of each specialization, the one used last first.
+PyObject* inventory(PyObject* object, PyObject*) {
+  Ref list(PyList_New(0));
+  for (const auto& entry : *self_of(object)->specializations) {
+    Ref one(Py_BuildValue("(nnn)", static_cast<Py_ssize_t>(entry->number), static_cast<Py_ssize_t>(entry->weight()),
+                          static_cast<Py_ssize_t>(entry->hits)));
     if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
   }
   return list.release();

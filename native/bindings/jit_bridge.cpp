@@ -1,6 +1,7 @@
 // What the tier that makes machine code asks for, and where it puts what it made.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "bindings/specialization_cache.hpp"
@@ -14,6 +15,13 @@ Machine* machine_for(const Specialization& entry, unsigned int members, int pass
   if (machine && pass >= 0 && pass < kPasses) return machine;
   PyErr_SetString(PyExc_IndexError, "there is no such machine");
   return nullptr;
+}
+
+// The numbers (uint64) in a bytes object.
+std::vector<uint64_t> numbers_in(PyObject* bytes) {
+  std::vector<uint64_t> numbers(static_cast<size_t>(PyBytes_Size(bytes)) / sizeof(uint64_t));
+  std::memcpy(numbers.data(), PyBytes_AsString(bytes), numbers.size() * sizeof(uint64_t));
+  return numbers;
 }
 
 }  // namespace
@@ -45,7 +53,7 @@ PyObject* strips(PyObject* object, PyObject* args) {
   const Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
   const Pass& of = machine->lowered().pass(pass);
-  const Py_ssize_t width = entry->options.float32 ? sizeof(float) : sizeof(double);
+  constexpr long long width = sizeof(double);
   Ref result(PyList_New(0));
   for (const Repeat& repeat : of.repeats) {
     Ref moves(PyList_New(0));
@@ -151,6 +159,69 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        zeroed.get(), "literals", literals.get(), "root",
                        static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
                        root.region, "keep", keep.get());
+}
+
+// scalar_graph(entry): the expanded graph of a program that the interpreter runs, as arrays: the rows of its nodes
+// (uint16), where the operands of each begin (uint32), the operands (uint32: two bits of kind and an index), which
+// leaves want a gradient (uint8), the roots (uint32), the literals (double), each node's source line (uint32); and
+// where the interpreter has the values and adjoints of the leaves.
+PyObject* scalar_graph(PyObject* object, PyObject* number) {
+  Specialization* entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
+  Interpreter& interpreter = entry->make_interpreter();
+  const Graph graph = expand(entry->graph);
+  static_assert(sizeof(Id) == sizeof(uint32_t));
+  const auto bytes = [](const auto& list) {
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
+                                     static_cast<Py_ssize_t>(list.size() * sizeof(*list.data())));
+  };
+  std::vector<uint8_t> wanted;
+  wanted.reserve(entry->leaves.locations.size());
+  for (const LeafLocation& place : entry->leaves.locations) {
+    wanted.push_back(place.kind == RegionKind::PARAMETER || (place.kind == RegionKind::INPUT && place.active));
+  }
+  Ref rows(bytes(graph.rows)), first(bytes(graph.first)), operands(bytes(graph.operands)), want(bytes(wanted)),
+      roots(bytes(graph.roots)), literals(bytes(graph.literals)), source(bytes(graph.source));
+  if (!rows || !first || !operands || !want || !roots || !literals || !source) return nullptr;
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:K,s:K}", "rows", rows.get(), "first", first.get(), "operands",
+                       operands.get(), "wanted", want.get(), "roots", roots.get(), "literals", literals.get(), "source",
+                       source.get(), "values", static_cast<unsigned long long>(interpreter.leaf_values()), "adjoints",
+                       static_cast<unsigned long long>(interpreter.leaf_adjoints()));
+}
+
+// install_graph(entry, forward, backward, roots, zeroed, bytes, keep, milliseconds): machine code that does what the
+// interpreter does; `roots` has the addresses of the roots' values, `zeroed` address and length of what is zero before
+// the backward pass (uint64 each).
+PyObject* install_graph(PyObject* object, PyObject* args) {
+  PyObject *number, *keep, *roots, *zeroed;
+  unsigned long long forward, backward, bytes;
+  double milliseconds;
+  if (!PyArg_ParseTuple(args, "OKKSSKOd:install_graph", &number, &forward, &backward, &roots, &zeroed, &bytes, &keep,
+                        &milliseconds)) {
+    return nullptr;
+  }
+  Specialization* entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
+  GraphCode code;
+  code.forward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(forward));
+  code.backward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(backward));
+  code.bytes = bytes;
+  for (const uint64_t address : numbers_in(roots)) {
+    code.roots.push_back(reinterpret_cast<const double*>(static_cast<uintptr_t>(address)));
+  }
+  if (code.roots.size() != entry->graph.roots.size()) {
+    PyErr_SetString(PyExc_ValueError, "install_graph wants an address for each root");
+    return nullptr;
+  }
+  const std::vector<uint64_t> ranges = numbers_in(zeroed);
+  for (size_t i = 0; i + 1 < ranges.size(); i += 2) {
+    code.zeroed.emplace_back(reinterpret_cast<void*>(static_cast<uintptr_t>(ranges[i])), ranges[i + 1]);
+  }
+  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
+  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
+  entry->make_interpreter().install(std::move(code));
+  entry->milliseconds.emplace_back("llvm", milliseconds);
+  Py_RETURN_NONE;
 }
 
 // notify_when_hot(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.

@@ -7,6 +7,7 @@
 #include "parameters/parameters.hpp"
 #include "tape/adjoints.hpp"
 #include "tape/record.hpp"
+#include "trees/structure.hpp"
 
 namespace retrograd {
 namespace {
@@ -279,11 +280,11 @@ int execute(PyObject* module) {
   }
   if (!this_tape()) return -1;  // the importing thread has one from now on
   if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_specialization_cache_type(module) ||
-      !compiler::add_parameters_type(module)) {
+      !compiler::add_parameters_type(module) || !trees::add_structure_type(module)) {
     return -1;
   }
-  for (PyMethodDef* table : {functions, record_functions, sum_functions, sweep_functions, tracer_functions,
-                             nary_functions, optimizer_functions}) {
+  for (PyMethodDef* table : {functions, record_functions, sum_functions, sparse_functions, sweep_functions,
+                             tracer_functions, nary_functions, optimizer_functions, trees::tree_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -17,6 +17,23 @@ Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
   return nullptr;
 }
 
+int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssize_t count) {
+  const std::shared_ptr<Specialization> entry = (*self->specializations)[place];
+  if (!entry->signature->runs_python()) return entry->matches(args, count, *self->scratch);
+  Arguments numbers;  // the user's code may call the function, which uses the scratch memory
+  const int fit = entry->matches(args, count, numbers);
+  std::swap(*self->scratch, numbers);
+  const bool there = place < self->specializations->size() && (*self->specializations)[place] == entry;
+  return fit == 1 && !there ? 0 : fit;
+}
+
+std::shared_ptr<StateGuards> find_state(const SpecializationCache* self, size_t number) {
+  for (const auto& state : *self->states) {
+    if (state->number == number) return state;
+  }
+  return nullptr;
+}
+
 std::vector<PyObject*> items_of(PyObject* tuple) {
   std::vector<PyObject*> items(static_cast<size_t>(PyTuple_Size(tuple)));
   for (size_t i = 0; i < items.size(); ++i) items[i] = PyTuple_GetItem(tuple, static_cast<Py_ssize_t>(i));
@@ -45,6 +62,14 @@ void tell(SpecializationCache* self, const Specialization& entry, uint32_t membe
 
 }  // namespace
 
+void count_interpreted(SpecializationCache* self, Specialization& entry) {
+  ++entry.runs;
+  self->fresh |= entry.runs == 1;
+  if (self->hot && entry.runs == self->threshold && !entry.options.exact && !entry.interpreter->has_code()) {
+    tell(self, entry, 0);
+  }
+}
+
 void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine) {
   const size_t before = entry.runs;
   entry.runs += machine.batch_size();
@@ -52,7 +77,7 @@ void count_run(SpecializationCache* self, Specialization& entry, const Machine& 
   if (!self->hot) return;
   if (machine.capacity() == 1 || entry.prefer_unbatched) {
     const bool now = before < self->threshold && entry.runs >= self->threshold;
-    if (now && !entry.single->has_code()) tell(self, entry, 1);
+    if (now && !entry.single->has_code() && !entry.has_graph_code()) tell(self, entry, 1);
   } else if (machine.runs() == self->threshold && uint64_t{machine.runs()} * 2 >= self->batch_runs) {
     // Code for so many members: where sizes change from batch to batch, the code of all of them would not stay in the
     // cache, and the kernels do.
@@ -84,11 +109,11 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   Ref reasons(members_of(enumeration));
   if (!reasons) return nullptr;
   // First what may fail: the collector sees the object from its allocation on.
-  auto specializations = std::make_unique<std::vector<std::unique_ptr<Specialization>>>();
+  auto specializations = std::make_unique<std::vector<std::shared_ptr<Specialization>>>();
   auto workspaces = std::make_unique<Workspaces>();
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
-  auto retired = std::make_unique<std::vector<std::unique_ptr<DependencyGuards>>>();
+  auto states = std::make_unique<std::vector<std::shared_ptr<StateGuards>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
@@ -97,7 +122,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   self->workspaces = workspaces.release();
   self->scratch = scratch.release();
   self->members = members.release();
-  self->retired = retired.release();
+  self->states = states.release();
   self->miss = Py_NewRef(miss);
   self->reasons = reasons.release();
   return object;
@@ -111,8 +136,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->reasons);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
-  if (const DependencyGuards* captured = self_of(object)->dependencies) {
-    if (const int stopped = captured->traverse(visit, arg)) return stopped;
+  for (const auto& state : *self_of(object)->states) {
+    if (const int stopped = state->traverse(visit, arg)) return stopped;
   }
   for (const auto& entry : *self_of(object)->specializations) {
     Py_VISIT(entry->keeps.get());
@@ -125,9 +150,9 @@ int clear(PyObject* object) {
   Py_CLEAR(self->miss);
   Py_CLEAR(self->hot);
   Py_CLEAR(self->token);
-  // Taken out first: what they let go of may come back here.
+  // Taken out first: destroying them may run Python code that calls this cache.
   const auto specializations = std::exchange(*self->specializations, {});
-  const std::unique_ptr<DependencyGuards> captured(std::exchange(self->dependencies, nullptr));
+  const auto states = std::exchange(*self->states, {});
   return 0;
 }
 void dealloc(PyObject* object) {
@@ -139,7 +164,7 @@ void dealloc(PyObject* object) {
   delete self->workspaces;
   delete self->scratch;
   delete self->members;
-  delete self->retired;
+  delete self->states;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -149,7 +174,7 @@ void dealloc(PyObject* object) {
 template <PyObject* (*method)(PyObject*, PyObject*)>
 PyObject* guarded(PyObject* object, PyObject* argument) try {
   return method(object, argument);
-} catch (const Unsupported& problem) {
+} catch (const Unsupported& problem) {  // the compiler lacks it, and the Python side runs the function eagerly
   return PyErr_Format(PyExc_NotImplementedError, "%s", problem.what());
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
@@ -181,19 +206,22 @@ PyMethodDef methods[] = {
     {"gradients", fast(guarded<gradients>), METH_FASTCALL,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
-    {"capture", guarded<capture>, METH_O, "What the function can reach, which shall stay as it is now."},
-    {"changed", guarded<changed>, METH_NOARGS, "Which of it is otherwise."},
-    {"newer", guarded<newer>, METH_O, "Whether a leaf was made since all of it was looked at."},
-    {"invalidate", guarded<invalidate>, METH_O, "No program answers until a new trace has been compared with it."},
-    {"suspects", guarded<suspects>, METH_VARARGS, "The programs that would answer a call, were they not suspect."},
-    {"revalidate", guarded<revalidate>, METH_VARARGS, "Whether a program suspect is like a new one; then it is not."},
+    {"capture", guarded<capture>, METH_O, "Keep what some places hold now, as a state; its number."},
+    {"changed", guarded<changed>, METH_O, "The first place of a state that holds something else now, or None."},
+    {"outdated", guarded<outdated>, METH_O, "Drop the specializations of a state that does not come back."},
+    {"standing", guarded<standing>, METH_VARARGS, "The specialization that would answer a call, or None."},
+    {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
+    {"pause", guarded<pause>, METH_O, "Look no specialization up for so many calls."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
     {"unmatched", guarded<unmatched>, METH_O, "Which members of a batch no program stands for."},
     {"tier", guarded<tier>, METH_NOARGS, "What runs the program that was used last."},
     {"facts", guarded<facts>, METH_NOARGS, "What each program is and has done."},
+    {"inventory", guarded<inventory>, METH_NOARGS, "The number, the bytes and the hits of each specialization."},
     {"listing", guarded<listing>, METH_O, "A program as plain Python."},
     {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
+    {"scalar_graph", guarded<scalar_graph>, METH_O, "The graph of a program that the interpreter runs, as arrays."},
+    {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for what the interpreter runs."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
     {"notify_when_hot", guarded<notify_when_hot>, METH_VARARGS, "Whom to tell when a machine has run often."},

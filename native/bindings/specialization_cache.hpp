@@ -2,12 +2,11 @@
 // function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: compiling a trace
-// (compile_entry.cpp), calls (dispatch.cpp), invalidation (invalidation.cpp), batches (batches.cpp), the bridge to the
-// JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and std::bad_alloc: the type's
-// table of methods turns them into Python's.
+// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), batches (batches.cpp), the bridge to
+// the JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and std::bad_alloc: the
+// type's table of methods turns them into Python's.
 #pragma once
 
-#include "compiler/guards/dependency_guards.hpp"
 #include "compiler/run/specialization.hpp"
 
 namespace retrograd::compiler {
@@ -19,27 +18,30 @@ enum class Reason : uint8_t {
   GUARD_FAILED,
   PARAMETER_DELETED,
   STATE_CHANGED,
-  SUSPECT,
   INSIDE_TRACE,
+  BACKING_OFF,
   GRADIENTS_OFF,
   OBSERVED,
   NOT_FINITE
 };
 constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAMETER_DELETED",
-                                        "STATE_CHANGED", "SUSPECT",      "INSIDE_TRACE",
+                                        "STATE_CHANGED", "INSIDE_TRACE", "BACKING_OFF",
                                         "GRADIENTS_OFF", "OBSERVED",     "NOT_FINITE"};
 
 struct SpecializationCache {
-  PyObject_HEAD std::vector<std::unique_ptr<Specialization>>* specializations;  // the one used last comes first
+  PyObject_HEAD std::vector<std::shared_ptr<Specialization>>* specializations;  // the one used last comes first
   PyObject* miss;     // asked, as miss(method, arguments, reason), when no specialization answers a call
   PyObject* reasons;  // the members of Python's Reason, a tuple in the order of the enumeration above
   size_t made;
   Workspaces* workspaces;
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
-  DependencyGuards* dependencies;   // what the function can reach; null before that is known
-  // Replaced guards that are still being checked; they are freed when no check is running.
-  std::vector<std::unique_ptr<DependencyGuards>>* retired;
+  // What the function reads besides its arguments, as specializations were traced with it; the newest comes last.
+  std::vector<std::shared_ptr<StateGuards>>* states;
+  size_t states_made;
+  uint64_t calls;    // that were looked up
+  uint64_t changes;  // of the list of specializations
+  uint64_t pause;    // so many calls run eagerly before specializations are looked up again
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -53,6 +55,10 @@ Specialization* find_specialization(SpecializationCache* self, size_t number);
 // The one whose number a Python object is; null with an exception set.
 Specialization* specialization_numbered(PyObject* object, PyObject* number);
 
+// As Specialization::matches, into the cache's scratch memory. Where the signature runs the user's code, that may have
+// changed the cache: 0, too, if the entry is no longer in its place.
+int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssize_t count);
+
 // Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or an observer
 // sees every node, as in rg.detect_anomaly().
 std::optional<Reason> must_run_eagerly(bool differentiates);
@@ -65,21 +71,15 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 
 // Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
+// Counts a call that the interpreter answered.
+void count_interpreted(SpecializationCache* self, Specialization& entry);
 void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);
 
 // The items of a tuple, borrowed.
 std::vector<PyObject*> items_of(PyObject* tuple);
 
-// Whether what the function can reach is, as far as one call looks, what it was when it was traced.
-inline bool dependencies_hold(const SpecializationCache* self) {
-  return !self->dependencies || self->dependencies->check();
-}
-
-// A program has answered a call, or a member of a batch.
-inline void count_hit(const SpecializationCache* self, Specialization& entry) {
-  ++entry.hits;
-  if (self->dependencies) entry.last_hit_round = self->dependencies->rounds();
-}
+// Null if there is none of this number.
+std::shared_ptr<StateGuards> find_state(const SpecializationCache* self, size_t number);
 
 // The forward pass of an entry for a call.
 Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted);
@@ -94,13 +94,13 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* check(PyObject* object, PyObject* args);
-// invalidation.cpp
+PyObject* standing(PyObject* object, PyObject* args);
+PyObject* calls(PyObject* object, PyObject*);
+PyObject* pause(PyObject* object, PyObject* calls);
+// captured_state.cpp
 PyObject* capture(PyObject* object, PyObject* places);
-PyObject* changed(PyObject* object, PyObject*);
-PyObject* newer(PyObject* object, PyObject* leaves);
-PyObject* invalidate(PyObject* object, PyObject* late);
-PyObject* suspects(PyObject* object, PyObject* args);
-PyObject* revalidate(PyObject* object, PyObject* args);
+PyObject* changed(PyObject* object, PyObject* number);
+PyObject* outdated(PyObject* object, PyObject* number);
 // batches.cpp
 PyObject* batch(PyObject* object, PyObject* args);
 PyObject* unmatched(PyObject* object, PyObject* members);
@@ -109,12 +109,15 @@ PyObject* kernel_calls(PyObject* object, PyObject* args);
 PyObject* profile(PyObject* object, PyObject* args);
 PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
+PyObject* scalar_graph(PyObject* object, PyObject* number);
+PyObject* install_graph(PyObject* object, PyObject* args);
 PyObject* notify_when_hot(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);
 PyObject* install(PyObject* object, PyObject* args);
 // inspection.cpp
 PyObject* tier(PyObject* object, PyObject*);
 PyObject* facts(PyObject* object, PyObject*);
+PyObject* inventory(PyObject* object, PyObject*);
 PyObject* listing(PyObject* object, PyObject* number);
 PyObject* verified(PyObject* object, PyObject* number);
 PyObject* locate(PyObject* object, PyObject* args);

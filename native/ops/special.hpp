@@ -32,6 +32,7 @@ using ::log10;
 using ::log1p;
 using ::log2;
 using ::pow;
+using ::remainder;
 using ::sin;
 using ::sinh;
 using ::tan;
@@ -44,6 +45,9 @@ inline double floor(double a) { return __builtin_floor(a); }
 inline double ceil(double a) { return __builtin_ceil(a); }
 inline double trunc(double a) { return __builtin_trunc(a); }
 inline double rint(double a) { return __builtin_rint(a); }
+inline double copysign(double a, double b) { return __builtin_copysign(a, b); }
+
+inline double gamma(double a) { return ::tgamma(a); }  // C's gamma is lgamma on some systems
 
 // Remainder with the sign of b, as Python's float.__mod__.
 inline double mod(double a, double b) {

@@ -222,8 +222,8 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   static constexpr const char* kinds[] = {"<", "<=", "==", "!=", ">", ">="};  // in the order of Py_LT, Py_LE, ...
   Ref outcome(compare_data(self, other, operation));
   if (!outcome || outcome.get() == Py_NotImplemented || !tracing()) return outcome.release();
-  return Ref(ask_tracer("compare", self, "(sOO)", kinds[operation], other, outcome.get())) ? outcome.release()
-                                                                                           : nullptr;
+  Ref answer(ask_tracer("compare", self, "(sOO)", kinds[operation], other, outcome.get()));
+  return answer.get() == Py_NotImplemented ? outcome.release() : answer.release();
 }
 
 int is_true(PyObject* self) {
@@ -238,10 +238,12 @@ PyObject* no_float(PyObject*) {
   raise_from("no_float", "(s)", function);
   return nullptr;
 }
-PyObject* no_complex(PyObject*, PyObject*) {
-  raise_from("no_float", "(s)", "complex()");
-  return nullptr;
+template <const char* function>
+PyObject* no_float_method(PyObject*, PyObject*) {
+  return no_float<function>(nullptr);
 }
+constexpr char kComplex[] = "complex()";
+constexpr char kItem[] = "item()";
 constexpr char kFloat[] = "float()";
 constexpr char kInt[] = "int()";
 constexpr char kIndex[] = "an index";
@@ -261,7 +263,8 @@ PyMethodDef attribute_methods[] = {
     {"__copy__", value_copy, METH_NOARGS, docs::value("__copy__")},
     {"__deepcopy__", value_deepcopy, METH_O, docs::value("__deepcopy__")},
     {"__reduce__", value_reduce, METH_NOARGS, "What pickle writes."},
-    {"__complex__", no_complex, METH_NOARGS, docs::value("__complex__")},
+    {"__complex__", no_float_method<kComplex>, METH_NOARGS, docs::value("__complex__")},
+    {"item", no_float_method<kItem>, METH_NOARGS, docs::value("item")},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -33,10 +33,11 @@ precision, and records a node: the operation and its operands. These nodes are t
 adjoint d y / d leaf (Griewank & Walther, *Evaluating Derivatives*, 2008). One sweep costs a small constant times
 the forward pass, whatever the number of leaves.
 
-Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()`` and ``math.floor``, ``ceil`` and ``trunc`` give
-Values; the other operand is a Value or a real number (int, float, NumPy scalar, Fraction). With a NumPy array an
-operator applies to each element. Operations outside their domain raise what Python's floats raise there:
-``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says otherwise.
+Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()``, ``round()`` and ``math.floor``, ``ceil`` and
+``trunc`` give Values, ``divmod()`` two of them; the other operand is a Value or a real number (int, float, NumPy
+scalar, Fraction). With a NumPy array an operator applies to each element. Operations outside their domain raise
+what Python's floats raise there: ``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says
+otherwise.
 
 Comparisons (``== != < <= > >=``) and ``bool()`` look at the numbers and record nothing: two Values are equal when
 their ``.data`` is. The hash is that of the identity, so that sets and dictionaries tell Values apart even when
@@ -158,10 +159,10 @@ Example:
 {"item", R"doc(item($self, /)
 --
 
-This Value itself, for code that calls ``.item()`` on whatever it gets; the bare number is ``.data``.
+Refused, as ``float(v)`` is: a bare number would cut the gradient. The number is ``.data``.
 
-Returns:
-    This very Value.)doc"},
+Raises:
+    TypeError: Always.)doc"},
 {"conjugate", R"doc(conjugate($self, /)
 --
 
@@ -181,6 +182,20 @@ Returns:
 --
 
 ``math.trunc(v)``: the whole part, as a node with derivative zero.)doc"},
+{"__divmod__", R"doc(__divmod__($self, other, /)
+--
+
+``divmod(v, other)``: the pair ``(v // other, v % other)``, two nodes.)doc"},
+{"__rdivmod__", R"doc(__rdivmod__($self, other, /)
+--
+
+``divmod(other, v)``: the pair ``(other // v, other % v)``, two nodes.)doc"},
+{"__round__", R"doc(__round__($self, ndigits=None, /)
+--
+
+``round(v)``: the nearest whole number, ties to even, as a node with derivative zero.
+
+With ``ndigits`` it is a new leaf with the rounded number, which has no derivative either.)doc"},
 {"__complex__", R"doc(__complex__($self, /)
 --
 
@@ -213,11 +228,12 @@ The operation and its local derivatives::
     dy/db = 1
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -242,11 +258,12 @@ The operation and its local derivatives::
     dy/db = -1
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -271,11 +288,12 @@ The operation and its local derivatives::
     dy/db = -1
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -300,11 +318,12 @@ The operation and its local derivatives::
     dy/db = a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -329,11 +348,12 @@ The operation and its local derivatives::
     dy/db = a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -358,11 +378,12 @@ The operation and its local derivatives::
     dy/db = -y / b
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -389,11 +410,12 @@ The operation and its local derivatives::
     dy/db = -y / b
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -420,11 +442,12 @@ The operation and its local derivatives::
     dy/db = -y / b
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -450,10 +473,11 @@ The operation and its local derivatives::
     dy/da = -1
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -477,10 +501,11 @@ The operation and its local derivatives::
     dy/da = -1
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -502,17 +527,19 @@ The operation and its local derivatives::
 
     y = pow(a, b)
     dy/da = zero_product(b, pow(a, b - 1))
-    dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+    dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+        * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
 By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
 the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where a == 0 and b < 0 and b != -inf (zero to a negative power);
@@ -541,17 +568,19 @@ The operation and its local derivatives::
 
     y = pow(a, b)
     dy/da = zero_product(b, pow(a, b - 1))
-    dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+    dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+        * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
 By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
 the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where a == 0 and b < 0 and b != -inf (zero to a negative power);
@@ -585,11 +614,12 @@ The operation and its local derivatives::
 As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
@@ -602,39 +632,6 @@ Example:
     1.5
     >>> a, b = rg.Value(7.5), rg.Value(2.0)
     >>> rg.math.mod(a, b).backward()
-    >>> a.grad, b.grad
-    (1.0, -3.0))doc"},
-{"remainder", R"doc(remainder(a, b, /)
---
-
-Remainder with the sign of b, as Python's %.
-
-The operation and its local derivatives::
-
-    y = mod(a, b)
-    dy/da = 1
-    dy/db = -floordiv(a, b)
-
-As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
-
-Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
-
-Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
-
-Raises:
-    DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
-        infinity or NaN instead.
-    TypeError: An operand is neither a Value nor a real number.
-
-Example:
-    >>> import retrograd as rg
-    >>> rg.math.remainder(7.5, 2.0)
-    1.5
-    >>> a, b = rg.Value(7.5), rg.Value(2.0)
-    >>> rg.math.remainder(a, b).backward()
     >>> a.grad, b.grad
     (1.0, -3.0))doc"},
 {"floordiv", R"doc(floordiv(a, b, /)
@@ -651,11 +648,12 @@ The operation and its local derivatives::
 It is constant between its jumps, so that no gradient flows through it.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -684,11 +682,12 @@ The operation and its local derivatives::
 It is constant between its jumps, so that no gradient flows through it.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -712,14 +711,17 @@ The operation and its local derivatives::
 
     y = fmod(a, b)
     dy/da = 1
-    dy/db = -trunc(a / b)
+    dy/db = select(y == y, -rint(a / b - y / b), -trunc(a / b))
+
+``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
@@ -734,6 +736,42 @@ Example:
     >>> rg.math.fmod(a, b).backward()
     >>> a.grad, b.grad
     (1.0, 3.0))doc"},
+{"remainder", R"doc(remainder(a, b, /)
+--
+
+Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.
+
+The operation and its local derivatives::
+
+    y = remainder(a, b)
+    dy/da = 1
+    dy/db = select(y == y, -rint(a / b - y / b), -rint(a / b))
+
+As ``math.remainder``: a minus the nearest multiple of b, the even multiple at a tie, so that the
+result is at most half of b. ``mod`` and ``%`` have the sign of b, ``fmod`` that of a.
+``select(condition, x, y)`` is x where the condition holds and y elsewhere.
+
+Args:
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
+
+Returns:
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
+
+Raises:
+    DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
+        ``errstate(invalid="ignore")`` gives NaN instead.
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> rg.math.remainder(7.0, 4.0)
+    -1.0
+    >>> a, b = rg.Value(7.0), rg.Value(4.0)
+    >>> rg.math.remainder(a, b).backward()
+    >>> a.grad, b.grad
+    (1.0, -2.0))doc"},
 {"square", R"doc(square(a, /)
 --
 
@@ -745,10 +783,11 @@ The operation and its local derivatives::
     dy/da = 2 * a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -772,10 +811,11 @@ The operation and its local derivatives::
     dy/da = -y * y
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -799,10 +839,11 @@ The operation and its local derivatives::
     dy/da = y
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -828,10 +869,11 @@ The operation and its local derivatives::
     dy/da = y * LN2
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -857,10 +899,11 @@ The operation and its local derivatives::
     dy/da = exp(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -875,7 +918,7 @@ Example:
     >>> rg.math.expm1(a).backward()
     >>> round(a.grad, 6)
     1.648721)doc"},
-{"log", R"doc(log(a, /)
+{"log", R"doc(log(a, base=None, /)
 --
 
 Natural logarithm.
@@ -886,10 +929,13 @@ The operation and its local derivatives::
     dy/da = 1 / a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    base: The base, e when it is left out; a Value or a real number. The result is log(a) /
+        log(base).
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -916,10 +962,11 @@ The operation and its local derivatives::
     dy/da = INV_LN2 / a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -946,10 +993,11 @@ The operation and its local derivatives::
     dy/da = INV_LN10 / a
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -976,10 +1024,11 @@ The operation and its local derivatives::
     dy/da = 1 / (1 + a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a == -1 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -1008,10 +1057,11 @@ The operation and its local derivatives::
 By convention, at a = 0: y = 0, dy/da = inf.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a < 0 (the square root of a negative number); ``errstate(invalid="ignore")``
@@ -1039,10 +1089,11 @@ The operation and its local derivatives::
 By convention, at a = 0: y = 0, dy/da = inf.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1055,7 +1106,7 @@ Example:
     >>> rg.math.cbrt(a).backward()
     >>> round(a.grad, 6)
     0.083333)doc"},
-{"hypot", R"doc(hypot(a, b, /)
+{"hypot", R"doc(hypot(a, b, /, *more)
 --
 
 sqrt(a*a + b*b) without overflow; its derivative at the origin is zero.
@@ -1070,11 +1121,13 @@ The larger leg is divided out, so that squares do not overflow. By convention, a
 0, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
+    *more: Further coordinates: the result is the square root of the sum of all squares.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1098,10 +1151,11 @@ The operation and its local derivatives::
     dy/da = cos(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1127,10 +1181,11 @@ The operation and its local derivatives::
     dy/da = -sin(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1156,10 +1211,11 @@ The operation and its local derivatives::
     dy/da = 1 + y * y
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1187,10 +1243,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) > 1 (the arc sine of a number outside [-1, 1]);
@@ -1218,10 +1275,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) > 1 (the arc sine of a number outside [-1, 1]);
@@ -1249,10 +1307,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) > 1 (the arc cosine of a number outside [-1, 1]);
@@ -1280,10 +1339,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) > 1 (the arc cosine of a number outside [-1, 1]);
@@ -1309,10 +1369,11 @@ The operation and its local derivatives::
     dy/da = 1 / (1 + a * a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1336,10 +1397,11 @@ The operation and its local derivatives::
     dy/da = 1 / (1 + a * a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1364,11 +1426,12 @@ The operation and its local derivatives::
     dy/db = -a / hypot(a, b) / hypot(a, b)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1393,11 +1456,12 @@ The operation and its local derivatives::
     dy/db = -a / hypot(a, b) / hypot(a, b)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1421,10 +1485,11 @@ The operation and its local derivatives::
     dy/da = RADIAN
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1448,10 +1513,11 @@ The operation and its local derivatives::
     dy/da = RADIAN
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1475,10 +1541,11 @@ The operation and its local derivatives::
     dy/da = DEGREE
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1502,10 +1569,11 @@ The operation and its local derivatives::
     dy/da = DEGREE
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1529,10 +1597,11 @@ The operation and its local derivatives::
     dy/da = cosh(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -1558,10 +1627,11 @@ The operation and its local derivatives::
     dy/da = sinh(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -1589,10 +1659,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1616,10 +1687,11 @@ The operation and its local derivatives::
     dy/da = 1 / hypot(1, a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1643,10 +1715,11 @@ The operation and its local derivatives::
     dy/da = 1 / hypot(1, a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1672,10 +1745,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a < 1 (the inverse hyperbolic cosine of a number below 1);
@@ -1703,10 +1777,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a < 1 (the inverse hyperbolic cosine of a number below 1);
@@ -1734,10 +1809,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) >= 1 (the inverse hyperbolic tangent of a number outside (-1, 1));
@@ -1765,10 +1841,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where abs(a) >= 1 (the inverse hyperbolic tangent of a number outside (-1, 1));
@@ -1798,10 +1875,11 @@ Computed without overflow for either sign of a. ``select(condition, x, y)`` is x
 holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1829,10 +1907,11 @@ Computed without overflow for either sign of a. ``select(condition, x, y)`` is x
 holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1859,10 +1938,11 @@ A smooth relu. Computed without overflow for either sign of a. ``select(conditio
 where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1890,10 +1970,11 @@ The rectified linear unit (Nair & Hinton 2010). Of the subgradients at 0, which 
 holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1921,10 +2002,11 @@ The sigmoid linear unit (Hendrycks & Gimpel 2016; Elfwing et al. 2018), also cal
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1952,10 +2034,11 @@ The Gaussian error linear unit (Hendrycks & Gimpel 2016), exact and not the tanh
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -1981,10 +2064,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2010,10 +2094,11 @@ The operation and its local derivatives::
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2037,10 +2122,11 @@ The operation and its local derivatives::
     dy/da = digamma(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
@@ -2068,10 +2154,11 @@ The operation and its local derivatives::
     dy/da = digamma(a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
@@ -2088,6 +2175,42 @@ Example:
     >>> rg.math.gammaln(a).backward()
     >>> round(a.grad, 6)
     -1.96351)doc"},
+{"gamma", R"doc(gamma(a, /)
+--
+
+Gamma function: (a - 1)! for a whole number above 0.
+
+The operation and its local derivatives::
+
+    y = gamma(a)
+    dy/da = select(a == 0, -y * y, y * digamma(a))
+
+``lgamma`` is the logarithm of its absolute value, which does not overflow. ``select(condition, x,
+y)`` is x where the condition holds and y elsewhere.
+
+Args:
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+
+Returns:
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
+
+Raises:
+    DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
+        ``errstate(divide="ignore")`` gives an infinity or NaN instead. Where a == -inf (the gamma
+        function has no limit at minus infinity); ``errstate(invalid="ignore")`` gives NaN instead.
+    NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
+        float); ``errstate(over="ignore")`` gives an infinity instead.
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> rg.math.gamma(5.0)
+    24.0
+    >>> a = rg.Value(5.0)
+    >>> rg.math.gamma(a).backward()
+    >>> round(a.grad, 6)
+    36.146824)doc"},
 {"digamma", R"doc(digamma(a, /)
 --
 
@@ -2099,10 +2222,11 @@ The operation and its local derivatives::
     dy/da = polygamma(1, a)
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2128,10 +2252,11 @@ The operation and its local derivatives::
 Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2157,10 +2282,11 @@ The operation and its local derivatives::
 Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2186,10 +2312,11 @@ The operation and its local derivatives::
 Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2202,6 +2329,39 @@ Example:
     >>> rg.math.fabs(a).backward()
     >>> a.grad
     -1.0)doc"},
+{"copysign", R"doc(copysign(a, b, /)
+--
+
+The magnitude of a with the sign of b; its derivative at a = 0 is zero.
+
+The operation and its local derivatives::
+
+    y = copysign(a, b)
+    dy/da = sign(a) * copysign(1, b)
+    dy/db = 0
+
+The sign of a zero b counts: ``copysign(3.0, -0.0)`` is -3.0. By convention, at a = 0, b = 1: y = 0,
+dy/da = 0, dy/db = 0.
+
+Args:
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
+
+Returns:
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
+
+Raises:
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> rg.math.copysign(-1.5, 2.0)
+    1.5
+    >>> a, b = rg.Value(-1.5), rg.Value(2.0)
+    >>> rg.math.copysign(a, b).backward()
+    >>> a.grad, b.grad
+    (-1.0, 0.0))doc"},
 {"sign", R"doc(sign(a, /)
 --
 
@@ -2216,10 +2376,11 @@ By convention, at a = 0: y = 0, dy/da = 0. ``select(condition, x, y)`` is x wher
 holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2243,10 +2404,11 @@ The operation and its local derivatives::
     dy/da = 0
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(a) == inf (the floor of an infinity); ``errstate(over="ignore")``
@@ -2274,10 +2436,11 @@ The operation and its local derivatives::
     dy/da = 0
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(a) == inf (the ceiling of an infinity);
@@ -2305,10 +2468,11 @@ The operation and its local derivatives::
     dy/da = 0
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     NumberTooLargeError: Where abs(a) == inf (the whole part of an infinity);
@@ -2336,10 +2500,11 @@ The operation and its local derivatives::
     dy/da = 0
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2368,11 +2533,12 @@ convention, at a = 1, b = 1: y = 1, dy/da = 0.5, dy/db = 0.5. ``select(condition
 the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2401,11 +2567,12 @@ convention, at a = 1, b = 1: y = 1, dy/da = 0.5, dy/db = 0.5. ``select(condition
 the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2434,12 +2601,13 @@ Both b and c have been computed already when it chooses; the one not chosen gets
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
-    c: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
+    c: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -2468,12 +2636,13 @@ Both b and c have been computed already when it chooses; the one not chosen gets
 ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
-    a: A Value or a real number (int, float, NumPy scalar).
-    b: A Value or a real number (int, float, NumPy scalar).
-    c: A Value or a real number (int, float, NumPy scalar).
+    a: A Value or a real number (int, float, NumPy scalar), or an array.
+    b: A Value or a real number (int, float, NumPy scalar), or an array.
+    c: A Value or a real number (int, float, NumPy scalar), or an array.
 
 Returns:
-    A Value, which is one new node, when an operand is a Value; a float otherwise.
+    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+    with one of these for each element.
 
 Raises:
     TypeError: An operand is neither a Value nor a real number.
@@ -3071,7 +3240,8 @@ The operation and its local derivatives::
 
     y = pow(a, b)
     dy/da = zero_product(b, pow(a, b - 1))
-    dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+    dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+        * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
 By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
 the condition holds and y elsewhere.
@@ -3112,7 +3282,8 @@ The operation and its local derivatives::
 
     y = pow(a, b)
     dy/da = zero_product(b, pow(a, b - 1))
-    dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+    dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+        * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
 By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
 the condition holds and y elsewhere.
@@ -3172,41 +3343,6 @@ Example:
     >>> import retrograd as rg
     >>> a, b = rg.Value(7.5), rg.Value(2.0)
     >>> y = a.mod(b)
-    >>> y.backward()
-    >>> y.data
-    1.5
-    >>> a.grad, b.grad
-    (1.0, -3.0))doc"},
-{"remainder", R"doc(remainder($self, b, /)
---
-
-Remainder with the sign of b, as Python's %.
-
-The same as ``retrograd.math.remainder``, with this Value as a.
-
-The operation and its local derivatives::
-
-    y = mod(a, b)
-    dy/da = 1
-    dy/db = -floordiv(a, b)
-
-As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
-
-Args:
-    b: A Value or a real number (int, float, NumPy scalar).
-
-Returns:
-    A Value: one new node.
-
-Raises:
-    DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
-        infinity or NaN instead.
-    TypeError: An operand is neither a Value nor a real number.
-
-Example:
-    >>> import retrograd as rg
-    >>> a, b = rg.Value(7.5), rg.Value(2.0)
-    >>> y = a.remainder(b)
     >>> y.backward()
     >>> y.data
     1.5
@@ -3293,7 +3429,9 @@ The operation and its local derivatives::
 
     y = fmod(a, b)
     dy/da = 1
-    dy/db = -trunc(a / b)
+    dy/db = select(y == y, -rint(a / b - y / b), -trunc(a / b))
+
+``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
 Args:
     b: A Value or a real number (int, float, NumPy scalar).
@@ -3315,6 +3453,43 @@ Example:
     -1.5
     >>> a.grad, b.grad
     (1.0, 3.0))doc"},
+{"remainder", R"doc(remainder($self, b, /)
+--
+
+Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.
+
+The same as ``retrograd.math.remainder``, with this Value as a.
+
+The operation and its local derivatives::
+
+    y = remainder(a, b)
+    dy/da = 1
+    dy/db = select(y == y, -rint(a / b - y / b), -rint(a / b))
+
+As ``math.remainder``: a minus the nearest multiple of b, the even multiple at a tie, so that the
+result is at most half of b. ``mod`` and ``%`` have the sign of b, ``fmod`` that of a.
+``select(condition, x, y)`` is x where the condition holds and y elsewhere.
+
+Args:
+    b: A Value or a real number (int, float, NumPy scalar).
+
+Returns:
+    A Value: one new node.
+
+Raises:
+    DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
+        ``errstate(invalid="ignore")`` gives NaN instead.
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> a, b = rg.Value(7.0), rg.Value(4.0)
+    >>> y = a.remainder(b)
+    >>> y.backward()
+    >>> y.data
+    -1.0
+    >>> a.grad, b.grad
+    (1.0, -2.0))doc"},
 {"square", R"doc(square($self, /)
 --
 
@@ -4675,6 +4850,41 @@ Example:
     0.572365
     >>> round(a.grad, 6)
     -1.96351)doc"},
+{"gamma", R"doc(gamma($self, /)
+--
+
+Gamma function: (a - 1)! for a whole number above 0.
+
+The same as ``retrograd.math.gamma``, with this Value as a.
+
+The operation and its local derivatives::
+
+    y = gamma(a)
+    dy/da = select(a == 0, -y * y, y * digamma(a))
+
+``lgamma`` is the logarithm of its absolute value, which does not overflow. ``select(condition, x,
+y)`` is x where the condition holds and y elsewhere.
+
+Returns:
+    A Value: one new node.
+
+Raises:
+    DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
+        ``errstate(divide="ignore")`` gives an infinity or NaN instead. Where a == -inf (the gamma
+        function has no limit at minus infinity); ``errstate(invalid="ignore")`` gives NaN instead.
+    NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
+        float); ``errstate(over="ignore")`` gives an infinity instead.
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> a = rg.Value(5.0)
+    >>> y = a.gamma()
+    >>> y.backward()
+    >>> y.data
+    24.0
+    >>> round(a.grad, 6)
+    36.146824)doc"},
 {"digamma", R"doc(digamma($self, /)
 --
 
@@ -4789,6 +4999,40 @@ Example:
     1.5
     >>> a.grad
     -1.0)doc"},
+{"copysign", R"doc(copysign($self, b, /)
+--
+
+The magnitude of a with the sign of b; its derivative at a = 0 is zero.
+
+The same as ``retrograd.math.copysign``, with this Value as a.
+
+The operation and its local derivatives::
+
+    y = copysign(a, b)
+    dy/da = sign(a) * copysign(1, b)
+    dy/db = 0
+
+The sign of a zero b counts: ``copysign(3.0, -0.0)`` is -3.0. By convention, at a = 0, b = 1: y = 0,
+dy/da = 0, dy/db = 0.
+
+Args:
+    b: A Value or a real number (int, float, NumPy scalar).
+
+Returns:
+    A Value: one new node.
+
+Raises:
+    TypeError: An operand is neither a Value nor a real number.
+
+Example:
+    >>> import retrograd as rg
+    >>> a, b = rg.Value(-1.5), rg.Value(2.0)
+    >>> y = a.copysign(b)
+    >>> y.backward()
+    >>> y.data
+    1.5
+    >>> a.grad, b.grad
+    (-1.0, 0.0))doc"},
 {"sign", R"doc(sign($self, /)
 --
 

@@ -155,13 +155,28 @@ bool wrong_count(const char* name, Py_ssize_t expected, Py_ssize_t got) {
   return true;
 }
 
+// Calls the function of a module in Python with a row's name and operands.
+PyObject* call_python(const char* module, const char* function, const char* name, PyObject* const* arguments,
+                      Py_ssize_t count) {
+  Ref operands(PyTuple_New(count));
+  if (!operands) return nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(operands.get(), i, Py_NewRef(arguments[i]));
+  Ref found(PyImport_ImportModule(module));
+  return found ? PyObject_CallMethod(found.get(), function, "sO", name, operands.get()) : nullptr;
+}
+
+// A row on operands that are not all numbers: on each element of NumPy arrays; for anything else it raises.
+PyObject* on_elements(const char* name, PyObject* const* arguments, Py_ssize_t count) {
+  return call_python("retrograd.engine.elementwise", "on_elements", name, arguments, count);
+}
+
 // An op called as a function: returns a Value if an operand is one, else a float.
 template <class R>
 PyObject* call_unary(PyObject* x, const char* name) {
   if (is_value(x)) return on_value<R>(as_value(x));
   if (PyObject* result; traced_call("call", name, &x, 1, &result)) return result;
   double a;
-  if (!need_number(x, &a, name)) return nullptr;
+  if (int known = find_number(x, &a, name); known <= 0) return known < 0 ? nullptr : on_elements(name, &x, 1);
   double y = R::call(a);
   if (int violation = R::domain(a, y)) {
     if (refused(R::row, violation, &a, 1)) return nullptr;
@@ -178,11 +193,13 @@ PyObject* call_binary(PyObject* x, PyObject* y, const char* name) {
     if (result != Py_NotImplemented) return result;
     Py_DECREF(result);
     if (traced_call("call", name, both, 2, &result)) return result;
-    need_number(is_value(x) ? y : x, &a, name);
-    return nullptr;
+    int known = find_number(is_value(x) ? y : x, &a, name);
+    return known < 0 ? nullptr : on_elements(name, both, 2);
   }
   if (PyObject* result; traced_call("call", name, both, 2, &result)) return result;
-  if (!need_number(x, &a, name) || !need_number(y, &b, name)) return nullptr;
+  int known = find_number(x, &a, name);
+  if (known > 0) known = find_number(y, &b, name);
+  if (known <= 0) return known < 0 ? nullptr : on_elements(name, both, 2);
   double data = R::call(a, b);
   if (outside<R>(a, b, data)) return nullptr;
   return PyFloat_FromDouble(data);
@@ -196,8 +213,8 @@ PyObject* call_ternary(PyObject* const* arguments, const char* name) {
   for (int i = 0; i < 3; ++i) {
     if (is_value(arguments[i])) {
       any = true;
-    } else if (!need_number(arguments[i], &numbers[i], name)) {
-      return nullptr;
+    } else if (int known = find_number(arguments[i], &numbers[i], name); known <= 0) {
+      return known < 0 ? nullptr : on_elements(name, arguments, 3);
     }
   }
   if (!any) return PyFloat_FromDouble(R::call(numbers[0], numbers[1], numbers[2]));
@@ -234,6 +251,25 @@ PyObject* slot_power(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return on_two<Rule_pow>(x, y);
 }
+PyObject* slot_divmod(PyObject* x, PyObject* y) {
+  Ref quotient(on_two<Rule_floordiv>(x, y));
+  if (!quotient || quotient.get() == Py_NotImplemented) return quotient.release();
+  Ref remainder(on_two<Rule_mod>(x, y));
+  return remainder ? PyTuple_Pack(2, quotient.get(), remainder.get()) : nullptr;
+}
+// round(v) is a node; round(v, digits) is a new leaf, since no row rounds to decimals.
+PyObject* method_round(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  if (count > 1) {
+    PyErr_Format(PyExc_TypeError, "round() takes a Value and a number of digits, and %zd arguments were given.",
+                 count + 1);
+    return nullptr;
+  }
+  if (count == 0 || arguments[0] == Py_None) return on_value<Rule_round>(as_value(self));
+  Ref data(PyObject_GetAttrString(self, "data"));
+  Ref rounded(data ? PyObject_CallMethod(data.get(), "__round__", "O", arguments[0]) : nullptr);
+  return rounded ? PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(value_type), rounded.get(), nullptr)
+                 : nullptr;
+}
 PyObject* itself(PyObject* self, PyObject*) { return Py_NewRef(self); }
 PyObject* slot_positive(PyObject* self) { return Py_NewRef(self); }
 
@@ -256,8 +292,22 @@ template <class R>
 PyObject* function_unary(PyObject*, PyObject* x) {
   return call_unary<R>(x, kRows[R::row].name);
 }
+// log(x, base), as in Python's math.
+PyObject* function_log(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count == 1 || (count == 2 && arguments[1] == Py_None)) return call_unary<Rule_log>(arguments[0], "log");
+  if (count != 2) {
+    PyErr_Format(PyExc_TypeError, "log() takes a number and a base, and %zd operands were given.", count);
+    return nullptr;
+  }
+  Ref of_number(call_unary<Rule_log>(arguments[0], "log"));
+  Ref of_base(of_number ? call_unary<Rule_log>(arguments[1], "log") : nullptr);
+  return of_base ? PyNumber_TrueDivide(of_number.get(), of_base.get()) : nullptr;
+}
 template <class R>
 PyObject* function_binary(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (R::row == ROW_hypot && count != 2) {
+    return call_python("retrograd.engine.norm", "of_any_number", "hypot", arguments, count);
+  }
   if (wrong_count(kRows[R::row].name, 2, count)) return nullptr;
   return call_binary<R>(arguments[0], arguments[1], kRows[R::row].name);
 }
@@ -334,8 +384,16 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace
 
+namespace {
+template <class R>
+PyMethodDef unary_function(const char* name, const char* text) {
+  if constexpr (R::row == ROW_log) return {name, fast(function_log), METH_FASTCALL, text};
+  return {name, function_unary<R>, METH_O, text};
+}
+}  // namespace
+
 PyMethodDef operator_functions[] = {
-#define RG_NAME1(name, row) {#name, function_unary<Rule_##row>, METH_O, docs::function(#name)},
+#define RG_NAME1(name, row) unary_function<Rule_##row>(#name, docs::function(#name)),
 #define RG_NAME2(name, row) {#name, fast(function_binary<Rule_##row>), METH_FASTCALL, docs::function(#name)},
 #define RG_NAME3(name, row) {#name, fast(function_ternary<Rule_##row>), METH_FASTCALL, docs::function(#name)},
 #include "ops/ops.inc"
@@ -350,8 +408,8 @@ PyMethodDef record_methods[] = {
     {"__floor__", method_unary<Rule_floor>, METH_NOARGS, docs::value("__floor__")},
     {"__ceil__", method_unary<Rule_ceil>, METH_NOARGS, docs::value("__ceil__")},
     {"__trunc__", method_unary<Rule_trunc>, METH_NOARGS, docs::value("__trunc__")},
+    {"__round__", fast(method_round), METH_FASTCALL, docs::value("__round__")},
     {"conjugate", itself, METH_NOARGS, docs::value("conjugate")},
-    {"item", itself, METH_NOARGS, docs::value("item")},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -362,6 +420,7 @@ PyType_Slot record_slots[] = {
     {Py_nb_true_divide, slot(slot_binary<Rule_div>)},
     {Py_nb_remainder, slot(slot_binary<Rule_mod>)},
     {Py_nb_floor_divide, slot(slot_binary<Rule_floordiv>)},
+    {Py_nb_divmod, slot(slot_divmod)},
     {Py_nb_power, slot(slot_power)},
     {Py_nb_negative, slot(slot_unary<Rule_neg>)},
     {Py_nb_absolute, slot(slot_unary<Rule_abs>)},

@@ -2,6 +2,8 @@
 //
 // Operands are older than results, so in reverse order of creation every node's gradient is complete before the node
 // passes it on. No sorting and no recursion is needed.
+#include "tape/sweep.hpp"
+
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -41,8 +43,8 @@ struct SweepSink {
 Tape* lock_owner = nullptr;
 int lock_depth = 0;
 
-// Takes the lock; waits while another thread holds it. False, with the exception set, if a signal handler raises
-// meanwhile.
+}  // namespace
+
 bool lock_backward() {
   Tape* tape = this_tape();
   if (!tape) return false;
@@ -61,56 +63,7 @@ void unlock_backward() {
   if (--lock_depth == 0) lock_owner = nullptr;
 }
 
-// Holds the backward lock in a scope.
-class BackwardLock {
- public:
-  BackwardLock() : taken_(lock_backward()) {}
-  BackwardLock(const BackwardLock&) = delete;
-  BackwardLock& operator=(const BackwardLock&) = delete;
-  ~BackwardLock() {
-    if (taken_) unlock_backward();
-  }
-  explicit operator bool() const { return taken_; }
-
- private:
-  const bool taken_;
-};
-
-// Saves gradients during a pass without side effects, and restores them at the end.
-class IsolatedGradients {
- public:
-  // Saves a gradient and sets it to zero.
-  void save(Value* value) {
-    gradients_.emplace_back(value, value->grad);
-    value->grad = 0.0;
-  }
-  // The same for what the pass reaches, once each.
-  void reach(Value* value) {
-    double before = value->grad;
-    if (value->code == LEAF) {
-      if (value->mark == kSaved) return;
-      gradients_.emplace_back(value, before);
-      value->mark = kSaved;
-      value->grad = 0.0;
-    } else if (mark_any(value)) {
-      gradients_.emplace_back(value, before);
-      value->grad = 0.0;
-    }
-  }
-  void unmark_leaves() {
-    for (auto& [value, before] : gradients_) {
-      if (value->code == LEAF) value->mark = 1;
-    }
-  }
-  ~IsolatedGradients() {
-    unmark_leaves();
-    for (auto entry = gradients_.rbegin(); entry != gradients_.rend(); ++entry) entry->first->grad = entry->second;
-  }
-
- private:
-  static constexpr uint8_t kSaved = 2;  // the mark of a saved leaf
-  std::vector<std::pair<Value*, double>> gradients_;
-};
+namespace {
 
 // The sink of a sweep without side effects: see IsolatedGradients.
 struct IsolatedSink {
@@ -169,18 +122,23 @@ bool check_node(Value* node) {
   return !changed;
 }
 
-// The same for everything that root depends on, before a pass changes any gradient.
+}  // namespace
+
 bool check_graph(Value* root) {
-  if (nothing_changed(this_tape())) return true;
+  if (root->code == LEAF || nothing_changed(this_tape())) return true;
   return uninterrupted([&](Interrupt& interrupt) {
     Value* stale = nullptr;
-    mark_any(root);
-    bool whole = walk(root, interrupt, [&](Value* place) {
-      Value* node = node_at(place);
-      each_older_operand(node, place, mark_any);
-      if (changed_at(node)) stale = node;
-      return !stale;
-    });
+    size_t pending = mark_any(root);
+    const bool whole = walk_until(
+        root, interrupt,
+        [&](Value* place) {
+          Value* node = node_at(place);
+          --pending;
+          each_older_operand(node, place, [&](Value* operand) { pending += mark_any(operand); });
+          if (changed_at(node)) stale = node;
+          return !stale;
+        },
+        [&] { return pending == 0; });
     if (stale) return check_node(stale);  // raising runs Python code: after the walk, when no mark is left
     return whole;
   });
@@ -188,7 +146,6 @@ bool check_graph(Value* root) {
 
 // --- derivatives written by users -----------------------------------------------------------------------------
 
-// Whether a node's derivative is Python code instead of a rule of the table.
 bool has_python_rule(Value* node) {
   if (node->code == USER) {
     const Extra* extra = node->extra;
@@ -196,6 +153,8 @@ bool has_python_rule(Value* node) {
   }
   return node->flags & HAS_EXTRA && find_extra(node)->backward;
 }
+
+namespace {
 
 // The user's function for a node: the one assigned to `_backward`, or the method of a subclass.
 Ref python_rule(Value* node) {
@@ -321,13 +280,14 @@ bool sweep(Value* root, double seed, Interrupt& interrupt, MakeSink make_sink) {
   });
 }
 
+}  // namespace
+
 bool need_value(PyObject* object, const char* where) {
   if (is_value(object)) return true;
   raise_from("not_a_value", "(Os)", object, where);
   return false;
 }
 
-// Whether this thread may run a backward pass from `root`.
 bool may_walk(Value* root) {
   Tape* tape = this_tape();
   if (!tape || !flush_parameters()) return false;
@@ -335,6 +295,8 @@ bool may_walk(Value* root) {
   raise_from("foreign_thread", "()");
   return false;
 }
+
+namespace {
 
 // In chunks: half a million nodes, which take milliseconds.
 constexpr uint64_t kLongPass = 2000;
@@ -378,7 +340,8 @@ bool run_backward(Value* root, double seed) {
   });
 }
 
-// A pass without side effects, on a checked graph: `saved` undoes it.
+}  // namespace
+
 bool run_pure(Value* root, double seed, IsolatedGradients& saved, Interrupt& interrupt) {
   reserve_scratch(this_tape());
   seed += 0.0;
@@ -395,6 +358,8 @@ bool run_pure(Value* root, double seed, IsolatedGradients& saved, Interrupt& int
   }
   return sweep(root, seed, interrupt, [&](double gradient) { return IsolatedSink{gradient, gradient == 0.0, &saved}; });
 }
+
+namespace {
 
 // --- functions of the module ----------------------------------------------------------------------------------
 
@@ -433,7 +398,7 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   if (!result) return nullptr;
   BackwardLock lock;
   if (!lock) return nullptr;
-  if (as_value(object)->code != LEAF && !check_graph(as_value(object))) return nullptr;
+  if (!check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
     IsolatedGradients saved;
     // Inputs that the pass does not reach have gradient zero.

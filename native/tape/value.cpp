@@ -58,13 +58,16 @@ int read_number(PyObject* object, double* number) {
   return -1;
 }
 
-bool need_number(PyObject* object, double* number, const char* where) {
+int find_number(PyObject* object, double* number, const char* where) {
   int known = read_operand(object, number);
-  if (known == 0 && tracing()) {
-    Ref answer(ask_tracer("number_of", object, "(s)", where));
-    if (!answer) return false;
-    if (answer.get() != Py_NotImplemented) known = read_operand(answer.get(), number);
-  }
+  if (known != 0 || !tracing()) return known;
+  Ref answer(ask_tracer("number_of", object, "(s)", where));
+  if (!answer) return -1;
+  return answer.get() == Py_NotImplemented ? 0 : read_operand(answer.get(), number);
+}
+
+bool need_number(PyObject* object, double* number, const char* where) {
+  int known = find_number(object, number, where);
   if (known == 0) raise_from("not_a_number", "(Os)", object, where);
   return known > 0;
 }

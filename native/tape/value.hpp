@@ -76,6 +76,8 @@ inline bool flush_parameters() { return dirty_buffers == 0 || flush_all(); }
 void forget_leaf(Value* leaf);  // a leaf that is in a buffer
 
 inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
+// The same for one NaN and another: their signs are the processor's affair.
+inline bool same_number(double x, double y) { return same_bits(x, y) || (x != x && y != y); }
 
 // Assigns `.data` and remembers the old number for nodes that used it. One scope may change many values, as long as
 // nothing is recorded meanwhile.
@@ -84,7 +86,7 @@ class ChangeScope {
   ChangeScope();
   // False with MemoryError set.
   bool change(Value* value, double data) {
-    if (same_bits(value->data, data)) return true;
+    if (same_number(value->data, data)) return true;
     if ((!nobody_ || value->code != LEAF || value->extra) && !remember(value)) return false;
     if (value->code == LEAF) value->stamp = position_;
     value->flags = static_cast<uint8_t>((value->flags | CHANGED) & ~FRESH);
@@ -113,7 +115,7 @@ inline bool is_foreign(const Value* value, const Tape* tape) {
 inline bool unchanged_since(const Value* operand, uint64_t position) {
   if (!(operand->flags & CHANGED)) return true;
   if (operand->code == LEAF && operand->stamp <= position) return true;
-  return same_bits(operand->data, data_used_at(operand, position));
+  return same_number(operand->data, data_used_at(operand, position));
 }
 
 // Turns the operand that is a plain number into a constant Value, permanently.
@@ -158,6 +160,8 @@ int is_number(PyObject* object);
 // 1 and the number; 0 when `object` is no real number; -1 with an exception set.
 int read_number(PyObject* object, double* number);
 // A number or an exception that names `where`.
+// Reads a number, or the number of this run in a trace: 1, 0 for anything else, -1 with an exception.
+int find_number(PyObject* object, double* number, const char* where);
 bool need_number(PyObject* object, double* number, const char* where);
 
 bool add_value_type(PyObject* module);
@@ -175,6 +179,7 @@ PyObject* value_reduce(PyObject* self, PyObject* unused);
 // The module's functions.
 extern PyMethodDef record_functions[];
 extern PyMethodDef sum_functions[];
+extern PyMethodDef sparse_functions[];
 extern PyMethodDef sweep_functions[];
 extern PyMethodDef tracer_functions[];
 extern PyMethodDef nary_functions[];

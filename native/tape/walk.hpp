@@ -57,9 +57,10 @@ class Interrupt {
 };
 
 // Calls visit(node) for each marked node from the youngest to the oldest, unmarking it first; `visit` marks
-// further, older ones. Stops, with every mark cleared, when `visit` returns false or the user interrupts.
-template <class Visit>
-bool walk(Value* root, Interrupt& interrupt, Visit&& visit) {
+// further, older ones. Stops, with every mark cleared, when `visit` returns false or the user interrupts. Asks done()
+// after each visit, and goes no further once no node is marked.
+template <class Visit, class Done>
+bool walk_until(Value* root, Interrupt& interrupt, Visit&& visit, Done&& done) {
   Value* start = root->code == USER ? root->slot : root;
   bool going = true;
   for (Chunk* chunk = chunk_of(start); chunk; chunk = chunk->older) {
@@ -78,10 +79,20 @@ bool walk(Value* root, Interrupt& interrupt, Visit&& visit) {
         going = false;
         PyErr_NoMemory();
       }
+      if (done()) {
+        chunk->marked = 0;
+        return going;
+      }
     }
     chunk->marked = 0;
   }
   return going;
+}
+
+// The same down to the oldest node of the tape.
+template <class Visit>
+bool walk(Value* root, Interrupt& interrupt, Visit&& visit) {
+  return walk_until(root, interrupt, visit, [] { return false; });
 }
 
 // Repeats `attempt` after interrupts whose handler returns. False if it fails for another reason.

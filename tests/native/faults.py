@@ -27,9 +27,9 @@ from retrograd.engine import Value
 _arm = ctypes.CDLL(None).faults_arm
 _arm.argtypes = [ctypes.c_long]
 _arm.restype = ctypes.c_long
-MOST = 8000
+MOST = 20_000
 #: Every so many allocations one fails: all of them in make accuracy.
-STRIDE = 1 if os.environ.get("RETROGRAD_ALL") else 3
+STRIDE = 1 if os.environ.get("RETROGRAD_ALL") else 9
 
 x, w, b = Value(0.5, label="x"), Value(-1.5, label="w"), Value(2.0)
 LEAVES = [x, w, b]
@@ -165,11 +165,11 @@ def rounded(numbers: Any) -> Any:
     return f"{numbers:.10g}"
 
 
-def compiled(exact: bool, pure: bool = True) -> Callable[[], Any]:
+def compiled(exact: bool) -> Callable[[], Any]:
     """A function compiled anew, and called in every way."""
 
     def work() -> list[Any]:
-        function = rg.compile(loss, pure=pure, exact=exact, tier="auto" if exact else "vm")
+        function = rg.compile(loss, exact=exact, tier="auto" if exact else "vm")
         return [rounded([function(*CALLS[0]), function.value_and_grad(*CALLS[1])]), replayed(function)()]
 
     return work
@@ -199,6 +199,9 @@ def looked_at_programs() -> list[object]:
     ``frame.f_back``.)"""
     programs = READY._cache
     READY(*CALLS[0])
+    if not programs.facts():  # calls that failed have made it back off
+        READY.clear()
+        READY(*CALLS[0])
     number = programs.facts()[0]["number"]
     listing = programs.listing(number)
     codes = [instruction["code"] for instruction in listing["instructions"]]
@@ -206,9 +209,8 @@ def looked_at_programs() -> list[object]:
     return [programs.tier(), programs.verify(number), sorted(programs.memory(number, 1)), *sizes, *codes]
 
 
-READY = rg.compile(loss, pure=True, tier="vm")
-EXACTLY = rg.compile(loss, pure=True, exact=True)
-SAFELY = rg.compile(lambda v: sum(p * q for p, q in zip(v, LEAVES, strict=False)) + sum(p * p for p in v))
+READY = rg.compile(loss, tier="vm")
+EXACTLY = rg.compile(loss, exact=True)
 
 
 def trained() -> list[Any]:
@@ -244,11 +246,9 @@ WORKS: dict[str, Callable[[], Any]] = {
     "optimizers": steps,
     "compiling": compiled(exact=False),
     "compiling exactly": compiled(exact=True),
-    "compiled in safe mode": compiled(exact=False, pure=False),
     "a program": replayed(READY),
     "an exact program": replayed(EXACTLY),
     "training a program": trained,
-    "sums of products": lambda: [SAFELY(list(LEAVES)), SAFELY([*LEAVES, x])],
     "looking at programs": looked_at_programs,
     "a long chain": long_chain,
 }  # fmt: skip

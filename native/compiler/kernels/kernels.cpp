@@ -24,14 +24,8 @@ extern const KernelSet kSet;
 
 namespace {
 
-template <class T>
-T* out(const KernelCall& call, int i = 0) {
-  return static_cast<T*>(call.p[i]);
-}
-template <class T>
-const T* in(const KernelCall& call, int i) {
-  return static_cast<const T*>(call.p[i]);
-}
+double* out(const KernelCall& call, int i = 0) { return static_cast<double*>(call.p[i]); }
+const double* in(const KernelCall& call, int i) { return static_cast<const double*>(call.p[i]); }
 const int32_t* list(const KernelCall& call, int i) { return static_cast<const int32_t*>(call.p[i]); }
 
 // Calls body(offsets) for each iteration of the five loops; offsets[w] is that of operand w.
@@ -102,32 +96,32 @@ struct Row3 {
   };
 #include "ops/ops.inc"
 
-template <class T, class R>
+template <class R>
 bool map(const KernelCall& call) {
   bool outside = false;
-  T* d = out<T>(call);
-  const T *a = in<T>(call, 1), *b = in<T>(call, 2), *c = in<T>(call, 3);
+  double* d = out(call);
+  const double *a = in(call, 1), *b = in(call, 2), *c = in(call, 3);
   each(call, [&](const int64_t* o) {
     const double x = a[o[1]], z = Row3<R>::arity > 1 ? b[o[2]] : 0.0, w = Row3<R>::arity > 2 ? c[o[3]] : 0.0;
     const double y = Row3<R>::call(x, z, w);
     outside |= Row3<R>::outside(x, z, y);
-    d[o[0]] = static_cast<T>(y);
+    d[o[0]] = y;
   });
   return outside;
 }
 
 // The operands that an op's partials may read: both of two, and the condition of three.
-template <class T, class R>
+template <class R>
 bool map_back(const KernelCall& call) {
-  T* d = out<T>(call);
-  const T *a = in<T>(call, 1), *b = in<T>(call, 2), *y = in<T>(call, 3), *g = in<T>(call, 4);
-  if (!call.accumulate) each(call, [&](const int64_t* o) { d[o[0]] = T{}; });
+  double* d = out(call);
+  const double *a = in(call, 1), *b = in(call, 2), *y = in(call, 3), *g = in(call, 4);
+  if (!call.accumulate) each(call, [&](const int64_t* o) { d[o[0]] = 0.0; });
   each(call, [&](const int64_t* o) {
     const double gradient = g[o[3]];
     if (gradient == 0.0) return;
     const double x = a[o[1]], z = Row3<R>::arity == 2 ? b[o[2]] : 0.0;
     double partial;
-    if (Row3<R>::partial(call.which, x, z, 0.0, y[o[3]], &partial)) d[o[0]] += static_cast<T>(gradient * partial);
+    if (Row3<R>::partial(call.which, x, z, 0.0, y[o[3]], &partial)) d[o[0]] += gradient * partial;
   });
   return false;
 }
@@ -140,26 +134,26 @@ void each_entry(const KernelCall& call, Body body) {
   }
 }
 
-template <class T, class R>
+template <class R>
 bool indexed(const KernelCall& call) {
   bool outside = false;
-  T* d = out<T>(call);
-  const T* base = in<T>(call, 1);
+  double* d = out(call);
+  const double* base = in(call, 1);
   const int32_t *la = list(call, 5), *lb = list(call, 6), *lc = list(call, 7);
   each_entry(call, [&](int64_t i, int64_t result) {
     const double a = base[la[i]], b = Row3<R>::arity > 1 ? base[lb[i]] : 0.0,
                  c = Row3<R>::arity > 2 ? base[lc[i]] : 0.0;
     const double y = Row3<R>::call(a, b, c);
     outside |= Row3<R>::outside(a, b, y);
-    d[result] = static_cast<T>(y);
+    d[result] = y;
   });
   return outside;
 }
 
-template <class T, class R>
+template <class R>
 bool indexed_back(const KernelCall& call) {
-  const T *base = in<T>(call, 1), *values = in<T>(call, 3), *g = in<T>(call, 4);
-  T* gradients = out<T>(call, 2);
+  const double *base = in(call, 1), *values = in(call, 3), *g = in(call, 4);
+  double* gradients = out(call, 2);
   const int32_t* lists[] = {list(call, 5), list(call, 6), list(call, 7)};
   each_entry(call, [&](int64_t i, int64_t result) {
     const double gradient = g[result];
@@ -169,104 +163,83 @@ bool indexed_back(const KernelCall& call) {
     for (int j = 0; j < Row3<R>::arity; ++j) {
       double partial;
       if (!(call.which >> j & 1) || !Row3<R>::partial(j, x[0], x[1], x[2], values[result], &partial)) continue;
-      gradients[lists[j][i]] += static_cast<T>(gradient * partial);
+      gradients[lists[j][i]] += gradient * partial;
     }
   });
   return false;
 }
 
-template <class T>
 bool extreme_back(const KernelCall& call) {
-  T* d = out<T>(call);
-  const T *a = in<T>(call, 1), *y = in<T>(call, 3), *g = in<T>(call, 4);
+  double* d = out(call);
+  const double *a = in(call, 1), *y = in(call, 3), *g = in(call, 4);
   KernelCall outer = call;
   outer.n[4] = 1;
   const int count = call.n[4];
   each(outer, [&](const int64_t* o) {
-    const T best = y[o[3]], gradient = g[o[3]];
+    const double best = y[o[3]], gradient = g[o[3]];
     const bool first = call.row == ROW_FIRST_MAX || call.row == ROW_FIRST_MIN;
     int ties = 0;
     for (int k = 0; k < count; ++k) ties += a[o[1] + int64_t{k} * call.s[1][4]] == best || std::isnan(best);
     for (int k = 0; k < count; ++k) {
-      T& target = d[o[0] + int64_t{k} * call.s[0][4]];
-      if (!call.accumulate) target = T{};
-      if (gradient == T{}) continue;
+      double& target = d[o[0] + int64_t{k} * call.s[0][4]];
+      if (!call.accumulate) target = 0.0;
+      if (gradient == 0.0) continue;
       const bool tied = a[o[1] + int64_t{k} * call.s[1][4]] == best || std::isnan(best);
       if (!tied) continue;
-      target += first ? gradient : gradient / static_cast<T>(ties);
+      target += first ? gradient : gradient / ties;
       if (first) return;
     }
   });
   return false;
 }
 
-template <class T>
 bool scatter(const KernelCall& call) {
-  const T* d = in<T>(call, 0);
-  T* base = out<T>(call, 2);
+  const double* d = in(call, 0);
+  double* base = out(call, 2);
   const int32_t* at = list(call, 5);
   each_entry(call, [&](int64_t i, int64_t result) { base[at[i]] += d[result]; });
   return false;
 }
 
 // SELECT with a list of candidate addresses: p[1] and p[2] are the bases of values and gradients, p[6] the list.
-template <class T, bool back>
+template <bool back>
 bool select_pooled(const KernelCall& call) {
   const auto *indices = list(call, 5), *addresses = list(call, 6);
-  T* d = out<T>(call);
+  double* d = out(call);
   each(call, [&](const int64_t* o) {
     const int32_t address = addresses[o[1] + indices[o[2]]];
     if constexpr (back) {
-      out<T>(call, 2)[address] += d[o[0]];
+      out(call, 2)[address] += d[o[0]];
     } else {
-      d[o[0]] = in<T>(call, 1)[address];
+      d[o[0]] = in(call, 1)[address];
     }
   });
   return false;
 }
 
-template <class T>
 bool fill(const KernelCall& call) {
-  T* d = out<T>(call);
-  each(call, [&](const int64_t* o) { d[o[0]] = static_cast<T>(call.k); });
+  double* d = out(call);
+  each(call, [&](const int64_t* o) { d[o[0]] = call.k; });
   return false;
 }
 
-template <class T>
 bool finite(const KernelCall& call) {
-  const T* d = in<T>(call, 0);
-  if constexpr (sizeof(T) == sizeof(double)) return !best_kernels().all_finite(d, call.n[4]);
-  return !std::all_of(d, d + call.n[4], [](T number) { return std::isfinite(number); });
+  const double* d = in(call, 0);
+  return !best_kernels().all_finite(d, call.n[4]);
 }
 
-template <class T>
 KernelFunction of_row(Kernel kernel, uint16_t row) {
   switch (row) {
-#define RG_CASE(name)                                                \
-  case ROW_##name:                                                   \
-    if (kernel == Kernel::MAP) return map<T, Rule_##name>;           \
-    if (kernel == Kernel::MAP_BACK) return map_back<T, Rule_##name>; \
-    if (kernel == Kernel::INDEXED) return indexed<T, Rule_##name>;   \
-    return indexed_back<T, Rule_##name>;
+#define RG_CASE(name)                                             \
+  case ROW_##name:                                                \
+    if (kernel == Kernel::MAP) return map<Rule_##name>;           \
+    if (kernel == Kernel::MAP_BACK) return map_back<Rule_##name>; \
+    if (kernel == Kernel::INDEXED) return indexed<Rule_##name>;   \
+    return indexed_back<Rule_##name>;
 #define RG_OP1(name, ...) RG_CASE(name)
 #define RG_OP2(name, ...) RG_CASE(name)
 #define RG_OP3(name, ...) RG_CASE(name)
 #include "ops/ops.inc"
-    default: return nullptr;
-  }
-}
-
-template <class T>
-KernelFunction generic(Kernel kernel, uint16_t row) {
-  switch (kernel) {
-    case Kernel::MAP:
-    case Kernel::MAP_BACK:
-    case Kernel::INDEXED:
-    case Kernel::INDEXED_BACK: return of_row<T>(kernel, row);
-    case Kernel::EXTREME_BACK: return extreme_back<T>;
-    case Kernel::SCATTER: return scatter<T>;
-    case Kernel::FILL: return fill<T>;
-    case Kernel::FINITE: return finite<T>;
     default: return nullptr;
   }
 }
@@ -291,13 +264,23 @@ const KernelSet& best_kernels() {
   return set;
 }
 
-KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32) {
-  if (KernelFunction run = set.find(kernel, row, which, float32)) return run;
-  return find_generic(kernel, row, float32);
+KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which) {
+  if (KernelFunction run = set.find(kernel, row, which)) return run;
+  return find_generic(kernel, row);
 }
 
-KernelFunction find_generic(Kernel kernel, uint16_t row, bool float32) {
-  return float32 ? generic<float>(kernel, row) : generic<double>(kernel, row);
+KernelFunction find_generic(Kernel kernel, uint16_t row) {
+  switch (kernel) {
+    case Kernel::MAP:
+    case Kernel::MAP_BACK:
+    case Kernel::INDEXED:
+    case Kernel::INDEXED_BACK: return of_row(kernel, row);
+    case Kernel::EXTREME_BACK: return extreme_back;
+    case Kernel::SCATTER: return scatter;
+    case Kernel::FILL: return fill;
+    case Kernel::FINITE: return finite;
+    default: return nullptr;
+  }
 }
 
 std::vector<int32_t> ragged_rows(const KernelCall& call) {
@@ -319,9 +302,6 @@ std::vector<int32_t> ragged_rows(const KernelCall& call) {
   return begins;
 }
 
-KernelFunction find_pooled_select(bool back, bool float32) {
-  if (float32) return back ? select_pooled<float, true> : select_pooled<float, false>;
-  return back ? select_pooled<double, true> : select_pooled<double, false>;
-}
+KernelFunction find_pooled_select(bool back) { return back ? select_pooled<true> : select_pooled<false>; }
 
 }  // namespace retrograd::compiler

@@ -68,7 +68,7 @@ struct AdamStep {
 // The kernels of one instruction set. A null member means: use the portable one.
 struct KernelSet {
   const char* name;
-  KernelFunction (*find)(Kernel kernel, uint16_t row, uint8_t which, bool float32);
+  KernelFunction (*find)(Kernel kernel, uint16_t row, uint8_t which);
   bool (*all_finite)(const double* numbers, int64_t count);
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
 };
@@ -76,10 +76,10 @@ struct KernelSet {
 // The best set that this processor runs, or the one that RETROGRAD_KERNELS names.
 const KernelSet& best_kernels();
 // A kernel for a call; never null.
-KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which, bool float32);
+KernelFunction find_kernel(const KernelSet& set, Kernel kernel, uint16_t row, uint8_t which);
 // The portable kernel, which computes one number at a time.
-KernelFunction find_generic(Kernel kernel, uint16_t row, bool float32);
-KernelFunction find_pooled_select(bool back, bool float32);
+KernelFunction find_generic(Kernel kernel, uint16_t row);
+KernelFunction find_pooled_select(bool back);
 // Where each row begins, if an INDEXED call of two operands (or its backward pass) works on ragged rows: contiguous
 // numbers in rows of different lengths, with one contiguous number for each row. The end of the last row follows,
 // repeated until the number of rows is divisible by eight. Empty for other calls, and for long rows.

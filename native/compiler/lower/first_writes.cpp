@@ -150,7 +150,8 @@ bool FirstWrites::first_and_once(const LoweredCall& lowered) {
 }
 
 void FirstWrites::reset(uint32_t region) {
-  const auto begin = static_cast<std::ptrdiff_t>(lowered_.base[region]), length = length_of(region);
+  const auto begin = static_cast<std::ptrdiff_t>(lowered_.base[region]);
+  const Address length = length_of(region);
   std::fill_n(written_.begin() + begin, length, false);
   std::fill_n(added_.begin() + begin, length, false);
 }

@@ -1,6 +1,8 @@
 #include "compiler/run/interpreter.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "tape/record.hpp"
 
@@ -114,16 +116,54 @@ bool Interpreter::nary(size_t node) {
   }
 }
 
-Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
+void Interpreter::read_parameters() {
   for (const auto& buffer : buffers_) buffer->take_ownership();
-  double* v = values_.data();
   for (size_t i = 0; i < leaves_.locations.size(); ++i) {
     const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) v[i] = buffers_[place.buffer]->data()[place.offset];
+    if (place.kind == RegionKind::PARAMETER) values_[i] = buffers_[place.buffer]->data()[place.offset];
   }
+}
+
+Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
+  read_parameters();
+  // What the code multiplies by zero it leaves out: an infinity that the result shows may be a NaN of the engine's.
+  by_code_ = code_.forward && code_.forward(0.0) == 0 && std::isfinite(*code_.roots[0]);
+  if (by_code_) {
+    const bool held = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
+      return guard.holds([&](size_t which) { return root(which); });
+    });
+    return held ? Outcome::DONE : Outcome::GUARD;
+  }
+  if (schedule_.empty() && !guards.empty()) schedule(guards);
+  bool raises = false;
+  size_t done = 0;
+  for (const auto& [after, number] : schedule_) {
+    raises |= run(done, after, strict);
+    done = std::max(done, after);
+    if (!guards[number].holds([&](size_t which) { return root(which); })) return Outcome::GUARD;
+  }
+  raises |= run(done, graph_.size(), strict);
+  return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
+}
+
+// Finds out how early each guard can be checked.
+void Interpreter::schedule(std::span<const Guard> guards) {
+  const auto ready = [&](uint32_t which) {
+    const Id root = graph_.roots[which];
+    return root.is_node() ? size_t{root.index()} + 1 : 0;
+  };
+  for (uint32_t i = 0; i < guards.size(); ++i) {
+    schedule_.emplace_back(std::max(ready(guards[i].left), guards[i].right ? ready(guards[i].right) : 0), i);
+  }
+  std::sort(schedule_.begin(), schedule_.end());
+}
+
+// Computes the nodes from `begin` to `end`. Returns whether an operation was outside its domain.
+bool Interpreter::run(size_t begin, size_t end, bool strict) {
+  double* v = values_.data();
   const bool* raise = this_tape() ? this_tape()->raise : nullptr;
   bool raises = false;
-  for (size_t node = 0; node < graph_.size(); ++node) {
+  for (size_t node = begin; node < end; ++node) {
     const uint32_t* p = operands_.data() + graph_.first[node];
     double& result = v[first_node_ + node];
     switch (graph_.rows[node]) {
@@ -155,10 +195,7 @@ Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
       default: nary(node);
     }
   }
-  for (const Guard& guard : guards) {
-    if (!guard.holds([&](size_t which) { return root(which); })) return Outcome::GUARD;
-  }
-  return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
+  return raises;
 }
 
 // Where the gradient of each operand goes. A selection is no operation of the function's: what the function computes
@@ -243,7 +280,25 @@ void Interpreter::nary_back(size_t node, double gradient, const uint32_t* target
   }
 }
 
+// False where a gradient is not finite: then the engine's rule counts, that a gradient of zero adds nothing, which the
+// code does not follow.
+bool Interpreter::run_code_back(double seed, GradientDestination target) {
+  std::fill_n(adjoints_.begin(), leaves_.locations.size(), 0.0);
+  for (const auto& [at, bytes] : code_.zeroed) std::memset(at, 0, bytes);
+  if (code_.backward(seed) != 0) return false;
+  if (!best_kernels().all_finite(adjoints_.data(), static_cast<int64_t>(leaves_.locations.size()))) return false;
+  for (size_t i = 0; i < leaves_.locations.size() && target == GradientDestination::BUFFERS; ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] += adjoints_[i];
+  }
+  return true;
+}
+
 void Interpreter::backward(double seed, GradientDestination target) {
+  if (by_code_) {
+    if (run_code_back(seed, target)) return;
+    run(0, graph_.size(), false);
+  }
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
   // Contributions are added to the parameter's previous gradient, one after the other, as the engine does.

@@ -9,6 +9,16 @@
 
 namespace retrograd::compiler {
 
+// Machine code for a whole graph, made by LLVM. It keeps the numbers of nodes in memory of its own.
+struct GraphCode {
+  using Function = int32_t (*)(double seed);
+  Function forward = nullptr;  // not zero if an operation was outside its domain
+  Function backward = nullptr;
+  std::vector<const double*> roots;
+  std::vector<std::pair<void*, size_t>> zeroed;  // bytes that are zero before the backward pass
+  size_t bytes = 0;
+};
+
 class Interpreter {
  public:
   // `graph` is the lifted graph, not the expanded one; it and `leaves` must outlive this.
@@ -17,7 +27,7 @@ class Interpreter {
   void set_inputs(bool active, const double* numbers);
   void set_literals(const std::vector<double>& numbers);
   std::vector<int32_t>& indices() { return indices_; }
-  double root(size_t which) const { return values_[roots_[which]]; }
+  double root(size_t which) const { return by_code_ ? *code_.roots[which] : values_[roots_[which]]; }
   void input_gradients(double* gradients) const;
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
@@ -25,10 +35,21 @@ class Interpreter {
   Outcome forward(std::span<const Guard> guards, bool strict);
   void backward(double seed, GradientDestination target);
 
-  size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }
+  // Runs the code from now on. Where it meets an exceptional number, the nodes are interpreted as before.
+  void install(GraphCode code) { code_ = std::move(code); }
+  bool has_code() const { return code_.forward != nullptr; }
+  // The values and adjoints of the leaves, where the code finds them.
+  uintptr_t leaf_values() { return reinterpret_cast<uintptr_t>(values_.data()); }
+  uintptr_t leaf_adjoints() { return reinterpret_cast<uintptr_t>(adjoints_.data()); }
+
+  size_t bytes() const { return 16 * values_.size() + 4 * operands_.size() + code_.bytes; }
 
  private:
   uint32_t flat(Id id) const;
+  void schedule(std::span<const Guard> guards);
+  void read_parameters();
+  bool run(size_t begin, size_t end, bool strict);
+  bool run_code_back(double seed, GradientDestination target);
   bool nary(size_t node);
   uint32_t first_extreme(size_t node) const;
   void nary_back(size_t node, double gradient, const uint32_t* targets);
@@ -43,7 +64,11 @@ class Interpreter {
   std::vector<uint32_t> chosen_, targets_;  // see targets(); empty when nothing is selected
   std::vector<double> values_, adjoints_;
   std::vector<int32_t> indices_;
+  // Each guard by its number, after so many nodes its numbers are there, in ascending order.
+  std::vector<std::pair<size_t, uint32_t>> schedule_;
   std::vector<double> scratch_;
+  GraphCode code_;
+  bool by_code_ = false;  // the last forward pass was the code's
 };
 
 }  // namespace retrograd::compiler

@@ -28,16 +28,14 @@ bool Guard::decides(double a, double b) const {
 }
 
 Machine::Machine(const Program& program, const std::vector<double>& literals,
-                 std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, bool float32,
-                 Workspaces& workspaces)
+                 std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces)
     : program_(program),
       buffers_(std::move(buffers)),
       lowered_(lower(program, capacity)),
-      float32_(float32),
-      direct_(!float32 && !lowered_.addresses_parameters),
+      direct_(!lowered_.addresses_parameters),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
       batch_size_(capacity),
-      bytes_(static_cast<size_t>(lowered_.size) * width()),
+      bytes_(static_cast<size_t>(lowered_.size) * sizeof(double)),
       workspace_(workspaces.of(bytes_)),
       indices_(size_t{index_count_} * capacity),
       use_(size_t{capacity} + 1) {
@@ -93,45 +91,18 @@ void Machine::find_fixed(const std::vector<double>& literals) {
   }
 }
 
-template <class T>
-void Machine::fix() {
-  auto* numbers = reinterpret_cast<T*>(workspace_->values.at());
-  for (const auto& [at, number] : fixed_) numbers[at] = static_cast<T>(number);
-}
-
 void Machine::enter() {
   if (workspace_->owner == this) return;
   workspace_->owner = this;
-  if (float32_) return fix<float>();
-  fix<double>();
+  for (const auto& [at, number] : fixed_) *value_at(at) = number;
 }
 
-double Machine::read(const char* p) const {
-  if (float32_) {
-    float number;
-    std::memcpy(&number, p, sizeof number);
-    return number;
-  }
-  double number;
-  std::memcpy(&number, p, sizeof number);
-  return number;
-}
-
-void Machine::write(char* p, double number) const {
-  if (float32_) {
-    const auto narrow = static_cast<float>(number);
-    std::memcpy(p, &narrow, sizeof narrow);
-  } else {
-    std::memcpy(p, &number, sizeof number);
-  }
-}
-
-char* Machine::locate(Address address, bool gradient, GradientDestination target) const {
+double* Machine::locate(Address address, bool gradient, GradientDestination target) const {
   const uint32_t region = lowered_.region_at(address);
   const Region& of = program_.regions[region];
   if (direct_ && of.kind == RegionKind::PARAMETER && !(gradient && target == GradientDestination::WORKSPACE)) {
     ParameterBuffer& buffer = *buffers_[of.buffer];
-    return reinterpret_cast<char*>((gradient ? buffer.gradients() : buffer.data()) + (address - lowered_.base[region]));
+    return (gradient ? buffer.gradients() : buffer.data()) + (address - lowered_.base[region]);
   }
   return gradient ? gradient_at(address) : value_at(address);
 }
@@ -173,13 +144,13 @@ std::vector<KernelCall> Machine::bind(int pass) {
 void Machine::choose_kernel(KernelCall& call) {
   const KernelSet& set = best_kernels();
   if (call.pooled) {
-    call.run = find_pooled_select(call.kernel == Kernel::SELECT_BACK, float32_);
+    call.run = find_pooled_select(call.kernel == Kernel::SELECT_BACK);
     return;
   }
-  call.run = find_kernel(set, call.kernel, call.row, call.which, float32_);
+  call.run = find_kernel(set, call.kernel, call.row, call.which);
   if (call.kernel != Kernel::INDEXED && call.kernel != Kernel::INDEXED_BACK) return;
   const KernelFunction ragged =
-      set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row, call.which, float32_);
+      set.find(call.kernel == Kernel::INDEXED ? Kernel::RAGGED : Kernel::RAGGED_BACK, call.row, call.which);
   std::vector<int32_t> begins = ragged ? ragged_rows(call) : std::vector<int32_t>{};
   if (begins.empty()) return;
   call.run = ragged;
@@ -190,25 +161,23 @@ void Machine::choose_kernel(KernelCall& call) {
 void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   const size_t i = buffers_.size() + active;  // after the parameters; see reroll
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
-  for (uint32_t k = 0; k < program_.regions[i].length; ++k) write(value_at(base + k), numbers[k]);
+  std::copy_n(numbers, program_.regions[i].length, value_at(base));
 }
 
 double Machine::root(uint32_t member, size_t which) const {
   const Location& place = program_.roots[which];
   const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
-  return read(locate(at, false, GradientDestination::BUFFERS));
+  return *locate(at, false, GradientDestination::BUFFERS);
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
   const size_t i = buffers_.size() + 1;
   const Address base = lowered_.base[i] + lowered_.stride[i] * member;
-  for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
-    gradients[k] = read(gradient_at(base + k));
-  }
+  std::copy_n(gradient_at(base), program_.regions[i].length, gradients);
 }
 
 double Machine::parameter_gradient(uint32_t buffer, uint32_t index) const {
-  return read(gradient_at(lowered_.base[buffer] + index));
+  return *gradient_at(lowered_.base[buffer] + index);
 }
 
 void Machine::copy_parameters_in() {
@@ -216,7 +185,7 @@ void Machine::copy_parameters_in() {
     const Region& region = program_.regions[i];
     if (region.kind != RegionKind::PARAMETER) continue;
     const double* data = buffers_[region.buffer]->data();
-    for (uint32_t k = 0; k < region.length; ++k) write(value_at(lowered_.base[i] + k), data[k]);
+    std::copy_n(data, region.length, value_at(lowered_.base[i]));
   }
 }
 
@@ -228,7 +197,7 @@ void Machine::add_gradients_out() {
     const bool blank = buffer.zero_pending();
     double* gradients = buffer.new_gradients();  // each of them is written
     for (uint32_t k = 0; k < region.length; ++k) {
-      const double gradient = read(gradient_at(lowered_.base[i] + k));
+      const double gradient = *gradient_at(lowered_.base[i] + k);
       gradients[k] = blank ? gradient : gradients[k] + gradient;
     }
   }
@@ -258,9 +227,7 @@ void Machine::find_checked_ranges() {
 bool Machine::finite(Range range) const {
   // The elements of a batch lie side by side.
   const Address count = (range.end - range.begin) * (range.stride ? batch_size_ : 1);
-  if (!float32_) return best_kernels().all_finite(reinterpret_cast<const double*>(value_at(range.begin)), count);
-  const auto* numbers = reinterpret_cast<const float*>(value_at(range.begin));
-  return std::all_of(numbers, numbers + count, [](float number) { return std::isfinite(number); });
+  return best_kernels().all_finite(value_at(range.begin), count);
 }
 
 bool Machine::finite() const {
@@ -301,8 +268,7 @@ void Machine::move(std::vector<KernelCall>& list, int pass, const Repeat& repeat
   for (size_t i = repeat.begin; i < repeat.end; ++i) {
     for (int p = 0; p < kPointers; ++p) {
       if (lowered[i].strip_steps[p] == 0) continue;
-      list[i].p[p] =
-          static_cast<char*>(list[i].p[p]) + lowered[i].strip_steps[p] * strips * static_cast<int64_t>(width());
+      list[i].p[p] = static_cast<double*>(list[i].p[p]) + lowered[i].strip_steps[p] * strips;
     }
   }
 }
@@ -312,6 +278,12 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   for (const auto& buffer : buffers_) buffer->take_ownership();
   if (!direct_) copy_parameters_in();
   swept_ = wanted == Wanted::GRADIENTS && lowered_.is_fused();
+  const bool by_calls = !swept_ && !has_code() && lowered_.forward.repeats.empty();
+  if (by_calls && batch_size_ == 1 && !guards.empty()) {
+    const Outcome outcome = run_guarded(guards);
+    if (outcome == Outcome::GUARD && broken) broken->push_back(0);
+    return outcome;
+  }
   const bool outside = swept_ ? run_fused() : run(FORWARD);
   // Check guards first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
@@ -326,9 +298,39 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
+// Finds out how early each guard can be checked.
+void Machine::schedule(std::span<const Guard> guards) {
+  std::vector<size_t> after(program_.instructions.size() + 1);  // of each instruction, its last call; 0 for none
+  const std::vector<LoweredCall>& calls = lowered_.forward.calls;
+  for (size_t i = 0; i < calls.size(); ++i) after[calls[i].instruction] = i + 1;
+  const auto ready = [&](uint32_t which) {
+    const Location& place = program_.roots[which];
+    const bool computed = program_.regions[place.region].kind == RegionKind::VALUE;
+    return computed ? after[producer_of(program_, place.address)] : 0;
+  };
+  for (uint32_t i = 0; i < guards.size(); ++i) {
+    schedule_.emplace_back(std::max(ready(guards[i].left), guards[i].right ? ready(guards[i].right) : 0), i);
+  }
+  std::sort(schedule_.begin(), schedule_.end());
+}
+
+// The forward pass of one call, no further than to the first guard that fails.
+Outcome Machine::run_guarded(std::span<const Guard> guards) {
+  if (schedule_.empty()) schedule(guards);
+  std::vector<KernelCall>& list = calls_[FORWARD];
+  bool outside = false;
+  size_t done = 0;
+  for (const auto& [after, number] : schedule_) {
+    for (; done < after; ++done) outside |= list[done].run(list[done]);
+    if (!guards[number].holds([&](size_t which) { return root(0, which); })) return Outcome::GUARD;
+  }
+  for (; done < list.size(); ++done) outside |= list[done].run(list[done]);
+  return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
+}
+
 void Machine::zero(int pass) {
   for (const Range& range : lowered_.zero_workspace) {
-    const size_t bytes = static_cast<size_t>(range.end - range.begin) * width();
+    const size_t bytes = static_cast<size_t>(range.end - range.begin) * sizeof(double);
     if (range.end - range.begin == range.stride) {
       std::memset(gradient_at(range.begin), 0, bytes * batch_size_);
       continue;
@@ -341,7 +343,7 @@ void Machine::zero(int pass) {
   const GradientDestination target =
       pass == BACKWARD_OVERWRITE ? GradientDestination::BUFFERS : GradientDestination::WORKSPACE;
   for (const Range& range : lowered_.zero_parameters) {
-    std::memset(locate(range.begin, true, target), 0, static_cast<size_t>(range.end - range.begin) * width());
+    std::memset(locate(range.begin, true, target), 0, static_cast<size_t>(range.end - range.begin) * sizeof(double));
   }
 }
 
@@ -350,9 +352,9 @@ void Machine::seed(double number, GradientDestination target) {
   const Region& region = program_.regions[place.region];
   for (uint32_t member = 0; member < batch_size_; ++member) {
     const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
-    char* gradient = locate(at, true, target);
+    double* gradient = locate(at, true, target);
     // If the function returns a parameter itself, the seed is added like any other contribution.
-    write(gradient, region.kind == RegionKind::PARAMETER ? read(gradient) + number : number);
+    *gradient = region.kind == RegionKind::PARAMETER ? *gradient + number : number;
   }
 }
 
@@ -369,10 +371,7 @@ void Machine::scale_gradients(double factor) {
     const Region& region = program_.regions[i];
     if (region.kind != RegionKind::PARAMETER && region.kind != RegionKind::INPUT) continue;
     const Address length = lowered_.stride[i] ? lowered_.stride[i] * batch_size_ : region.length;
-    for (Address k = 0; k < length; ++k) {
-      char* gradient = gradient_at(lowered_.base[i] + k);
-      write(gradient, read(gradient) * factor);
-    }
+    for (Address k = 0; k < length; ++k) *gradient_at(lowered_.base[i] + k) *= factor;
   }
 }
 

@@ -50,8 +50,7 @@ enum class GradientDestination : uint8_t {
 class Machine {
  public:
   Machine(const Program& program, const std::vector<double>& literals,
-          std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, bool float32,
-          Workspaces& workspaces);
+          std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces);
 
   uint32_t capacity() const { return lowered_.capacity; }
   // The batch size of the next run; the capacity at first.
@@ -92,20 +91,13 @@ class Machine {
   size_t bytes() const { return bytes_; }
 
  private:
-  size_t width() const { return float32_ ? sizeof(float) : sizeof(double); }
-  char* value_at(Address address) const { return workspace_->values.at() + static_cast<size_t>(address) * width(); }
-  char* gradient_at(Address address) const {
-    return workspace_->gradients.at() + static_cast<size_t>(address) * width();
-  }
-  double read(const char* p) const;
-  void write(char* p, double number) const;
+  double* value_at(Address address) const { return reinterpret_cast<double*>(workspace_->values.at()) + address; }
+  double* gradient_at(Address address) const { return reinterpret_cast<double*>(workspace_->gradients.at()) + address; }
   std::vector<KernelCall> bind(int pass);
   void choose_kernel(KernelCall& call);
-  char* locate(Address address, bool gradient, GradientDestination target) const;
+  double* locate(Address address, bool gradient, GradientDestination target) const;
   void copy_parameters_in();
   void add_gradients_out();
-  template <class T>
-  void fix();
   void find_fixed(const std::vector<double>& literals);
   void find_checked_ranges();
   bool finite(Range range) const;
@@ -114,6 +106,8 @@ class Machine {
   void seed(double number, GradientDestination target);
   void scale_gradients(double factor);
   bool run(int pass);
+  Outcome run_guarded(std::span<const Guard> guards);
+  void schedule(std::span<const Guard> guards);
   bool run_fused();
   int prepare_buffers();
   void move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips);
@@ -127,7 +121,6 @@ class Machine {
   const Program& program_;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   Lowered lowered_;
-  bool float32_;
   bool direct_;  // parameters are used in their buffers, without a copy
   uint32_t index_count_;
   uint32_t batch_size_;
@@ -140,6 +133,8 @@ class Machine {
   std::vector<ParameterBuffer*> checked_buffers_;  // the same for parameters
   std::vector<KernelCall> calls_[kPasses];
   std::deque<std::vector<int32_t>> ragged_rows_;  // of calls with ragged rows
+  // Each guard by its number, after so many calls of the forward pass its numbers are there, in ascending order.
+  std::vector<std::pair<size_t, uint32_t>> schedule_;
   bool swept_ = false;  // the workspace holds the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
   std::vector<Use> use_;  // by batch size

@@ -1,7 +1,9 @@
 #include "compiler/run/signature.hpp"
 
-#include <cstring>
 #include <string_view>
+#include <utility>
+
+#include "trees/build.hpp"
 
 namespace retrograd::compiler {
 
@@ -9,12 +11,13 @@ PyObject* index_type = nullptr;
 
 std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   const char* kind;
-  PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr;
-  if (!PyArg_ParseTuple(description, "sO|OOO", &kind, &second, &third, &fourth, &fifth)) return nullptr;
+  PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
+  if (!PyArg_ParseTuple(description, "sO|OOOO", &kind, &second, &third, &fourth, &fifth, &sixth)) return nullptr;
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
       {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
-      {"sequence", SEQUENCE}, {"array", ARRAY},   {"variable", VARIABLE},
+      {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
+      {"variable", VARIABLE},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -31,6 +34,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
       break;
+    case IS: signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated; break;
     case ARRAY:
       signature->shape_ = Ref::borrow(third);
       signature->number_ = PyLong_AsSize_t(fourth);
@@ -38,21 +42,40 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       break;
     case SEQUENCE:
     case DICT:
-      for (Py_ssize_t i = 0; i < PyList_Size(third); ++i) {
-        PyObject* item = PyList_GetItem(third, i);
-        if (signature->kind_ == DICT) {
-          signature->keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
-          item = PyTuple_GetItem(item, 1);
-        }
-        auto child = item ? parse(item) : nullptr;
-        if (!child) return nullptr;
-        signature->items_.push_back(std::move(child));
-      }
+    case FIELDS:
+    case NODE:
+      signature->build_ = Ref::borrow(fourth);
+      (signature->kind_ == NODE ? signature->flatten_ : signature->factory_) = Ref::borrow(fifth);
+      signature->rest_ = Ref::borrow(sixth);
+      if (!signature->parse_items(third)) return nullptr;
       break;
     default: break;
   }
   if (PyErr_Occurred()) return nullptr;
   return signature;
+}
+
+bool Signature::parse_items(PyObject* descriptions) {
+  runs_python_ = kind_ == NODE;
+  const bool named = kind_ == DICT || kind_ == FIELDS;
+  for (Py_ssize_t i = 0; i < PyList_Size(descriptions); ++i) {
+    PyObject* item = PyList_GetItem(descriptions, i);
+    if (named) {
+      keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
+      item = PyTuple_GetItem(item, 1);
+    }
+    auto child = item ? parse(item) : nullptr;
+    if (!child) return false;
+    runs_python_ |= child->runs_python_;
+    items_.push_back(std::move(child));
+  }
+  list_of_floats_ = kind_ == SEQUENCE && object_.get() == reinterpret_cast<PyObject*>(&PyList_Type) && !items_.empty();
+  for (size_t i = 0; i < items_.size() && list_of_floats_; ++i) {
+    const Kind kind = items_[i]->kind_;
+    list_of_floats_ =
+        (kind == ACTIVE || kind == PASSIVE) && kind == items_[0]->kind_ && items_[i]->number_ == items_[0]->number_ + i;
+  }
+  return true;
 }
 
 namespace {
@@ -67,18 +90,7 @@ PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE
 int Signature::read(PyObject* argument, Arguments& into) const {
   switch (kind_) {
     case PASSIVE:
-    case ACTIVE: {
-      // An int is accepted where a gradient is wanted.
-      const bool whole = kind_ == ACTIVE && type_of(argument) == reinterpret_cast<PyObject*>(&PyLong_Type);
-      if (!PyFloat_CheckExact(argument) && !whole && (!PyFloat_Check(argument) || type_of(argument) != object_.get())) {
-        return 0;
-      }
-      const double number = PyFloat_AsDouble(argument);
-      if (number == -1.0 && PyErr_Occurred()) return -1;
-      put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
-      if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
-      return 1;
-    }
+    case ACTIVE: return read_number(argument, into);
     case INDEX: {
       if (type_of(argument) != index_type) return 0;
       int overflow;
@@ -108,61 +120,152 @@ int Signature::read(PyObject* argument, Arguments& into) const {
     }
     case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;
     case IS: return argument == object_.get();
-    case EQUAL: {
-      if (Py_TYPE(argument) != Py_TYPE(object_.get())) return 0;
-      return PyObject_RichCompareBool(argument, object_.get(), Py_EQ);
-    }
-    case SEQUENCE: {
-      if (type_of(argument) != object_.get()) return 0;
-      const bool list = PyList_Check(argument);
-      const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
-      if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
-      for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* item = list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
-        const int read_one = items_[static_cast<size_t>(i)]->read(item, into);
-        if (read_one != 1) return read_one;
-      }
-      return 1;
-    }
-    case DICT: {
-      if (type_of(argument) != object_.get() || PyDict_Size(argument) != static_cast<Py_ssize_t>(items_.size()))
-        return 0;
-      PyObject *key, *item;
-      Py_ssize_t at = 0;
-      for (size_t i = 0; PyDict_Next(argument, &at, &key, &item); ++i) {
-        // Compare strings only: comparing other keys could run user code.
-        const bool text = PyUnicode_CheckExact(key) && PyUnicode_CheckExact(keys_[i].get());
-        const int same = key == keys_[i].get() || (text && PyUnicode_Compare(key, keys_[i].get()) == 0);
-        const int read_one = same == 1 ? items_[i]->read(item, into) : same;
-        if (read_one != 1) return read_one;
-      }
-      return 1;
-    }
-    case ARRAY: return read_array(argument, into);
+    case EQUAL: return equals(argument);
+    case SEQUENCE: return type_of(argument) == object_.get() ? read_sequence(argument, into) : 0;
+    case DICT: return type_of(argument) == object_.get() ? read_dict(argument, into) : 0;
+    case FIELDS: return type_of(argument) == object_.get() ? read_fields(argument, into) : 0;
+    case NODE: return type_of(argument) == object_.get() ? read_node(argument, into) : 0;
+    case ARRAY: return type_of(argument) == object_.get() ? read_array(argument, into) : 0;
   }
   return 0;
 }
 
-namespace {
-// Copies the elements of one axis of an array and of those within it, in order.
-void copy_axis(const Py_buffer& view, int axis, const char* at, double*& to) {
-  if (axis == view.ndim) {
-    std::memcpy(to++, at, sizeof(double));
-    return;
+int Signature::read_number(PyObject* argument, Arguments& into) const {
+  // An int is accepted where a gradient is wanted.
+  const bool whole = kind_ == ACTIVE && type_of(argument) == reinterpret_cast<PyObject*>(&PyLong_Type);
+  if (!PyFloat_CheckExact(argument) && !whole && (!PyFloat_Check(argument) || type_of(argument) != object_.get())) {
+    return 0;
   }
-  for (Py_ssize_t i = 0; i < view.shape[axis]; ++i) copy_axis(view, axis + 1, at + i * view.strides[axis], to);
+  const double number = PyFloat_AsDouble(argument);
+  if (number == -1.0 && PyErr_Occurred()) return -1;
+  put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
+  if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
+  return 1;
 }
-}  // namespace
+
+// Whether an argument is the number or text of the traced call. Zeros of other signs are other numbers.
+bool Signature::equals(PyObject* argument) const {
+  PyObject* traced = object_.get();
+  if (argument == traced) return true;
+  if (Py_TYPE(argument) != Py_TYPE(traced)) return false;
+  if (PyFloat_Check(traced)) return same_bits(PyFloat_AsDouble(argument), PyFloat_AsDouble(traced));
+  if (PyComplex_Check(traced)) {
+    return same_bits(PyComplex_RealAsDouble(argument), PyComplex_RealAsDouble(traced)) &&
+           same_bits(PyComplex_ImagAsDouble(argument), PyComplex_ImagAsDouble(traced));
+  }
+  return PyObject_RichCompareBool(argument, traced, Py_EQ) == 1;
+}
+
+int Signature::read_sequence(PyObject* argument, Arguments& into) const {
+  const bool list = PyList_Check(argument);
+  const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
+  if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
+  if (list_of_floats_) return read_list_of_floats(argument, into);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (list && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
+    PyObject* item = list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
+    const int read_one = items_[static_cast<size_t>(i)]->read(item, into);
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+int Signature::read_list_of_floats(PyObject* list, Arguments& into) const {
+  const size_t count = items_.size(), first = items_.front()->number_;
+  const bool active = items_.front()->kind_ == ACTIVE;
+  std::vector<double>& target = active ? into.active : into.passive;
+  if (target.size() < first + count) target.resize(first + count);
+  if (active) into.values.resize(target.size());
+  double* to = target.data() + first;
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* item = PyList_GetItem(list, static_cast<Py_ssize_t>(i));
+    if (PyFloat_CheckExact(item)) {
+      to[i] = PyFloat_AsDouble(item);
+    } else {
+      const int read_one = items_[i]->read_number(item, into);
+      if (read_one != 1) return read_one;
+    }
+  }
+  return 1;
+}
+
+// Compares strings only: comparing other keys could run user code.
+bool Signature::is_key(PyObject* key, size_t i) const {
+  if (key == keys_[i].get()) return true;
+  return PyUnicode_CheckExact(key) && PyUnicode_CheckExact(keys_[i].get()) &&
+         PyUnicode_Compare(key, keys_[i].get()) == 0;
+}
+
+int Signature::read_dict(PyObject* argument, Arguments& into) const {
+  if (PyDict_Size(argument) != static_cast<Py_ssize_t>(items_.size())) return 0;
+  // The user's code may change a dictionary, and an OrderedDict has an order of its own.
+  if (runs_python_ || build_) return read_other_dict(argument, into);
+  PyObject *key, *item;
+  Py_ssize_t at = 0;
+  for (size_t i = 0; PyDict_Next(argument, &at, &key, &item); ++i) {
+    const int read_one = is_key(key, i) ? items_[i]->read(item, into) : 0;
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+int Signature::read_other_dict(PyObject* argument, Arguments& into) const {
+  if (factory_ && factory_.get() != Py_None) {
+    const Ref factory(PyObject_GetAttrString(argument, "default_factory"));
+    if (!factory) return -1;
+    if (factory.get() != factory_.get()) return 0;
+  }
+  const Ref pairs(PyMapping_Items(argument));
+  if (!pairs) return -1;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    PyObject* pair = PyList_GetItem(pairs.get(), static_cast<Py_ssize_t>(i));
+    const int read_one = is_key(PyTuple_GetItem(pair, 0), i) ? items_[i]->read(PyTuple_GetItem(pair, 1), into) : 0;
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+// Reads a dataclass whose attributes are its fields and no descriptors of the user's.
+int Signature::read_fields(PyObject* argument, Arguments& into) const {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Ref item(PyObject_GenericGetAttr(argument, keys_[i].get()));
+    if (!item) {
+      if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+      PyErr_Clear();  // the field was deleted
+      return 0;
+    }
+    const int read_one = items_[i]->read(item.get(), into);
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+// Reads an instance of a registered class: the user's function takes it apart.
+int Signature::read_node(PyObject* argument, Arguments& into) const {
+  const Ref pair(PyObject_CallFunctionObjArgs(flatten_.get(), argument, nullptr));
+  PyObject *children, *rest;
+  if (!pair || !PyArg_ParseTuple(pair.get(), "OO:flatten_func", &children, &rest)) return -1;
+  const Ref items(PySequence_List(children));
+  if (!items) return -1;
+  const int same = PyObject_RichCompareBool(rest, rest_.get(), Py_EQ);
+  if (same < 0 && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  PyErr_Clear();  // what cannot be compared is something else
+  if (same != 1 || PyList_Size(items.get()) != static_cast<Py_ssize_t>(items_.size())) return 0;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const int read_one = items_[i]->read(PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i)), into);
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
 
 // Reads a float64 array of the traced shape, in any memory order.
 int Signature::read_array(PyObject* argument, Arguments& into) const {
-  if (type_of(argument) != object_.get()) return 0;
   Py_buffer view;
   if (PyObject_GetBuffer(argument, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
     PyErr_Clear();
     return 0;
   }
-  bool same = view.format && std::strcmp(view.format, "d") == 0 && view.ndim == PyTuple_Size(shape_.get());
+  bool same = trees::holds_doubles(view) && view.ndim == PyTuple_Size(shape_.get());
   for (int i = 0; same && i < view.ndim; ++i) {
     same = view.shape[i] == PyLong_AsSsize_t(PyTuple_GetItem(shape_.get(), i));
   }
@@ -171,15 +274,81 @@ int Signature::read_array(PyObject* argument, Arguments& into) const {
     auto& target = active_ ? into.active : into.passive;
     if (target.size() < number_ + count) target.resize(number_ + count);
     if (active_) into.values.resize(target.size());
-    double* to = target.data() + number_;
-    copy_axis(view, 0, static_cast<const char*>(view.buf), to);
+    trees::copy_numbers(view, target.data() + number_);
   }
   PyBuffer_Release(&view);
   return same;
 }
 
+// --- gradients ----------------------------------------------------------------------------------------------------
+
+Ref Signature::collect(const double*& next) const {
+  switch (kind_) {
+    case ACTIVE:
+    case VARIABLE: return Ref(PyFloat_FromDouble(*next++));
+    case ARRAY: {
+      Py_ssize_t count = 1;
+      for (Py_ssize_t i = 0; i < PyTuple_Size(shape_.get()); ++i) {
+        count *= PyLong_AsSsize_t(PyTuple_GetItem(shape_.get(), i));
+      }
+      const double* numbers = std::exchange(next, next + count);
+      return Ref(trees::new_array(shape_.get(), numbers, static_cast<size_t>(count)));
+    }
+    case SEQUENCE: {
+      if (list_of_floats_) return collect_floats(next, items_.size());
+      const Ref items = collect_items(next);
+      if (!items || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return Ref::borrow(items.get());
+      Ref tuple(PyList_AsTuple(items.get()));
+      if (!tuple || object_.get() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return tuple;
+      return Ref(trees::make_named_tuple(object_.get(), tuple.get()));
+    }
+    case DICT: return collect_dict(next);
+    case FIELDS:
+    case NODE: {
+      const Ref items = collect_items(next);
+      return Ref(items ? PyObject_CallFunctionObjArgs(build_.get(), items.get(), nullptr) : nullptr);
+    }
+    case IS:
+      if (number_ != kNotDifferentiated) return collect_floats(next, number_);
+      return Ref::borrow(object_.get());
+    default: return Ref::borrow(object_ ? object_.get() : Py_None);
+  }
+}
+
+Ref Signature::collect_items(const double*& next) const {
+  Ref list(PyList_New(static_cast<Py_ssize_t>(items_.size())));
+  for (size_t i = 0; list && i < items_.size(); ++i) {
+    Ref one = items_[i]->collect(next);
+    if (!one) return Ref();
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), one.release());
+  }
+  return list;
+}
+
+Ref Signature::collect_floats(const double*& next, size_t count) const {
+  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; list && i < count; ++i) {
+    PyObject* number = PyFloat_FromDouble(*next++);
+    if (!number) return Ref();
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
+  }
+  return list;
+}
+
+Ref Signature::collect_dict(const double*& next) const {
+  const Ref items = collect_items(next);
+  if (!items) return Ref();
+  if (build_) return Ref(PyObject_CallFunctionObjArgs(build_.get(), items.get(), nullptr));
+  Ref dict(PyDict_New());
+  for (size_t i = 0; dict && i < items_.size(); ++i) {
+    PyObject* item = PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i));
+    if (PyDict_SetItem(dict.get(), keys_[i].get(), item) < 0) return Ref();
+  }
+  return dict;
+}
+
 int Signature::traverse(visitproc visit, void* arg) const {
-  Py_VISIT(object_.get());
+  for (const Ref* one : {&object_, &build_, &factory_, &flatten_, &rest_}) Py_VISIT(one->get());
   for (const Ref& key : keys_) Py_VISIT(key.get());
   for (const auto& item : items_) {
     if (const int stopped = item->traverse(visit, arg)) return stopped;

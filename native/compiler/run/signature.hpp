@@ -19,9 +19,14 @@ struct Arguments {
 // The description of one argument, or of several.
 class Signature {
  public:
-  // From nested tuples: ("passive", k), ("active", k), ("index", slot), ("value", k), ("variable", k),
-  // ("same", k), ("is", object), ("equal", object), ("sequence", type, [spec, …]), ("dict", type, [(key, spec), …]),
-  // ("array", type, shape, k, is_active). A passive or active number may name a type that it can have beside float.
+  // From nested tuples. A passive or active number may name a type that it can have beside float.
+  //   ("passive", k), ("active", k), ("index", slot), ("value", k), ("variable", k), ("same", k), ("equal", object)
+  //   ("is", object[, how many of its parameters are differentiated])
+  //   ("array", type, shape, k, is_active)
+  //   ("sequence", type, [spec, …])
+  //   ("dict", type, [(key, spec), …][, build, default_factory])       a subclass of dict, which `build` makes of items
+  //   ("fields", type, [(name, spec), …], build)                       a dataclass
+  //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
 
@@ -29,20 +34,46 @@ class Signature {
   int read(PyObject* argument, Arguments& into) const;
   // The same for a call's arguments, which are the items of a sequence spec.
   int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
+  // The gradients of a differentiated argument in its own structure, taken from `next` one after the other: floats,
+  // arrays by a copy of memory. Null with an exception set.
+  Ref collect(const double*& next) const;
+  // The same for the first of a call's arguments.
+  Ref collect_first(const double* gradients) const { return items_.front()->collect(gradients); }
+  // Whether read() runs the user's Python code, which may do anything to the cache that this is in.
+  bool runs_python() const { return runs_python_; }
   // For the garbage collector: what this refers to.
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY };
+  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY, FIELDS, NODE };
+  static constexpr size_t kNotDifferentiated = SIZE_MAX;
+
+  bool parse_items(PyObject* descriptions);
+  int read_number(PyObject* argument, Arguments& into) const;
   int read_array(PyObject* argument, Arguments& into) const;
+  int read_sequence(PyObject* argument, Arguments& into) const;
+  int read_list_of_floats(PyObject* list, Arguments& into) const;
+  int read_dict(PyObject* argument, Arguments& into) const;
+  int read_other_dict(PyObject* argument, Arguments& into) const;
+  int read_fields(PyObject* argument, Arguments& into) const;
+  int read_node(PyObject* argument, Arguments& into) const;
+  bool is_key(PyObject* key, size_t i) const;
+  bool equals(PyObject* argument) const;
+  Ref collect_items(const double*& next) const;
+  Ref collect_floats(const double*& next, size_t count) const;
+  Ref collect_dict(const double*& next) const;
 
   Kind kind_ = IS;
   size_t number_ = 0;
   bool active_ = false;
+  // Of a list: all items are active numbers, or all passive ones, and their offsets follow each other.
+  bool list_of_floats_ = false;
+  bool runs_python_ = false;
   Ref object_;  // the object it is or equals, or its type
   Ref shape_;   // of an array
+  Ref build_, factory_, flatten_, rest_;
   std::vector<std::unique_ptr<Signature>> items_;
-  std::vector<Ref> keys_;
+  std::vector<Ref> keys_;  // of a dictionary, or the names of fields
 };
 
 // The type retrograd.Index, whose instances are index arguments.

@@ -27,6 +27,14 @@ bool interpreter_is_faster(const Specialization& entry, const Lowered& lowered) 
 
 }  // namespace
 
+void Specialization::want(std::vector<WantedGradient> wanted) {
+  gradients = std::move(wanted);
+  wants_inputs = true;
+  for (uint32_t i = 0; i < gradients.size(); ++i) {
+    wants_inputs &= gradients[i] == WantedGradient{WantedGradient::INPUT, i};
+  }
+}
+
 void Specialization::compile() {
   auto start = Clock::now();
   auto done = [&](const char* pass) {
@@ -81,21 +89,37 @@ bool Specialization::invalid() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer->invalid(); });
 }
 
+size_t Specialization::weight() const {
+  const auto of = [](const auto& vector) { return vector.capacity() * sizeof(*vector.data()); };
+  size_t bytes = of(graph.leaves) + of(graph.literals) + of(graph.rows) + of(graph.first) + of(graph.operands) +
+                 of(graph.extra) + of(graph.source) + of(graph.roots) + of(graph.values) + of(leaves.locations) +
+                 of(program.regions) + of(program.instructions) + of(program.pool) + of(program.literals) +
+                 of(program.nodes) + of(guards) + of(index_guards) + of(gradients);
+  for (const auto& made : {single, many}) {
+    if (!made) continue;
+    for (const auto* pass : {&made->lowered().forward, &made->lowered().backward, &made->lowered().fused}) {
+      bytes += of(pass->calls) + pass->calls.size() * sizeof(KernelCall);
+    }
+  }
+  return bytes + (interpreter ? interpreter->bytes() : 0);
+}
+
 int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const {
   arguments.passive.clear();
   arguments.active.clear();
   arguments.values.clear();
   arguments.indices.clear();
   const int read = signature->read_all(args, count, arguments);
-  if (read != 1) return read;
+  return read == 1 ? accepts(arguments) : read;
+}
+
+bool Specialization::accepts(const Arguments& arguments) const {
   const auto& limits = program.index_limits;
   for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {
-    if (limits[slot] && static_cast<uint32_t>(arguments.indices[slot]) >= limits[slot]) return 0;
+    if (limits[slot] && static_cast<uint32_t>(arguments.indices[slot]) >= limits[slot]) return false;
   }
-  for (const IndexGuard& guard : index_guards) {
-    if (!guard.holds(arguments.indices)) return 0;
-  }
-  return 1;
+  return std::all_of(index_guards.begin(), index_guards.end(),
+                     [&](const IndexGuard& guard) { return guard.holds(arguments.indices); });
 }
 
 Machine* Specialization::existing(uint32_t members) const {
@@ -107,8 +131,7 @@ Machine* Specialization::existing(uint32_t members) const {
 Machine& Specialization::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, graph.literals, buffers, members == 1 ? 1 : batch_in_cache, options.float32,
-                                   workspaces);
+  made = std::make_shared<Machine>(program, graph.literals, buffers, members == 1 ? 1 : batch_in_cache, workspaces);
   made->set_batch_size(members);
   return *made;
 }

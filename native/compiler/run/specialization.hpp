@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/graph/graph.hpp"
+#include "compiler/guards/state_guards.hpp"
 #include "compiler/run/interpreter.hpp"
 #include "compiler/run/machine.hpp"
 #include "compiler/run/signature.hpp"
@@ -24,10 +25,6 @@ struct IndexGuard {
   }
 };
 
-// Whether captured state still is what it was when this was traced. MAYBE_STALE: calls may have been answered after the
-// change.
-enum class Validity { VALID, SUSPECT, MAYBE_STALE };
-
 constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 // A gradient that value_and_grad returns.
@@ -39,7 +36,7 @@ struct WantedGradient {
 };
 
 struct Options {
-  bool exact = false, float32 = false, interpret = false, machine = false;
+  bool exact = false, interpret = false, machine = false;
   bool float_errors = false;  // the function divides floats, which raise whatever rg.errstate says
 };
 
@@ -50,7 +47,7 @@ struct Specialization {
   size_t number = 0;
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
   uint64_t fingerprint = 0;          // of the arguments of the last call that it answered
-  std::unique_ptr<Signature> signature;
+  std::shared_ptr<Signature> signature;
   Graph graph;
   LeafLayout leaves;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers;
@@ -58,25 +55,32 @@ struct Specialization {
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
   std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
+  bool wants_inputs = false;              // they are the gradients of all active inputs, in order
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
   Options options;
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
-  size_t runs = 0;              // of members, and of calls
-  Ref keeps;                    // machine code that the machines run
-  uint32_t batch_in_cache = 1;  // batch elements whose values and gradients fit in the cache
-  Validity validity = Validity::VALID;
-  uint64_t last_hit_round = 0;    // round of looks (DependencyGuards::rounds), last
-  bool prefer_unbatched = false;  // run batch elements one by one, in machine code
+  size_t runs = 0;                     // of members, and of calls
+  Ref keeps;                           // machine code that the machines run
+  uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
+  std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
+  bool prefer_unbatched = false;       // run batch elements one by one, in machine code
 
+  void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.
   void compile();
 
   bool uses_interpreter() const { return options.exact || options.interpret; }
+  // Whether single calls run machine code of the whole graph, which the interpreter has.
+  bool has_graph_code() const { return interpreter && interpreter->has_code(); }
   bool invalid() const;
+  // About how many bytes it keeps, without the workspace, which it shares.
+  size_t weight() const;
   // 1 when the description fits a call, with the call's numbers in `arguments`; -1 with an exception set.
   int matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const;
+  // Whether calls with these numbers are in the program's domain: its indices select, and have passed the comparisons.
+  bool accepts(const Arguments& arguments) const;
 
   // How many members of a batch run together at most: few enough for the cache to hold. One, where machine code does
   // so much for each of them that nothing is gained by company.

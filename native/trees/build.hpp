@@ -1,0 +1,30 @@
+// Containers like those of the caller, built from new items: what transforms and compiled programs return.
+#pragma once
+
+#include "tape/python.hpp"
+
+namespace retrograd::trees {
+
+// What Python's half of the trees (src/retrograd/engine/pytree.py) gives when it is loaded.
+struct PythonHalf {
+  PyObject* array_type = nullptr;   // numpy.ndarray
+  PyObject* empty_array = nullptr;  // numpy.empty
+  // flatten_other(thing): the leaves and the Structure of what is taken apart in Python; None for a leaf.
+  PyObject* flatten_other = nullptr;
+  PyObject* fill_array = nullptr;     // fill_array(shape, items): an array of objects
+  PyObject* collect_array = nullptr;  // collect_array(shape, items): an array of floats, where they are floats
+};
+extern PythonHalf python_half;
+
+// A C-contiguous float64 array of a shape, with the given numbers; null with an exception set.
+PyObject* new_array(PyObject* shape, const double* numbers, size_t count);
+
+// Copies the numbers of a float64 array in row-major order. Its memory may have any strides.
+void copy_numbers(const Py_buffer& view, double* to);
+// Whether a buffer holds float64 numbers in the machine's byte order.
+bool holds_doubles(const Py_buffer& view);
+
+// A named tuple of a type, made of the items of a tuple; null with an exception set.
+PyObject* make_named_tuple(PyObject* type, PyObject* items);
+
+}  // namespace retrograd::trees
