@@ -65,8 +65,8 @@ def points_for(count: int) -> int:
 def main(program: str, size: int) -> tuple[float, float]:
     """Nanoseconds of the first call beyond those of a later one, and of the system in the first call."""
     rg = import_module("retrograd")
-    rg.compile(PROGRAMS[program](2), pure=True, tier="vm").backward()  # code and memory are warm from here on
-    compiled = rg.compile(PROGRAMS[program](size), pure=True, tier="vm")
+    rg.compile(PROGRAMS[program](2), tier="vm").backward()  # code and memory are warm from here on
+    compiled = rg.compile(PROGRAMS[program](size), tier="vm")
 
     def call() -> int:
         start = perf_counter_ns()

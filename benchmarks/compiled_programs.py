@@ -14,7 +14,7 @@ from .peers import gmm, gpt, irregular_graph
 from .peers.documents import BETAS, EPSILON, RATE, SEED, VOCABULARY, Documents
 from .peers.micrograd_moons import points
 
-__all__ = ["GPT", "Graph", "Mixture", "Moons", "SafeGPT", "moons_loss"]
+__all__ = ["GPT", "Graph", "Mixture", "Moons", "PlainGPT", "moons_loss"]
 
 
 def _retrograd() -> Any:
@@ -38,7 +38,7 @@ class GPT:
         self.model = rg.nn.GPT(VOCABULARY, n_embd=n_embd)
         self.parameters = self.model.parameters()
         self.adam = _adam(self.parameters)
-        self.loss = rg.compile(self._loss, pure=True, tier=tier)
+        self.loss = rg.compile(self._loss, tier=tier)
         self._documents = [[rg.Index(token) for token in tokens] for tokens in documents.tokens]
 
     def _loss(self, tokens: Sequence[Any]) -> Any:
@@ -89,8 +89,8 @@ class GPT:
         return whole
 
 
-class SafeGPT:
-    """The scalar GPT as people write it, unmodified, compiled in safe mode: the function runs at each call."""
+class PlainGPT:
+    """The scalar GPT as people write it, unmodified and not compiled: the function runs at each call."""
 
     def __init__(self) -> None:
         rg = _retrograd()
@@ -98,15 +98,14 @@ class SafeGPT:
         self.model = gpt.weights(self.number)
         self.parameters = gpt.parameters(self.model)
         self.adam = _adam(self.parameters)
-        self.loss = rg.compile(self.eager_loss)
 
-    def eager_loss(self, tokens: list[int]) -> Any:
+    def loss(self, tokens: list[int]) -> Any:
         """The loss of a document, as a Value."""
         return gpt.loss(self.model, tokens, self.number)
 
     def step(self, tokens: list[int]) -> None:
         """A whole step on one document."""
-        self.loss.backward(tokens)
+        self.loss(tokens).backward()
         self.adam.step()
         self.adam.zero_grad()
 
@@ -128,7 +127,7 @@ class Moons:
         self.parameters = self.model.parameters()
         self.places, self.labels = points()
         self.sgd = rg.optim.SGD(self.parameters, lr=rate)
-        self.loss = rg.compile(self.eager_loss, pure=True)
+        self.loss = rg.compile(self.eager_loss)
 
     def eager_loss(self) -> Any:
         """The loss as a Value; its data are constants of the program."""
@@ -151,7 +150,7 @@ class _Function(ABC):
     def __init__(self, parameters: list[Any]) -> None:
         self.parameters = parameters
         self._zero_grad = _retrograd().optim.SGD(parameters).zero_grad
-        self.compiled = _retrograd().compile(self.eager, pure=True)
+        self.compiled = _retrograd().compile(self.eager)
 
     @abstractmethod
     def eager(self) -> Any:

@@ -171,7 +171,7 @@ def _cpython(effort: Effort) -> float:
     documents = Documents(effort.names)
     tokens = documents.tokens[0]
     results = []
-    for value in (compiled_programs.SafeGPT().number, gpt.with_methods(slotted.Value)):
+    for value in (compiled_programs.PlainGPT().number, gpt.with_methods(slotted.Value)):
         model = gpt.weights(value)
         with deep_recursion():
             loss = gpt.loss(model, tokens, value)
@@ -205,24 +205,16 @@ def wide_gpt(effort: Effort) -> Report:
     return Report([figure], [_table(work, found)])
 
 
-def safe_gpt(effort: Effort) -> Report:
-    """The program as people write it, in safe mode, against CPython."""
+def plain_gpt(effort: Effort) -> Report:
+    """The program as people write it, not compiled, against CPython."""
     documents = Documents(effort.names)
-    program = compiled_programs.SafeGPT()
-    tokens = documents.tokens[0]
-    results = []
-    for loss in (program.eager_loss(tokens), None):
-        value = program.loss.backward(tokens) if loss is None else (loss.backward(), loss.data)[1]
-        results.append((value, [p.grad for p in program.parameters]))
-        program.adam.zero_grad()
-    _hold("scalar GPT, safe mode", *results)
     rows: list[tuple[str, ...]] = []
     spent = partial(_in_python, documents=documents, effort=effort)
-    for beside, least in beside_modules(spent, {"safe": 3, "slotted": 1}, effort.every_neighbour):
-        ratio = least["slotted"] / least["safe"]
-        rows.append((beside, _time(least["safe"]), _time(least["slotted"]), f"{ratio:.1f}x"))
+    for beside, least in beside_modules(spent, {"plain": 3, "slotted": 1}, effort.every_neighbour):
+        ratio = least["slotted"] / least["plain"]
+        rows.append((beside, _time(least["plain"]), _time(least["slotted"]), f"{ratio:.1f}x"))
     figure = Figure(
-        f"scalar GPT as people write it, safe mode, against CPython, collector on, beside {beside}",
+        f"scalar GPT as people write it, not compiled, against CPython, collector on, beside {beside}",
         rows[-1][1],
         rows[-1][2],
         ratio,
@@ -231,7 +223,7 @@ def safe_gpt(effort: Effort) -> Report:
         150.0,
         f"mean of {effort.loop_steps} whole steps in fresh processes that have imported {beside}",
     )
-    title = "safe mode, collector on, by what else the process has imported"
+    title = "not compiled, collector on, by what else the process has imported"
     return Report([figure], [Table(title, ("beside", "ours", "CPython", "ratio"), rows)])
 
 
@@ -405,7 +397,7 @@ COMPILED_WORKS: dict[str, Callable[[Effort], Report]] = {
     "gpt": small_gpt,
     "batch": batched_gpt,
     "wide": wide_gpt,
-    "safe": safe_gpt,
+    "plain": plain_gpt,
     "moons": moons,
     "mixture": mixture,
     "graph": graph_without_pattern,

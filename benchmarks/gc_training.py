@@ -1,7 +1,7 @@
 """``python -m benchmarks.gc_training WHOSE MODULE…``: the scalar GPT trained with the collector on.
 
 Reads documents, a list of lists of tokens, as JSON from its input; prints the mean nanoseconds of a whole step:
-forward, backward, Adam and zeroing the gradients. ``slotted``: plain Python; ``safe``: compiled in safe mode. In a
+forward, backward, Adam and zeroing the gradients. ``slotted``: plain Python; ``plain``: on this engine. In a
 process of its own, which has imported the modules and holds nothing else that burdens the collector.
 """
 
@@ -14,7 +14,7 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
-from .compiled_programs import SafeGPT
+from .compiled_programs import PlainGPT
 from .measure import deep_recursion
 from .peers import gpt, slotted
 from .peers.documents import BETAS, EPSILON, RATE
@@ -61,7 +61,7 @@ def main(whose: str, modules: Sequence[str], documents: list[list[int]]) -> floa
     """Train one step a document; the mean nanoseconds of those after the first."""
     for module in modules:
         import_module(module)
-    contenders: dict[str, type[_Slotted] | type[SafeGPT]] = {"slotted": _Slotted, "safe": SafeGPT}
+    contenders: dict[str, type[_Slotted] | type[PlainGPT]] = {"slotted": _Slotted, "plain": PlainGPT}
     step = contenders[whose]().step
     with deep_recursion():
         step(documents[0])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 from retrograd.errors import RetrogradError
@@ -35,6 +36,7 @@ __all__ = [
     "resident_memory",
     "same",
     "system_time",
+    "timed",
 ]
 
 #: The checkout: the benchmarks run from it, and are in no wheel.
@@ -98,6 +100,18 @@ def interleaved(contenders: Sequence[Contender]) -> dict[str, dict[str, float]]:
             for phase, spent in phases.items():
                 kept[phase] = min(spent, kept.get(phase, spent))
     return best
+
+
+def timed(call: Callable[[], Any], times: int) -> Callable[[], dict[str, float]]:
+    """A turn of some calls: nanoseconds a call."""
+
+    def run() -> dict[str, float]:
+        start = perf_counter_ns()
+        for _ in range(times):
+            call()
+        return {"call": (perf_counter_ns() - start) / times}
+
+    return run
 
 
 @dataclass(frozen=True)

@@ -283,12 +283,12 @@ def test_what_is_not_a_gradient_is_a_sentence() -> None:
         grad(text)({"a": [1.0, "b"]})
     with pytest.raises(TypeError, match="argnums is 1"):
         grad(text, argnums=1)(1.0)
-    with pytest.raises(TypeError, match=r"argnums must be the position of an argument.*it is 'x'"):
-        grad(text, argnums="x")(1.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"argnums must be the position or the name of an argument.*it is 1\.5"):
+        grad(text, argnums=1.5)(1.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="twice"):
         grad(lambda x, y: x * y, argnums=(0, -2))(2.0, 3.0)
     with pytest.raises(TypeError, match="called with 0 positional arguments"):
-        grad(text)(x=1.0)
+        grad(lambda *, x: x)(x=1.0)
     with pytest.raises(TypeError, match=r"the number 1\.0"):
         gradient(Value(1.0), [1.0])
     with pytest.raises(TypeError, match="hvp needs a direction"):

@@ -37,7 +37,7 @@ def gpt() -> nn.GPT:
 
 def test_any_number_of_members_after_any_other(gpt: nn.GPT) -> None:
     leaves = list(gpt.parameters())
-    compiled = rg.compile(lambda tokens: gpt.loss(tokens), pure=True, tier="vm")
+    compiled = rg.compile(lambda tokens: gpt.loss(tokens), tier="vm")
     for turn, count in enumerate((5, 2, 16, 1, 7, 40, 3)):
         members = documents([8] * count, seed=turn)
         expected = mean_of_eager(lambda tokens: gpt.loss(tokens), leaves, members)
@@ -65,7 +65,7 @@ def test_small_programs_and_many_members(count: int) -> None:
         (one, [(chosen.uniform(-1, 1),) for _ in range(count)]),
         (four, [([chosen.uniform(-1, 1) for _ in range(4)],) for _ in range(count)]),
     ):
-        compiled = rg.compile(function, pure=True, tier="vm")
+        compiled = rg.compile(function, tier="vm")
         for _ in range(2):
             assert_near(batch(compiled, ws, members), mean_of_eager(function, ws, members), 1e-12, function)
         assert compiled.stats().eager == 0
@@ -83,7 +83,7 @@ def test_lists_of_several_members() -> None:
         chosen_term = rg.take([terms[(7 * i) % 300] for i in range(31)], index)
         return sum(term * term for term in terms).tanh() * chosen_term + sum(terms) * 0.01
 
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     for count in (4, 1, 9):
         members = [([chosen.uniform(-1, 1) for _ in range(4)], Index(3 * k)) for k in range(count)]
         assert_near(batch(compiled, ws, members), mean_of_eager(loss, ws, members), 1e-11, count)
@@ -101,7 +101,7 @@ def test_random_programs(steps: list[Any], seed: int, count: int) -> None:
         ([chosen.uniform(-1, 1), chosen.uniform(-1, 1)], [Index(chosen.randrange(12)), Index(chosen.randrange(12))])
         for _ in range(count)
     ]
-    compiled = rg.compile(program, pure=True, tier="vm")
+    compiled = rg.compile(program, tier="vm")
     for some in (members, members[::-1], members[: count // 2 + 1]):
         assert_near(batch(compiled, leaves, some), mean_of_eager(program, leaves, some), 1e-9, len(some))
 
@@ -113,7 +113,7 @@ def test_programs_leave_nothing_behind_for_each_other() -> None:
     def loss(xs: list[float]) -> Any:
         return sum((w * x + 2.0 * len(xs)) / (x + len(xs)) for x in xs) * (1.0 / len(xs))
 
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     short, long, bad = ([1.0, 2.0],), ([1.0, 2.0, 3.0, 4.0, 5.0],), ([-5.0, 1e308, 1e308, 1e308, 1.0],)
     for _ in range(3):
         for members in ([short, long, short], [long] * 4, [short]):
@@ -136,7 +136,7 @@ def test_what_was_swept_is_taken_back() -> None:
     def loss(given: Any, numbers: list[float]) -> Any:
         return sum(w * given / number for w, number in zip(ws, numbers, strict=False))
 
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     good = [(x, [1.0, 2.0]), (x, [1.0, 3.0, 4.0]), (0.5, [2.0])]
     compiled.backward_batch([*good, (x, [1.0] * 7)])
     before = [leaf.grad for leaf in (*ws, x)]
@@ -151,7 +151,7 @@ def test_what_was_swept_is_taken_back() -> None:
             raise KeyError("five are too many")
         return loss(x.data, numbers)
 
-    compiled = rg.compile(raising, pure=True, tier="vm")
+    compiled = rg.compile(raising, tier="vm")
     compiled.backward_batch([([1.0, 2.0],), ([3.0],)])
     before = [leaf.grad for leaf in ws]
     with pytest.raises(KeyError):
@@ -163,7 +163,7 @@ def test_machine_code_takes_over(gpt: nn.GPT) -> None:
     """In batches of mixed lengths, each program counts its members, whatever their number in one batch."""
     require("llvmlite")
     leaves = list(gpt.parameters())
-    compiled = rg.compile(lambda tokens: gpt.loss(tokens), pure=True)
+    compiled = rg.compile(lambda tokens: gpt.loss(tokens))
     members = documents([4, 5, 4, 5, 5, 4, 4])
     expected = mean_of_eager(lambda tokens: gpt.loss(tokens), leaves, members)
     deadline = time.monotonic() + PATIENCE
@@ -182,7 +182,7 @@ def test_small_programs_have_code_for_all_members(gpt: nn.GPT) -> None:
     """Where a run costs more than a member's work, members stay together."""
     require("llvmlite")
     ws = [Value(0.1 * i) for i in range(3)]
-    compiled = rg.compile(lambda x: ((ws[0] * x + ws[1]) * ws[2]).tanh(), pure=True, tier="llvm")
+    compiled = rg.compile(lambda x: ((ws[0] * x + ws[1]) * ws[2]).tanh(), tier="llvm")
     members = [(0.1 * k,) for k in range(11)]
     for _ in range(3):
         found = batch(compiled, ws, members)

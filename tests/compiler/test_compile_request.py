@@ -16,7 +16,7 @@ from retrograd.compiler.request import CompileRequest, Options
 from retrograd.compiler.signature import Signature
 from retrograd.index import Index
 
-pytestmark = pytest.mark.skipif(engine.ENGINE != "native", reason="the reference engine has no compiler")
+pytestmark = pytest.mark.native  # the reference engine has no compiler
 
 
 def leaves_of(function: Any) -> list[Value]:
@@ -25,7 +25,7 @@ def leaves_of(function: Any) -> list[Value]:
     recording = Recorder().run(function, [])
     signature = Signature()
     signature.spec = ("sequence", tuple, [])
-    number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm")))
+    number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm"), cache.capture([])))
     return [leaf for leaf, *_ in cache.listing(number)["leaves"]]
 
 
@@ -79,7 +79,7 @@ def test_a_parameter_made_by_the_first_call_gets_its_gradient() -> None:
             made["w"] = Value(2.0)
         return made["w"] * x
 
-    compiled = rg.compile(lazy, pure=True)
+    compiled = rg.compile(lazy)
     for calls in (1, 2, 3):
         compiled.backward(3.0)
         assert made["w"].grad == 3.0 * calls
@@ -103,12 +103,16 @@ def test_names_that_one_side_does_not_know_are_refused() -> None:
         signature.spec = ("sequence", tuple, [])
         return SimpleNamespace(
             recording=SimpleNamespace(**{**fields, **changed.pop("recording", {})}),
-            **{"signature": signature, "differentiate_first": False, "options": Options(tier="vm"), **changed},
+            **{"signature": signature, "differentiate_first": False, "options": Options(tier="vm"), "state": state}
+            | changed,
         )
 
+    state = cache.capture([])
     assert cache.add(request()) == 0
+    with pytest.raises(IndexError, match="a state that there is not"):
+        cache.add(request(state=state + 1))
     with pytest.raises(ValueError, match="unknown tier, 'warp'"):
-        cache.add(request(options=SimpleNamespace(exact=False, float32=False, tier="warp")))
+        cache.add(request(options=SimpleNamespace(exact=False, tier="warp")))
     with pytest.raises(AttributeError, match="float_errors"):
         cache.add(SimpleNamespace(**{**vars(request()), "recording": None}))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not a Value"):

@@ -45,8 +45,7 @@ def test_the_gpt_at_each_length(length: int) -> None:
     documents = [[Index(generator.randrange(11)) for _ in range(length + 1)] for _ in range(3)]
     data = [leaf.data for leaf in leaves]
     points = [(data, (documents[0],)), ([2.0 * n for n in data], (documents[1],)), (data, (documents[2],))]
-    kinds = ("vm", "interpreter", "float32") if length in (1, 4, 16) else ("vm", "interpreter")
-    made = assert_equals_eager(model.loss, leaves, points, kinds=kinds, bound=1e-11)
+    made = assert_equals_eager(model.loss, leaves, points, kinds=("vm", "interpreter"), bound=1e-11)
     for compiled in made.values():
         assert compiled.stats().traces == 1  # other tokens, other weights, one program
 
@@ -394,7 +393,7 @@ def test_an_irregular_graph() -> None:
 
     points = [(n, ()) for n in settings(leaves, 0, 1)]
     assert_equals_eager(loss, leaves, points, bound=1e-9, kinds=("vm", "interpreter", "exact"))
-    compiled = rg.compile(loss, pure=True)
+    compiled = rg.compile(loss)
     assert_near(backward(compiled, leaves, ()), eagerly(loss, leaves, ()), 1e-9, "auto")
     assert compiled.stats().eager == 0
 
@@ -445,7 +444,7 @@ def test_turns_make_fewer_and_larger_groups_than_levels() -> None:
         return sum(heads)
 
     assert_equals_eager(loss, leaves, [(n, ()) for n in settings(leaves, 0, 1)], bound=1e-9, kinds=("vm",))
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     assert_near(backward(compiled, leaves, ()), eagerly(loss, leaves, ()), 1e-9, "vm")
     program = compiled.stats().programs[0]
     assert program.instructions < program.nodes / 40
@@ -453,20 +452,18 @@ def test_turns_make_fewer_and_larger_groups_than_levels() -> None:
 
 def test_the_result_may_be_a_leaf_a_node_used_elsewhere_or_a_number() -> None:
     x, y = values(2)
-    shared: list[Any] = []
 
     def node() -> Any:
         inner = x * y
-        shared.append(inner + inner * x)
+        _ = inner + inner * x
         return inner
 
     for function, kinds in ((lambda: x, KINDS), (node, KINDS), (lambda: x * 0.0 + 5.0, KINDS)):
         assert_equals_eager(function, [x, y], [([0.5, 2.0], ()), ([-0.5, 3.0], ())], kinds=tuple(kinds))
     for kind, options in KINDS.items():
-        compiled = rg.compile(lambda: 3.0, pure=True, **options)
+        compiled = rg.compile(lambda: 3.0, **options)
         assert compiled() == compiled.backward() == 3.0, kind
-        assert rg.compile(lambda: Value(4.0), pure=True, **options).backward() == 4.0
-    assert len(shared) > 0
+        assert rg.compile(lambda: Value(4.0), **options).backward() == 4.0
 
 
 def test_gradients_of_arguments_in_nested_lists_and_arrays() -> None:
@@ -481,7 +478,7 @@ def test_gradients_of_arguments_in_nested_lists_and_arrays() -> None:
 
     expected = rg.value_and_grad(function)
     for kind, options in KINDS.items():
-        compiled = rg.compile(function, pure=True, **options)
+        compiled = rg.compile(function, **options)
         for k in range(3):
             given = {
                 "a": [1.0 + k, 2],
@@ -491,7 +488,7 @@ def test_gradients_of_arguments_in_nested_lists_and_arrays() -> None:
             }
             value, gradients = compiled.value_and_grad(given, 0.5)
             eager_value, eager_gradients = expected({**given, "t": (0.5, 2.0 + k)}, 0.5)
-            assert math.isclose(value, eager_value, rel_tol=1e-5 if kind == "float32" else 1e-12)
+            assert math.isclose(value, eager_value, rel_tol=1e-12)
             assert gradients.keys() == eager_gradients.keys()
             for key in gradients:
                 np.testing.assert_allclose(np.array(gradients[key]), np.array(eager_gradients[key]), rtol=1e-5)
@@ -571,4 +568,4 @@ def test_a_convolution_of_images_with_channels() -> None:
         value = compiled.backward_batch([(image,) for image in images])
         mean = [sum(one[1][k] for one in expected) / 3 for k in range(len(weights))]
         found = value, [weight_.grad for weight_ in weights]
-        assert_near(found, (sum(one[0] for one in expected) / 3, mean), 2e-4 if kind == "float32" else 1e-12, kind)
+        assert_near(found, (sum(one[0] for one in expected) / 3, mean), 1e-12, kind)

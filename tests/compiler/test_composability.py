@@ -11,15 +11,10 @@ from typing import Any
 import pytest
 
 import retrograd as rg
-from retrograd import engine
 
-pytestmark = pytest.mark.skipif(engine.ENGINE != "native", reason="the reference engine has no compiler")
+pytestmark = pytest.mark.native  # the reference engine has no compiler
 
-KINDS = {
-    "pure": functools.partial(rg.compile, pure=True),
-    "safe": rg.compile,
-    "exact": functools.partial(rg.compile, pure=True, exact=True),
-}
+KINDS = {"compiled": rg.compile, "exact": functools.partial(rg.compile, exact=True)}
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS)
@@ -393,7 +388,7 @@ def test_exact_bits_with_choices() -> None:
         big = max(p[0] * p[1], p[2])
         return big * 0.1 + big * p[1] + rg.take(p, i) * 0.3 + rg.take(p, i) * big
 
-    g = rg.compile(f, pure=True, exact=True)
+    g = rg.compile(f, exact=True)
     for k in range(200):
         p = [math.sin(k + j) * 3 for j in range(3)]
         assert g.value_and_grad(p, rg.Index(k % 3)) == rg.value_and_grad(f)(p, rg.Index(k % 3))

@@ -1,4 +1,4 @@
-"""What a pure function can reach: what a reviewer of the looking thought of, from configurations to hostile objects."""
+"""What a function can reach: what a reviewer of the guards thought of, from configurations to hostile objects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from support.compiled_cases import native
 
 import retrograd as rg
-from retrograd import Value, errors, nn
+from retrograd import Value, nn
 
 pytestmark = native
 
@@ -36,9 +36,9 @@ def test_every_attribute_of_a_configuration_is_looked_at_in_every_call() -> None
     for name in "abcdef":
         setattr(slots, name, 1.0)
     compiled = rg.compile(
-        lambda: w * slots.a * slots.b * slots.c * slots.d * slots.e * slots.f * wide.a39 * sum(numbers), pure=True
+        lambda: w * slots.a * slots.b * slots.c * slots.d * slots.e * slots.f * wide.a39 * sum(numbers)
     )
-    shared = rg.compile(lambda: w * Shared.a * Shared.b * Shared.c * Shared.d * Shared.e * Shared.f, pure=True)
+    shared = rg.compile(lambda: w * Shared.a * Shared.b * Shared.c * Shared.d * Shared.e * Shared.f)
     assert (compiled(), shared()) == (95.0, 1.0)
     for name in "abcdef":
         setattr(slots, name, 2.0)
@@ -53,24 +53,24 @@ def test_every_attribute_of_a_configuration_is_looked_at_in_every_call() -> None
 
 def test_what_never_mattered_may_matter_later() -> None:
     w, settings, scales = Value(1.0), types.SimpleNamespace(epoch=0, step=0), [2.0, 3.0]
-    warm = rg.compile(lambda: w * (1.0 if settings.epoch < 10 else 0.1), pure=True)
+    warm = rg.compile(lambda: w * (1.0 if settings.epoch < 10 else 0.1))
     for settings.epoch in range(13):
         assert warm.backward() == (1.0 if settings.epoch < 10 else 0.1)
-    either = rg.compile(lambda i: w * scales[i], pure=True)
+    either = rg.compile(lambda i: w * scales[i])
     assert [either.backward(0), either.backward(1)] == [2.0, 3.0]
     for k in range(6):
         scales[1] = 10.0 + k
         assert [either.backward(0), either.backward(1)] == [2.0, 10.0 + k]
 
 
-def test_a_timely_change_after_a_late_one_that_did_not_matter() -> None:
+def test_a_change_after_one_that_did_not_matter() -> None:
     class Thing:
         k = 0
 
     w, scales, things = Value(1.0), [2.0, 3.0], [Thing() for _ in range(300)]
     for thing in things:
         thing.k = 0
-    compiled = rg.compile(lambda i: w * scales[i] + 0.0 * sum(0 * thing.k for thing in things), pure=True)
+    compiled = rg.compile(lambda i: w * scales[i] + 0.0 * sum(0 * thing.k for thing in things))
     assert (compiled.backward(0), compiled.backward(1)) == (2.0, 3.0)
     for _ in range(1000):
         assert compiled.backward(0) == 2.0
@@ -81,29 +81,22 @@ def test_a_timely_change_after_a_late_one_that_did_not_matter() -> None:
     assert compiled.backward(1) == 7.0
 
 
-def test_a_late_change_after_which_no_program_is_possible_is_an_error_too() -> None:
+def test_a_change_after_which_no_program_is_possible() -> None:
     class Thing:
         def __init__(self) -> None:
             self.k = 0
 
     w, things = Value(1.0), [Thing() for _ in range(300)]
-    compiled = rg.compile(lambda: w * 2.0 if not sum(thing.k for thing in things) else 5.0, pure=True)
+    compiled = rg.compile(lambda: w * 2.0 if not sum(thing.k for thing in things) else 5.0)
     for _ in range(300):
         compiled.backward()
-
-    def often() -> None:
-        for _ in range(1000):
-            compiled.backward()
-
     things[250].k = 1
-    with pytest.raises(errors.StaleProgramError):
-        often()
     assert compiled.backward() == 5.0
 
 
 def test_finalizers_that_call_the_function_while_it_looks() -> None:
     lists = [[Value(1.0)] for _ in range(2000)]
-    compiled = rg.compile(lambda: sum(one[0] for one in lists), pure=True)
+    compiled = rg.compile(lambda: sum(one[0] for one in lists))
     compiled.backward()
 
     class Cycle:
@@ -139,7 +132,7 @@ def test_finalizers_that_call_the_function_while_it_looks() -> None:
 
     kept: list[Any] = []
     table: dict[Any, Any] = {"other": 1.0, Equal(): 1.0, "scale": 2.0}
-    keyed = rg.compile(lambda: lists[0][0] * table["scale"], pure=True)
+    keyed = rg.compile(lambda: lists[0][0] * table["scale"])
     kept.append(keyed)
     assert keyed() == 8.0
     table["scale"] = 3.0
@@ -189,10 +182,12 @@ def strange_things() -> Iterator[Any]:
 @pytest.mark.parametrize("number", range(len(list(strange_things()))))
 def test_strange_things_that_a_function_can_reach(number: int) -> None:
     w, thing = Value(3.0), list(strange_things())[number]
-    compiled = rg.compile(lambda: (thing, w * 2.0)[1], pure=True)
+    compiled = rg.compile(lambda: (thing, w * 2.0)[1])
     for _ in range(3):
         assert compiled.backward() == 6.0
-    assert compiled.stats().eager == 0
+    assert compiled.stats().eager == (
+        3 if hasattr(type(thing), "__next__") and type(thing).__module__ == "builtins" else 0
+    )
 
 
 def test_long_chains_and_large_dictionaries_take_little() -> None:
@@ -208,7 +203,7 @@ def test_long_chains_and_large_dictionaries_take_little() -> None:
     def function() -> Any:
         return w * chain.scale * len(table) * (1.0 if chain.following else 0.0)  # type: ignore[union-attr]
 
-    compiled = rg.compile(function, pure=True)
+    compiled = rg.compile(function)
     tracemalloc.start()
     try:
         assert compiled.backward() == 60_000.0
@@ -223,7 +218,7 @@ def test_arguments_that_are_looked_into_are_let_go_of() -> None:
             self.scale = scale
 
     w, made = Value(3.0), []
-    compiled = rg.compile(lambda x, settings: w * x * settings.scale, pure=True)
+    compiled = rg.compile(lambda x, settings: w * x * settings.scale)
     for k in range(300):
         settings = Settings(float(k))
         made.append(weakref.ref(settings))
@@ -257,26 +252,26 @@ def test_code_attributes_of_functions_and_of_classes() -> None:
     def helper() -> Any:
         return w * 2.0
 
-    compiled = rg.compile(thing.method, pure=True)
+    compiled = rg.compile(thing.method)
     assert compiled() == 2.0
     Derived.scale = 3.0
     assert compiled() == 3.0
     Base.method = lambda self: w * 4.0  # type: ignore[method-assign]
-    replaced = rg.compile(lambda: thing.method(), pure=True)
+    replaced = rg.compile(lambda: thing.method())
     assert replaced() == 4.0
     Base.method = lambda self: w * 5.0  # type: ignore[method-assign]
     assert replaced() == 5.0
     function_with_attribute.scale = 2.0  # type: ignore[attr-defined]
-    attribute = rg.compile(lambda: function_with_attribute(w), pure=True)
+    attribute = rg.compile(lambda: function_with_attribute(w))
     assert attribute() == 2.0
     function_with_attribute.scale = 6.0  # type: ignore[attr-defined]
     assert attribute() == 6.0
-    reloaded = rg.compile(lambda: helper() * 1.0, pure=True)
+    reloaded = rg.compile(lambda: helper() * 1.0)
     assert reloaded() == 2.0
     other: Any = lambda: w * 7.0  # noqa: E731
     helper.__code__ = other.__code__
     assert reloaded() == 7.0
-    subclass = rg.compile(lambda: w * listed.scale * listed[0], pure=True)
+    subclass = rg.compile(lambda: w * listed.scale * listed[0])
     assert subclass() == 2.0
     listed.scale = 8.0
     assert subclass() == 8.0
@@ -304,7 +299,7 @@ def test_attributes_that_no_code_names() -> None:
                 return model.w * x
         return model.w
 
-    squares, product = rg.compile(penalty, pure=True), rg.compile(matched, pure=True)
+    squares, product = rg.compile(penalty), rg.compile(matched)
     assert (squares(), product()) == (2.0, 2.0)
     model.more.append(Value(3.0))
     point.x = 5.0
@@ -322,8 +317,8 @@ def test_the_order_of_a_dictionary_and_what_is_imported_in_a_function() -> None:
 
             return w * a_package_of_this_test.inner.scale
 
-        ordered = rg.compile(lambda: w * next(iter(table.values())), pure=True)
-        imported = rg.compile(imports, pure=True)
+        ordered = rg.compile(lambda: w * next(iter(table.values())))
+        imported = rg.compile(imports)
         assert (ordered(), imported()) == (1.0, 2.0)
         table["a"] = table.pop("a")
         inner.scale = 3.0  # type: ignore[attr-defined]
@@ -349,7 +344,7 @@ def test_a_global_that_hides_a_built_in() -> None:
     w = Value(2.0)
     namespace: dict[str, Any] = {"w": w}
     exec("def f(x):\n    return sum([w * x, w]) + inner(x)\n\ndef inner(x):\n    return w * len([x])", namespace)
-    f = rg.compile(namespace["f"], pure=True)
+    f = rg.compile(namespace["f"])
     assert (f(3.0), f(3.0)) == (10.0, 10.0)
     namespace["sum"] = lambda numbers: numbers[0]
     assert f(3.0) == 8.0

@@ -59,7 +59,7 @@ def ragged(rows: Sequence[int], operation: Callable[[Any, Any], Any]) -> tuple[C
 def test_rows_of_different_lengths_that_share_a_number(rows: list[int], operation: Callable[[Any, Any], Any]) -> None:
     loss, leaves = ragged(rows, operation)
     points = [(numbers(len(leaves), seed), ()) for seed in (0, 1)]
-    assert_equals_eager(loss, leaves, points, kinds=("vm", "exact", "float32"), bound=1e-11)
+    assert_equals_eager(loss, leaves, points, kinds=("vm", "exact"), bound=1e-11)
 
 
 @pytest.mark.parametrize("rows", [ROWS["triangle"], ROWS["seventeen"]], ids=["triangle", "seventeen"])
@@ -67,7 +67,7 @@ def test_ragged_rows_of_batches_of_any_size(rows: list[int]) -> None:
     loss, leaves = ragged(rows, truediv)
     for leaf, number in zip(leaves, numbers(len(leaves), 0), strict=True):
         leaf.data = number
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     for size in (5, 1, 3, 8, 2):
         members = [(1.0 + 0.25 * i,) for i in range(size)]
         assert_near(batch(compiled, leaves, members), mean_of_eager(loss, leaves, members), 1e-12, size)
@@ -76,7 +76,7 @@ def test_ragged_rows_of_batches_of_any_size(rows: list[int]) -> None:
 @pytest.mark.parametrize("row", range(7))
 def test_a_row_that_is_divided_by_zero_is_an_error_and_its_neighbours_are_none(row: int) -> None:
     loss, leaves = ragged(ROWS["triangle"], truediv)
-    compiled = rg.compile(loss, pure=True, tier="vm")
+    compiled = rg.compile(loss, tier="vm")
     for leaf, number in zip(leaves, numbers(len(leaves), 0), strict=True):
         leaf.data = number
     compiled.backward()
@@ -119,7 +119,7 @@ def test_few_rows_by_weights_of_any_shape(m: int, n: int, k: int) -> None:
         return sum(y * y for row in d for y in row) + sum(row[0] for row in d)
 
     points = [(numbers(len(leaves), seed), ()) for seed in (0, 1)]
-    assert_equals_eager(loss, leaves, points, kinds=("vm", "float32"), bound=1e-11)
+    assert_equals_eager(loss, leaves, points, kinds=("vm",), bound=1e-11)
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 19])
@@ -127,7 +127,7 @@ def test_exponentials_to_the_ends_of_their_range(count: int) -> None:
     edges = [0.0, -0.0, 709.0, -708.0, -744.0, -745.1, -746.0, -1e300, -math.inf, 1.0, -1.0, 1e-300]
     leaves = [Value(0.0) for _ in range(count)]
     scales = [0.1 ** (i % 3) for i in range(count)]
-    compiled = rg.compile(lambda: sum(x.exp() * c for x, c in zip(leaves, scales, strict=True)), pure=True, tier="vm")
+    compiled = rg.compile(lambda: sum(x.exp() * c for x, c in zip(leaves, scales, strict=True)), tier="vm")
     for turn in range(len(edges)):
         for i, leaf in enumerate(leaves):
             leaf.data, leaf.grad = edges[(turn + i) % len(edges)] - 5.0 * (i % 2), 0.0
@@ -151,7 +151,7 @@ def test_the_first_of_zeros_is_the_extreme(width: int, tier: Any) -> None:
         def loss(x: float, extreme: Any = extreme) -> Any:
             return rg.math.atan2(extreme(leaves), x)
 
-        compiled = rg.compile(loss, pure=True, tier=tier)
+        compiled = rg.compile(loss, tier=tier)
         for leaf in leaves:
             leaf.data = 0.3 + generator.random()
         compiled.backward(-1.0)

@@ -14,7 +14,7 @@ import retrograd as rg
 from retrograd import Index, Value, take
 
 pytestmark = native
-EXAMPLES = 1500 if ALL else 150
+EXAMPLES = 1500 if ALL else 75
 
 Step = tuple[Any, ...]
 PLACES = st.integers(0, 10**6)
@@ -46,8 +46,6 @@ BINARY: dict[str, Any] = {
     "atan2": lambda a, b: rg.math.atan2(a, b * b + 1.0),
     "max": lambda a, b: max(a, b) * 1.0,
 }
-#: Steps with a kink: where two numbers nearly tie, narrow ones may fall on its other side.
-KINKS = {"max", "min", "maximum", "abs", "relu", "branch"}
 SEQUENCE = ["sum", "mean", "dot", "prod", "max", "min", "logsumexp", "softmax"]
 
 STEPS = st.one_of(
@@ -84,9 +82,17 @@ class Interpreter:
         self.leaves = leaves
 
     def __call__(self, xs: list[float], indices: list[Index]) -> Any:
-        self.memory: list[Any] = [*self.leaves, *(self.leaves[0] * x for x in xs)]
-        self.xs, self.indices = xs, indices
-        for step in self.steps:
+        return Run(xs, indices, [*self.leaves, *(self.leaves[0] * x for x in xs)]).total(self.steps)
+
+
+class Run:
+    """One run, which may change what is its own."""
+
+    def __init__(self, xs: list[float], indices: list[Index], memory: list[Any]) -> None:
+        self.xs, self.indices, self.memory = xs, indices, memory
+
+    def total(self, steps: list[Step]) -> Any:
+        for step in steps:
             getattr(self, step[0])(*step[1:])
         total: Any = 0.0
         for i, value in enumerate(self.memory):
@@ -167,12 +173,10 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["vm", "exact", "float32"])
+@pytest.mark.parametrize("kind", ["vm", "exact"])
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(steps=st.lists(STEPS, min_size=1, max_size=14), repeats=st.integers(1, 3))
 def test_a_random_program(kind: str, steps: list[Step], repeats: int) -> None:
     leaves = [Value(0.0) for _ in range(5)]
-    if kind == "float32":
-        steps = [step for step in steps if not KINKS.intersection(step[:2])]
     program = Interpreter(steps * repeats, leaves)
-    assert_equals_eager(program, leaves, POINTS, kinds=(kind,), bound=1e-9 if kind == "vm" else 2e-3)
+    assert_equals_eager(program, leaves, POINTS, kinds=(kind,), bound=1e-9)

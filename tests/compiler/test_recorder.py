@@ -157,7 +157,7 @@ def test_what_a_comparison_decides_is_a_guard() -> None:
     w = Value(2.0)
 
     def f(x: Any) -> Value:
-        decided = [w > 0, w <= x, x < 1, x <= 5, x == w, x != 3, bool(w), bool(x), w == Fraction(1, 2)]
+        decided = list(map(bool, [w > 0, w <= x, x < 1, x <= 5, x == w, x != 3, w, x, w == Fraction(1, 2)]))
         assert decided == [True, True, False, True, False, False, True, True, False]
         return w
 

@@ -13,15 +13,15 @@ import pytest
 
 import retrograd as rg
 from retrograd import Index, Value, engine, errors, nn
-from retrograd.compiler.recorder import Recorder, active_recorder
+from retrograd.compiler.recorder import Recorder
 from retrograd.compiler.recording import Recording
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 
 
-def trace_indices(function: Callable[..., Any], *indices: int, pure: bool = True) -> Recording:
+def trace_indices(function: Callable[..., Any], *indices: int) -> Recording:
     """One trace of ``function``, with stand-ins for its indices."""
-    recorder = Recorder(pure)
+    recorder = Recorder()
     return recorder.run(function, [recorder.index(slot, i) for slot, i in enumerate(indices)])
 
 
@@ -180,22 +180,6 @@ def test_the_gpt_selects_its_tokens() -> None:
         trace_indices(lambda i: model.wte(i), 5)
     with pytest.raises(IndexError, match="one of the 2 logits"):
         trace_indices(lambda i: nn.cross_entropy([Value(1.0), Value(2.0)], i), 2)
-
-
-def test_a_trace_that_is_not_pure_keeps_selections_only() -> None:
-    values = [Value(1.0), Value(2.0)]
-
-    def f(i: Any) -> Any:
-        assert active_recorder() is not None
-        chosen = rg.take(values, i)
-        assert type(chosen.data) is float
-        assert type(rg.take([1.0, 2.0], i)) is float
-        return chosen * (3.0 if chosen > 1.5 else 1.0) * math.exp(max(v.data for v in values))
-
-    result = trace_indices(f, 1, pure=False)
-    assert len(result.selections) == 1
-    assert (result.guards, result.graph_breaks) == ([], [])
-    assert number_of(result.result) == 6.0 * math.exp(2.0)
 
 
 def test_a_kept_value_is_an_ordinary_value() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import engine
 from ..engine import Value
@@ -79,11 +79,24 @@ def _operation(name: str) -> Callable[..., Value | float]:
 _NAMESPACE = {op.name: _operation(op.name) for op in OPS}
 
 
+class _Row(NamedTuple):
+    """A row's compiled partials, None for those that are zero everywhere."""
+
+    partials: tuple[_CompiledPartial | None, ...]
+    guarded: bool  #: whether one of them has a guard
+    constants: tuple[float, ...]  #: the partials of a sum or a difference, which are 1 and -1; else empty
+    nary: NaryOp | None
+
+
 @cache
-def _compiled_partials(name: str) -> tuple[_CompiledPartial | None, ...]:
-    """The compiled partials of a row, None for those that are zero everywhere."""
-    names = formula.operand_names(name)
-    return tuple(_compile(text, names) for text in BY_NAME[name].partials)
+def _compiled(name: str) -> _Row:
+    row, names = BY_NAME[name], formula.operand_names(name)
+    partials = tuple(_compile(text, names) for text in row.partials)
+    guarded = any(partial is not None and partial.guard is not None for partial in partials)
+    if isinstance(row, NaryOp):
+        return _Row(partials, guarded, (), row)
+    constants = tuple(map(float, row.partials)) if {"1", "-1"}.issuperset(row.partials) else ()
+    return _Row(partials, guarded, constants, None)
 
 
 def _compile(text: str, names: tuple[str, ...]) -> _CompiledPartial | None:
@@ -99,9 +112,13 @@ def _number(operand: Value | float) -> float:
     return operand.data if isinstance(operand, Value) else operand
 
 
-def _unwrapped_constant(operand: Value | float) -> Value | float:
-    """The number in a constant that the engine made, which no gradient reaches; any other operand as it is."""
-    return operand.data if isinstance(operand, Value) and engine.is_constant(operand) else operand
+_ALL = (True, True, True)  #: all operands of a row that is not n-ary are wanted
+
+
+def _unwrapped_constants(operands: Sequence[Value | float]) -> list[Value | float]:
+    """The numbers in constants that the engine made, which no gradient reaches; the other operands as they are."""
+    is_constant = engine.is_constant
+    return [x.data if isinstance(x, Value) and is_constant(x) else x for x in operands]
 
 
 # --- one pass over a graph ------------------------------------------------------------------------
@@ -120,24 +137,28 @@ class LocalDerivatives:
     def of(self, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool] | None = None) -> list[Local]:
         """The local derivative of ``node`` with respect to each of its operands.
 
-        None where it is structurally zero or not ``wanted``. ``node`` must be the result of a row of the op table, not
-        a node that a user made.
+        None where it is structurally zero or not ``wanted``. ``node`` must be the result of a row of the op table or of
+        a primitive, not another node that a user made.
         """
         name = engine.row_name(node)
+        if name == "user":
+            return node._op.slopes(operands)  # type: ignore[attr-defined, no-any-return]  # retrograd.primitives
+        row = _compiled(name)
+        if row.constants:
+            return [one if want else None for one, want in zip(row.constants, wanted or _ALL, strict=False)]
         result: Value | float = node
         if self.graph:
-            operands = [_unwrapped_constant(operand) for operand in operands]
+            operands = _unwrapped_constants(operands)
         else:
             operands, result = [_number(operand) for operand in operands], node.data
         if wanted is None:
             wanted = [True] * len(operands)
-        row = BY_NAME[name]
-        if isinstance(row, NaryOp):
-            return self._nary(row, node, operands, result, wanted)
-        numbers = [*map(_number, operands), node.data]
+        if row.nary is not None:
+            return self._nary(row.nary, node, operands, result, wanted)
+        numbers = [*map(_number, operands), node.data] if row.guarded else ()
         return [
             _evaluated(partial, numbers, (*operands, result)) if want else None
-            for partial, want in zip(_compiled_partials(name), wanted, strict=True)
+            for partial, want in zip(row.partials, wanted, strict=True)
         ]
 
     def _nary(
@@ -159,7 +180,7 @@ class LocalDerivatives:
         count = float(len(operands) // len(row.partials))
         ties = float(numbers.count(node.data)) if node.data == node.data else count
         rests = self._rest_of_each(row.name, node, operands, wanted)
-        partials = _compiled_partials(row.name)
+        partials = _compiled(row.name).partials
         locals_: list[Local] = []
         for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
             partial = partials[which] if want else None

@@ -1,4 +1,4 @@
-"""Derivatives of functions and of recorded graphs, to any order: gradient, grad, jacobian, hessian, hvp, jvp.
+"""Derivatives of functions and of recorded graphs, to any order: gradient, grad, jacobian, hessian, hvp, jvp, vjp.
 
 A first derivative in plain numbers is one sweep of the engine. A higher derivative is the same sweep done with Values:
 it records the adjoints as expressions, built from the partials in the op table, and they can be differentiated again.
@@ -12,21 +12,27 @@ results are always Values, because the outer transform differentiates through th
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import engine
 from ..engine import Value
-from ..engine.pytree import Leaf, Structure, flatten, single_output
-from ..errors import HigherOrderError, MissingDerivativeError, name_of
+from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_output
+from ..errors import pair_expected
 from . import anomaly
-from .local_derivatives import Local, LocalDerivatives, ieee, product
+from . import sparse as sparse_matrices
+from .local_derivatives import ieee
+from .sweeps import first_derivatives, forward_sweep, reverse_sweep
 
-__all__ = ["grad", "gradient", "hessian", "hvp", "jacobian", "jvp", "value_and_grad"]
+__all__ = ["grad", "gradient", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "value_and_grad", "vjp"]
 
 _Results = list[Any]
+
+#: Which arguments a transform differentiates: positions or names, one or several.
+Argnums: TypeAlias = int | str | Sequence[int | str]
 
 
 class _ActiveTransforms(threading.local):
@@ -53,13 +59,6 @@ def _running_transform() -> Iterator[None]:
     finally:
         _active.count -= 1
         engine.set_recording(recording)
-
-
-def _is_recording() -> bool:
-    """Whether operations are recorded on this thread (not under ``no_grad``)."""
-    recording = engine.set_recording(True)
-    engine.set_recording(recording)
-    return recording
 
 
 # --- reverse: adjoints along a recorded graph -----------------------------------------------------
@@ -97,7 +96,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         if not isinstance(leaf, Value):
             raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
     root = single_output(y, "y")
-    nested, recording = _active.count > 0, _is_recording()
+    nested, recording = _active.count > 0, engine.is_recording()
     if nested and not (recording or create_graph):  # under no_grad in the function of another transform
         return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False)])
     engine.set_recording(True)
@@ -110,158 +109,19 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
 def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
     """d root / d x for each x: floats, or Values when ``graph``."""
     if graph:
-        return [_as_result(adjoint) for adjoint in _adjoints(root, xs)]
-    return _first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
+        return reverse_sweep(root, xs)
+    return first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
 
 
 def _compiled(
-    f: Callable[..., Any], argnums: int | Sequence[int], arguments: tuple[Any, ...]
+    f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...]
 ) -> Callable[..., tuple[float, Any]] | None:
     """The compiled ``value_and_grad`` of ``f``, where it returns what the transform does: floats for plain numbers."""
     if argnums != 0 or not arguments or _active.count > 0 or not hasattr(f, "scalar_function"):
         return None
-    leaves, structure = flatten(arguments[0], f"argument 0 of {_name(f)}")
-    connected = _has_bare_value(structure, leaves) or any(isinstance(x, Value) for x in arguments)
+    _, structure = flatten(arguments[0], f"argument 0 of {_name(f)}")
+    connected = structure.holds_values or any(isinstance(x, Value) for x in arguments)
     return None if connected or structure.kind == "module" else f.value_and_grad  # type: ignore[attr-defined]
-
-
-def _first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
-    if anomaly.is_detecting():
-        return anomaly.checked_gradients(root, xs)
-    return engine.gradients(root, 1.0, xs)
-
-
-def _as_result(adjoint: Leaf) -> Value:
-    """``adjoint`` as a new Value. Minus zero becomes zero, as it does in an accumulated ``.grad``."""
-    if not isinstance(adjoint, Value):
-        return Value(adjoint + 0.0)
-    return engine.apply("add", adjoint, 0.0) if adjoint.data == 0.0 else engine.apply("identity", adjoint)
-
-
-def _adjoints(root: Leaf, xs: Sequence[Value]) -> list[Leaf]:
-    """The sweep of ``backward`` with Values: a constant adjoint is a number, any other a recorded expression."""
-    if not isinstance(root, Value):
-        return [0.0] * len(xs)
-    steps = _dependent(root, {id(x) for x in xs}, expand=True)
-    for node, _, _ in steps:
-        if _plain_call(node) is None:
-            _refuse_user_node(node)
-    _first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
-    adjoints: dict[int, Leaf] = {id(root): 1.0}
-    with ieee(), anomaly.unchecked_nodes():
-        derivatives = LocalDerivatives(graph=True)
-        for node, operands, wanted in reversed(steps):
-            upstream = adjoints.get(id(node))
-            if upstream is None:
-                continue
-            expanded = _plain_call(node) is not None  # then its operand is the same result, recorded
-            locals_ = [1.0] if expanded else derivatives.of(node, operands, wanted)
-            for operand, local in zip(operands, locals_, strict=True):
-                contribution = None if local is None else product(upstream, local)
-                if contribution is not None:
-                    before = adjoints.get(id(operand))
-                    adjoints[id(operand)] = contribution if before is None else before + contribution
-    return [adjoints.get(id(x), 0.0) for x in xs]
-
-
-_Step = tuple[Value, tuple[Leaf, ...], list[bool]]
-
-
-def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_Step]:
-    """The nodes under ``root`` that depend on one of ``sources`` (a set of ids), oldest first.
-
-    Each comes with its operands, and with one bool an operand: whether that operand depends on a source. With
-    ``expand``, a compiled function's result comes after the nodes of a plain call, whose result is its one operand.
-    """
-    dependent, seen = set(sources), dict[int, Value]()
-    steps: list[_Step] = []
-
-    def visit(top: Value) -> None:
-        for node in engine.interior(top):
-            if id(node) in seen:
-                continue
-            seen[id(node)] = node
-            operands: tuple[Leaf, ...] = engine.operands(node)
-            wanted = [id(operand) in dependent for operand in operands]
-            if True not in wanted:
-                continue
-            plain_call = _plain_call(node) if expand else None
-            if plain_call is not None:
-                result = plain_call()
-                if isinstance(result, Value):
-                    visit(result)
-                operands, wanted = (result,), [id(result) in dependent]
-            dependent.add(id(node))
-            steps.append((node, operands, wanted))
-
-    visit(root)
-    return steps
-
-
-def _plain_call(node: Value) -> Callable[[], Any] | None:
-    """For the result of a compiled function: what calls the function itself, operation by operation."""
-    return getattr(node._op, "plain", None) if engine.row_name(node) == "user" else None
-
-
-def _refuse_user_node(node: Value) -> None:
-    if engine.row_name(node) == "user":
-        raise HigherOrderError(
-            f"{name_of(node)} is a user-made node: its local derivatives are plain numbers or a function, so they "
-            "cannot be differentiated again. Compute it with retrograd's operations, or take first derivatives only."
-        )
-
-
-# --- forward: tangents along a recorded graph -----------------------------------------------------
-
-
-def _tangents(roots: Sequence[Value], variables: Sequence[Value], seeds: Sequence[Leaf], graph: bool) -> list[Leaf]:
-    """The tangent of each root, where ``seeds`` are the tangents of the variables."""
-    if not roots:
-        return []
-    if not graph:
-        seeds = [seed.data if isinstance(seed, Value) else seed for seed in seeds]
-    tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
-    with ieee(), anomaly.unchecked_nodes():
-        joint = engine.reduce("sum", roots)  # depends on all roots, so that one walk lists all nodes
-        derivatives = LocalDerivatives(graph)
-        for node, operands, wanted in _dependent(joint, set(tangents)):
-            if node is joint:
-                continue
-            tangent: Leaf | None = None
-            for slot, local in enumerate(_local_derivatives(derivatives, node, operands, wanted, graph)):
-                upstream = tangents.get(id(operands[slot]))
-                if local is None or upstream is None:
-                    continue
-                if anomaly.is_detecting():
-                    anomaly.inspect_contribution(node, operands, slot, local, upstream)
-                term = product(upstream, local)
-                if term is not None:
-                    tangent = term if tangent is None else tangent + term
-            if tangent is not None:
-                tangents[id(node)] = tangent
-    return [tangents.get(id(root), 0.0) for root in roots]
-
-
-def _local_derivatives(
-    derivatives: LocalDerivatives, node: Value, operands: Sequence[Leaf], wanted: Sequence[bool], graph: bool
-) -> Sequence[Local]:
-    if not graph and engine.row_name(node) == "user":
-        return _given_local_derivatives(node, len(operands))
-    _refuse_user_node(node)
-    return derivatives.of(node, operands, wanted)
-
-
-def _given_local_derivatives(node: Value, count: int) -> Sequence[float]:
-    try:
-        slopes = node._local_grads
-    except MissingDerivativeError:
-        slopes = ()
-    if len(slopes) != count:
-        raise HigherOrderError(
-            f"{name_of(node)} is a user-made node whose _backward is a function: forward mode cannot pass through it. "
-            "Make it as Value(data, children, local_grads), or use grad, which works in reverse mode."
-        )
-    return slopes
 
 
 # --- what the transforms of functions share -------------------------------------------------------
@@ -278,14 +138,15 @@ class _Call:
         self.arguments = list(arguments)
         self.keywords = keywords
         self.connected = _active.count > 0 or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.recording = engine.is_recording()
         self.variables: list[Value] = []
 
     def differentiate(self, positions: Sequence[int]) -> list[Structure]:
         """Replace the arguments at ``positions`` by variables. Returns the structures of those arguments."""
         flat = [flatten(self.arguments[i], f"argument {i} of {_name(self.function)}") for i in positions]
-        self.connected = self.connected or any(_has_bare_value(structure, leaves) for leaves, structure in flat)
+        self.connected = self.connected or any(structure.holds_values for _, structure in flat)
         for position, (leaves, structure) in zip(positions, flat, strict=True):
-            fresh = [_variable(leaf, self.connected) for leaf in leaves]
+            fresh = [_variable(leaf) for leaf in leaves] if self.connected else new_leaves(leaves)
             self.variables.extend(fresh)
             self.arguments[position] = structure.fill(fresh)
         return [structure for _, structure in flat]
@@ -297,40 +158,74 @@ class _Call:
         """The function's single result. Raises TypeError when it returns anything else."""
         return single_output(self.run(), f"the result of {_name(self.function)}")
 
+    def scalar_and_aux(self, has_aux: bool) -> tuple[Leaf, Any]:
+        """The single result and, with ``has_aux``, what the function returns beside it."""
+        if not has_aux:
+            return self.scalar(), None
+        value, aux = _pair(self.run(), self.function)
+        return single_output(value, f"the first result of {_name(self.function)}"), aux
 
-def _variable(leaf: Leaf, connected: bool) -> Value:
+    def returned(self, results: _Results) -> _Results:
+        """Results as the caller gets them."""
+        return _as_returned(results, self.connected, self.recording)
+
+    def released(self, aux: Any) -> Any:
+        """What the function returned beside its result: numbers for Values, unless the caller gets Values, too."""
+        if isinstance(aux, Value):
+            return self.returned([aux])[0]
+        if isinstance(aux, dict):
+            return {key: self.released(item) for key, item in aux.items()}
+        if isinstance(aux, (list, tuple)):
+            items = [self.released(item) for item in aux]
+            return items if isinstance(aux, list) else aux._make(items) if hasattr(aux, "_make") else tuple(items)
+        return aux
+
+
+def _variable(leaf: Leaf) -> Value:
     """A fresh Value to differentiate with respect to: a leaf, or a node that keeps ``leaf`` in the graph."""
-    if not isinstance(leaf, Value):
-        return Value(leaf)
-    return engine.apply("identity", leaf) if connected else Value(leaf.data)
+    return engine.apply("identity", leaf) if isinstance(leaf, Value) else Value(leaf)
 
 
-def _has_bare_value(structure: Structure, leaves: Sequence[Leaf]) -> bool:
-    """Whether the structure holds a Value. The parameters of a module do not count: they are its numbers."""
-    if structure.kind == "module":
-        return False
-    if not structure.parts:
-        return any(isinstance(leaf, Value) for leaf in leaves)
-    start, found = 0, False
-    for part in structure.parts:
-        found = found or _has_bare_value(part, leaves[start : start + part.size])
-        start += part.size
-    return found
+def _pair(result: Any, function: Callable[..., Any]) -> tuple[Any, Any]:
+    """The result of a function with ``has_aux``. Raises TypeError unless it is a pair."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise pair_expected(_name(function), result)
+    return result
 
 
 def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count: int) -> list[int]:
+def _bound(
+    function: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[int | tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
+    """The positions to differentiate and the arguments by position, where names or keywords were given."""
+    several = isinstance(argnums, (tuple, list))
+    wanted: list[Any] = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
+    if not keywords and not any(isinstance(name, str) for name in wanted):
+        return argnums, arguments, keywords  # type: ignore[return-value]  # no name among them
+    call = inspect.signature(function).bind(*arguments, **keywords)
+    call.apply_defaults()
+    names = list(call.arguments)[: len(call.args)]
+    for name in wanted:
+        if isinstance(name, str) and name not in names:
+            raise TypeError(f"{_name(function)} has no argument {name!r} by position; it has {', '.join(names)}.")
+    positions = [names.index(name) if isinstance(name, str) else name for name in wanted]
+    return tuple(positions) if several else positions[0], call.args, call.kwargs
+
+
+def _positions(argnums: Argnums, function: Callable[..., Any], count: int) -> list[int]:
     positions = []
     for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
         if not isinstance(number, int):
-            raise TypeError(f"argnums must be the position of an argument, or a tuple of positions; it is {argnums!r}.")
+            raise TypeError(
+                f"argnums must be the position or the name of an argument, or a tuple of them; it is {argnums!r}."
+            )
         if not -count <= number < count:
             raise TypeError(
                 f"argnums is {argnums!r}, but {_name(function)} was called with {count} positional arguments; "
-                "pass the arguments to differentiate by position, not by keyword."
+                "an argument that is a keyword only cannot be differentiated: pass it by position."
             )
         positions.append(number % count)
     if len(set(positions)) < len(positions):
@@ -338,11 +233,9 @@ def _positions(argnums: int | Sequence[int], function: Callable[..., Any], count
     return positions
 
 
-def _joined_structure(structures: Sequence[Structure], argnums: int | Sequence[int]) -> Structure:
+def _joined_structure(structures: Sequence[Structure], argnums: Argnums) -> Structure:
     """The structure of all differentiated arguments: that of the one, or a tuple."""
-    if isinstance(argnums, int):
-        return structures[0]
-    return Structure("tuple", sum(part.size for part in structures), (), tuple(structures))
+    return structures[0] if isinstance(argnums, int) else join(structures)
 
 
 def _as_returned(results: _Results, connected: bool, recording: bool) -> _Results:
@@ -359,28 +252,29 @@ def _as_returned(results: _Results, connected: bool, recording: bool) -> _Result
 
 def _transform(
     function: Callable[..., Any],
-    argnums: int | Sequence[int],
+    argnums: Argnums,
     body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
     of_compiled: Callable[[tuple[float, Any]], Any] | None = None,
 ) -> Callable[..., Any]:
     """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
 
-    ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, and a
-    function that arranges such a list for the caller. ``of_compiled`` takes the result from a compiled function's own
-    value and gradient.
+    ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, floats
+    unless the call is connected, and a function that arranges such a list for the caller. ``of_compiled`` takes the
+    result from a compiled function's own value and gradient.
     """
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
-        if of_compiled is not None and (compiled := _compiled(function, argnums, arguments)) is not None:
+        wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
+        if of_compiled is not None and (compiled := _compiled(function, wanted, arguments)) is not None:
             return of_compiled(compiled(*arguments, **keywords))
-        recording = _is_recording()
-        positions = _positions(argnums, function, len(arguments))
+        recording = engine.is_recording()
+        positions = _positions(wanted, function, len(arguments))
         call = _Call(function, arguments, keywords)
         with _running_transform():
-            inputs = _joined_structure(call.differentiate(positions), argnums)
+            inputs = _joined_structure(call.differentiate(positions), wanted)
             results, arrange = body(call, inputs)
-        return arrange(_as_returned(results, call.connected, recording))
+        return arrange(_as_returned(results, True, recording) if call.connected else results)
 
     return transformed
 
@@ -388,7 +282,7 @@ def _transform(
 # --- the transforms -------------------------------------------------------------------------------
 
 
-def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """A function of the same arguments that returns the gradient of ``f``, in reverse mode.
 
     Numbers in, numbers out: the results are floats when every argument is a number, and Values connected to the
@@ -399,14 +293,16 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     Args:
         f: A function that returns one Value; a plain number is a constant, with gradient 0. It gets Values in place
             of the numbers of the arguments that are differentiated.
-        argnums: The position of the argument to differentiate, or a tuple of positions; the first one by default.
-            Each of these arguments is a number, a Value, or a pytree of them (lists, tuples, dictionaries, arrays,
-            modules).
+        argnums: The position or the name of the argument to differentiate, or a tuple of them; the first one by
+            default. Each of these arguments is a number, a Value, or a pytree of them (lists, tuples, dictionaries,
+            dataclasses, arrays, modules, and what :func:`retrograd.register_pytree_node` has registered).
+        has_aux: ``f`` returns a pair of the Value and something else, which is not differentiated.
 
     Returns:
-        A function. Its result has the structure of the argument; a tuple of them when ``argnums`` is a tuple. It raises
-        TypeError when ``f`` returns something other than one Value or number, or when ``argnums`` is not the position
-        of an argument, and ValueError when ``argnums`` names an argument twice.
+        A function. Its result has the structure of the argument; a tuple of them when ``argnums`` is a tuple. With
+        ``has_aux`` it is the pair of that and of what ``f`` returned beside its Value. It raises TypeError when ``f``
+        returns something other than one Value or number, or when ``argnums`` is not the position of an argument, and
+        ValueError when ``argnums`` names an argument twice.
 
     Example:
         >>> from retrograd import grad
@@ -417,21 +313,24 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
-        return _derivatives(call.scalar(), call.variables, call.connected), inputs.collect
+        value, aux = call.scalar_and_aux(has_aux)
+        slopes = _derivatives(value, call.variables, call.connected)
+        return slopes, (lambda flat: (inputs.collect(flat), call.released(aux))) if has_aux else inputs.collect
 
-    return _transform(f, argnums, body, lambda pair: pair[1])
+    return _transform(f, argnums, body, None if has_aux else lambda pair: pair[1])
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """A function of the same arguments that returns the value of ``f`` and its gradient, from one forward pass.
 
     Args:
         f: A function that returns one Value; a plain number is a constant, with gradient 0.
         argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`.
+        has_aux: ``f`` returns a pair of the Value and something else, as for :func:`grad`.
 
     Returns:
-        A function whose result is the pair (value, gradient). It raises what that of :func:`grad` raises, and whether
-        it gives floats or Values is decided in the same way.
+        A function whose result is the pair (value, gradient); ((value, aux), gradient) with ``has_aux``. It raises
+        what that of :func:`grad` raises, and whether it gives floats or Values is decided in the same way.
 
     Example:
         >>> from retrograd import value_and_grad
@@ -440,14 +339,19 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> C
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
-        value = call.scalar()
-        results = [value, *_derivatives(value, call.variables, call.connected)]
-        return results, lambda flat: (flat[0], inputs.collect(flat[1:]))
+        value, aux = call.scalar_and_aux(has_aux)
+        slopes = _derivatives(value, call.variables, call.connected)
+        results = [value.data if isinstance(value, Value) and not call.connected else value, *slopes]
 
-    return _transform(f, argnums, body, lambda pair: pair)
+        def arrange(flat: _Results) -> tuple[Any, Any]:
+            return (flat[0], call.released(aux)) if has_aux else flat[0], inputs.collect(flat[1:])
+
+        return results, arrange
+
+    return _transform(f, argnums, body, None if has_aux else lambda pair: pair)
 
 
-def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False) -> Callable[..., Any]:
     """A function that returns the Jacobian of ``f``: the derivative of each output with respect to each input.
 
     A call costs one forward pass and one reverse-mode sweep (a VJP) for each output. For many outputs of few inputs,
@@ -456,12 +360,17 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     Args:
         f: A function that returns a Value or a pytree of Values and numbers, of m leaves.
         argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`; n leaves.
+        sparse: The result is a ``scipy.sparse.csr_array`` of m by n, leaves in the order of the trees. Each sweep
+            visits only what its output depends on. An entry is absent where an input does not reach the output, or
+            only through derivatives that are structurally zero (a branch not taken); entries that are zero by chance
+            stay.
 
     Returns:
         A function. Its result has the structure of ``f``'s output, and in each of its places the structure of the
         input: for a list of m outputs and one of n inputs, m lists of n; for arrays, one array of shape
         ``output.shape + input.shape``. It raises TypeError when an output is neither a Value nor a number, and what
-        the function that :func:`grad` returns raises for a wrong ``argnums``.
+        the function that :func:`grad` returns raises for a wrong ``argnums``. With ``sparse`` it raises
+        MissingExtraError without SciPy, and TypeError where the result would be Values.
 
     Example:
         >>> from retrograd import jacobian
@@ -470,8 +379,50 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     """
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        if sparse:
+            sparse_matrices.check(call.connected, "jacobian")
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        if sparse:
+            matrix = sparse_matrices.jacobian_matrix(outputs, call.variables)
+            return [], lambda _: matrix
         results = [d for output in outputs for d in _derivatives(output, call.variables, call.connected)]
+        return results, functools.partial(_collect_blocks, shape, inputs)
+
+    return _transform(f, argnums, body)
+
+
+#: JAX's name for :func:`jacobian`, which works in reverse mode.
+jacrev = jacobian
+
+
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The same as :func:`jacobian` in forward mode: for few inputs and many outputs.
+
+    A call costs one forward pass and, for each input, one pass over the recorded graph (a JVP).
+
+    Args:
+        f: A function that returns a Value or a pytree of Values and numbers, of m leaves.
+        argnums: The position or name of the argument to differentiate, or a tuple of them, as for :func:`grad`.
+
+    Returns:
+        A function, as :func:`jacobian` returns it.
+
+    Example:
+        >>> from retrograd import jacfwd
+        >>> jacfwd(lambda x: [x, x**2, x**3])(2.0)
+        [1.0, 4.0, 12.0]
+    """
+
+    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        roots = [output for output in outputs if isinstance(output, Value)]
+        count = len(call.variables)
+        columns = []
+        for i in range(count):
+            seeds: list[Leaf] = [float(i == j) for j in range(count)]
+            along = iter(forward_sweep(roots, call.variables, seeds, call.connected))
+            columns.append([next(along) if isinstance(output, Value) else 0.0 for output in outputs])
+        results = [column[row] for row in range(len(outputs)) for column in columns]
         return results, functools.partial(_collect_blocks, shape, inputs)
 
     return _transform(f, argnums, body)
@@ -483,7 +434,7 @@ def _collect_blocks(outer: Structure, inner: Structure, flat: _Results) -> Any:
     return outer.collect([inner.collect(flat[i * size : (i + 1) * size]) for i in range(outer.size)])
 
 
-def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False) -> Callable[..., Any]:
     """A function that returns the Hessian of ``f``: all second derivatives, reverse over reverse mode.
 
     For n inputs a call costs one forward pass, one sweep that is recorded, and n sweeps of that record. The upper half
@@ -493,11 +444,13 @@ def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable
     Args:
         f: A function that returns one Value; a plain number is a constant.
         argnums: The position of the argument to differentiate, or a tuple of positions, as for :func:`grad`.
+        sparse: The result is a ``scipy.sparse.csr_array`` of n by n, as for :func:`jacobian`: of the n sweeps, each
+            visits only what its component of the gradient depends on.
 
     Returns:
         A function. Its result has, in each place of the input, the structure of the input: for a list of n inputs, n
         lists of n. It raises HigherOrderError when ``f`` passes through a node whose derivative a user wrote, and what
-        the function that :func:`grad` returns raises.
+        the function that :func:`grad` returns raises; with ``sparse`` also what that of :func:`jacobian` does.
 
     Example:
         >>> from retrograd import hessian
@@ -507,7 +460,12 @@ def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable
 
     def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
         xs = call.variables
+        if sparse:
+            sparse_matrices.check(call.connected, "hessian")
         slopes = _derivatives(call.scalar(), xs, True)
+        if sparse:
+            matrix = sparse_matrices.symmetric_matrix(slopes, xs)
+            return [], lambda _: matrix
         upper = [_derivatives(slope, xs[i:], call.connected) for i, slope in enumerate(slopes)]
         size = range(len(xs))
         results = [upper[min(i, j)][abs(j - i)] for i in size for j in size]
@@ -576,41 +534,78 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
         _differentiate_all(call, primals)
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
-        tangents_of_roots = iter(_tangents(roots, call.variables, seeds, call.connected))
+        tangents_of_roots = iter(forward_sweep(roots, call.variables, seeds, call.connected))
         slopes = [next(tangents_of_roots) if isinstance(output, Value) else 0.0 for output in outputs]
     values = _as_returned([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, recording)
     return shape.collect(values), shape.collect(_as_returned(slopes, call.connected, recording))
 
 
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of ``f`` and a function from cotangents of its outputs to those of its arguments.
+
+    Reverse mode: ``f`` runs once, and each call of the function is one sweep of what was recorded, whatever the number
+    of outputs: the product of a cotangent with the Jacobian (a VJP).
+
+    Args:
+        f: A function that returns a Value or a pytree of Values and numbers.
+        primals: The arguments of ``f``: each a number, a Value, or a pytree of them.
+        has_aux: ``f`` returns a pair of its outputs and something else, which is not differentiated.
+
+    Returns:
+        The pair (outputs, pullback), or (outputs, pullback, aux). The outputs are floats when all primals are, Values
+        otherwise. ``pullback`` takes a cotangent in the structure of the outputs and returns a tuple with the cotangent
+        of each primal; it can be called as often as you like, and differentiated.
+
+    Raises:
+        TypeError: An argument or an output is neither a Value nor a number; from ``pullback``, the cotangent has
+            another structure than the outputs.
+
+    Example:
+        >>> from retrograd import vjp
+        >>> outputs, pullback = vjp(lambda x, y: [x * y, x + y], 2.0, 5.0)
+        >>> outputs, pullback([1.0, 0.0]), pullback([0.0, 1.0])
+        ([10.0, 7.0], (5.0, 2.0), (1.0, 1.0))
+    """
+    call = _Call(f, primals, {})
+    with _running_transform():
+        inputs = join(call.differentiate(range(len(primals))))
+        result, aux = _pair(call.run(), f) if has_aux else (call.run(), None)
+        outputs, shape = flatten(result, f"the result of {_name(f)}")
+    values = shape.collect(call.returned([x if isinstance(x, Value) else float(x) for x in outputs]))
+
+    def pullback(cotangent: Any) -> Any:
+        seeds, structure = flatten(cotangent, "the cotangent")
+        if structure.definition != shape.definition:
+            raise TypeError(
+                f"a cotangent has the structure of the outputs of {_name(f)}: these have {len(outputs)} "
+                f"({shape.kind}), the cotangent {len(seeds)} ({structure.kind})."
+            )
+        connected = call.connected or _active.count > 0 or any(isinstance(seed, Value) for seed in seeds)
+        recording = engine.is_recording()
+        with _running_transform():
+            with ieee(), anomaly.unchecked_nodes():
+                along = engine.reduce("dot", outputs, seeds)
+            results = _derivatives(along, call.variables, connected)
+        return inputs.collect(_as_returned(results, connected, recording))
+
+    return (values, pullback, call.released(aux)) if has_aux else (values, pullback)
+
+
 def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, _Call, list[Leaf]]:
     """Whether the caller records, the call, and the leaves of the direction."""
-    recording = _is_recording()
+    recording = engine.is_recording()
     leaves, structure = flatten(at, "the point")
     seeds, directions = flatten(direction, "the direction")
-    if _tree_definition(structure) != _tree_definition(directions):
+    if structure.definition != directions.definition:
         raise TypeError(
             f"{transform} needs a direction with the same structure as the point: the point has {len(leaves)} "
             f"({structure.kind}), the direction {len(seeds)} ({directions.kind})."
         )
     call = _Call(f, at if isinstance(at, tuple) else (at,), {})
-    call.connected = call.connected or _has_bare_value(directions, seeds)
+    call.connected = call.connected or directions.holds_values
     return recording, call, [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
 
 
 def _differentiate_all(call: _Call, at: Any) -> Structure:
     structures = call.differentiate(range(len(call.arguments)))
-    if isinstance(at, tuple):
-        return Structure("tuple", sum(part.size for part in structures), at, tuple(structures))
-    return structures[0]
-
-
-def _tree_definition(structure: Structure) -> Any:
-    """Nesting, sizes and keys: what a point and a direction must have in common. A module counts as a list."""
-    if structure.kind == "leaf":
-        return "leaf"
-    if structure.kind == "array":
-        return "array", structure.original.shape
-    if structure.kind == "module":
-        return "list", ("leaf",) * structure.size, None
-    keys = tuple(structure.original) if structure.kind == "dict" else None
-    return structure.kind, tuple(map(_tree_definition, structure.parts)), keys
+    return join(structures) if isinstance(at, tuple) else structures[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import weakref
 from collections import Counter
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from .. import engine
 from ..autodiff.transforms import is_differentiating
-from ..engine.pytree import flatten
 from .batching import backward_batch, backward_batch_eagerly
 from .dispatch import Dispatcher
 from .eager import EagerRunner, Method
@@ -23,6 +23,7 @@ from .request import TIERS, Options, Tier
 from .statistics import Statistics, gathered
 
 if TYPE_CHECKING:
+    from .backends.c import CFunction
     from .backends.jax import JaxFunction
 
 __all__ = ["Compiled", "Tier", "compile"]
@@ -42,23 +43,20 @@ class Compiled(Generic[P]):
     every specialization. Pickles and copies start without specializations.
     """
 
-    def __init__(self, function: Callable[P, Any], pure: bool, options: Options) -> None:
+    def __init__(self, function: Callable[P, Any], options: Options) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
-        self._pure, self._options = pure, options
+        self._options, self._calls = options, 0
         self._causes: Counter[Cause] = Counter()
         self._eager = EagerRunner(function, self._causes)
         self._variants: dict[tuple[str, ...], Compiled[...]] = {}  # by the keywords of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Compiled[...]]] = {}  # by the id of an instance
-        self._uncompiled: Cause | None = None  # why nothing is ever compiled
-        if engine.ENGINE != "native":
-            self._uncompiled = Cause(Reason.REFERENCE_ENGINE)
-        elif not pure:
-            self._uncompiled = Cause(Reason.SAFE_MODE)
-        if engine.ENGINE == "native":
+        # Why nothing is ever compiled.
+        self._uncompiled = None if engine.ENGINE == "native" else Cause(Reason.REFERENCE_ENGINE)
+        if not self._uncompiled:
             self._dispatcher = Dispatcher(function, options, self._eager, self._causes, self._without_keywords)
             self._cache = self._dispatcher.cache
-            if pure:
+            if not options.verify:
                 # The native method itself, so that a call costs no Python frame.
                 self.backward = self._cache.backward  # type: ignore[method-assign, assignment]
 
@@ -79,12 +77,12 @@ class Compiled(Generic[P]):
             any structure of them.
 
         Raises:
-            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            VerificationError: With ``verify``, if the program does not give what the function gives.
             Exception: What the function raises.
 
         Example:
             >>> import retrograd as rg
-            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> square = rg.compile(lambda x: x * x)
             >>> square(3.0)
             9.0
         """
@@ -95,6 +93,7 @@ class Compiled(Generic[P]):
             return target(*args)
         if self._uncompiled:
             return self._eager.answer(Method.CALL, args, self._uncompiled)
+        self._verify(False, args)
         return self._dispatcher.finished(self._cache.call(*args), args)
 
     def backward(self, *args: P.args, **kwargs: P.kwargs) -> float:
@@ -112,13 +111,13 @@ class Compiled(Generic[P]):
 
         Raises:
             TypeError: If the function returns something else than a Value or a number.
-            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            VerificationError: With ``verify``, if the program does not give what the function gives.
             Exception: What the function raises.
 
         Example:
             >>> import retrograd as rg
             >>> w = rg.Value(2.0)
-            >>> loss = rg.compile(lambda x: (w * x - 1.0) ** 2, pure=True)
+            >>> loss = rg.compile(lambda x: (w * x - 1.0) ** 2)
             >>> loss.backward(3.0), w.grad
             (25.0, 30.0)
         """
@@ -127,14 +126,15 @@ class Compiled(Generic[P]):
             return target.backward(*args)
         if self._uncompiled:
             return self._eager.answer(Method.BACKWARD, args, self._uncompiled)  # type: ignore[no-any-return]
+        self._verify(False, args)
         return self._cache.backward(*args)
 
     def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
         """The function's value, and its derivatives with respect to the first argument. No ``.grad`` changes.
 
         Args:
-            *args: The arguments of the function. The first one is a number, a Value, a nested list, tuple or dict of
-                them, a float64 array, or a module with parameters.
+            *args: The arguments of the function. The first one is a number, a Value, a nested list, tuple, dict or
+                dataclass of them, a float64 array, or a module with parameters.
             **kwargs: Its keyword arguments.
 
         Returns:
@@ -144,12 +144,12 @@ class Compiled(Generic[P]):
 
         Raises:
             TypeError: Without a positional argument, or for a first argument of another kind.
-            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            VerificationError: With ``verify``, if the program does not give what the function gives.
             Exception: What the function raises.
 
         Example:
             >>> import retrograd as rg
-            >>> product = rg.compile(lambda p: p["a"] * p["b"], pure=True)
+            >>> product = rg.compile(lambda p: p["a"] * p["b"])
             >>> product.value_and_grad({"a": 3.0, "b": 4.0})
             (12.0, {'a': 4.0, 'b': 3.0})
         """
@@ -158,12 +158,10 @@ class Compiled(Generic[P]):
             return target.value_and_grad(*args)
         if not args:
             raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
-        structure = flatten(args[0], "the first argument")[1]
         if self._uncompiled:
-            value, gradients = self._eager.answer(Method.GRADIENTS, args, self._uncompiled)
-        else:
-            value, gradients = self._cache.gradients(*args)
-        return value, structure.collect(gradients)
+            return self._eager.answer(Method.GRADIENTS, args, self._uncompiled)  # type: ignore[no-any-return]
+        self._verify(True, args)
+        return self._cache.gradients(*args)
 
     def backward_batch(self, members: Sequence[tuple[Any, ...]]) -> float:
         """The mean of the function over many calls, whose gradient is added to ``.grad``.
@@ -180,13 +178,13 @@ class Compiled(Generic[P]):
         Raises:
             ValueError: If there are no members.
             TypeError: If a member is not a tuple.
-            StaleProgramError: If captured state has changed, and earlier calls may not have noticed.
+            VerificationError: With ``verify``, if the program does not give what the function gives.
             Exception: What the function raises.
 
         Example:
             >>> import retrograd as rg
             >>> w = rg.Value(2.0)
-            >>> loss = rg.compile(lambda x: w * x, pure=True)
+            >>> loss = rg.compile(lambda x: w * x)
             >>> loss.backward_batch([(1.0,), (3.0,)]), w.grad
             (4.0, 2.0)
         """
@@ -199,13 +197,22 @@ class Compiled(Generic[P]):
             return backward_batch_eagerly(self._eager, batch, Cause(Reason.INSIDE_TRACE))
         if self._uncompiled:
             return backward_batch_eagerly(self._eager, batch, self._uncompiled)
+        self._verify(False, batch[0])
         return backward_batch(self._cache, self._dispatcher.specializer, self._eager, batch)
+
+    def _verify(self, differentiate_first: bool, args: tuple[Any, ...]) -> None:
+        """Before each ``verify``-th answer: compare it with that of the function itself."""
+        if not self._options.verify:
+            return
+        self._calls += 1
+        if self._calls % self._options.verify == 0 and active_recorder() is None:
+            self._dispatcher.specializer.verify(differentiate_first, args)
 
     def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
         """The function as a JAX function ``g(parameters, *inputs)``, to jit, differentiate, map and shard.
 
-        The function is traced once, with ``args``. As with ``pure=True``, this is your promise that it depends on its
-        arguments and parameters alone; here, nothing checks later whether captured state has changed.
+        The function is traced once, with ``args``. What it reads besides its arguments and parameters stays as it is
+        now: nothing checks later whether captured state has changed.
 
         Args:
             *args: An example of the arguments. Later calls may differ from it in floats, Values and Indexes only.
@@ -223,12 +230,42 @@ class Compiled(Generic[P]):
         Example:
             Not run here, since it needs JAX::
 
-                g = rg.compile(loss, pure=True).to_jax(x, parameters=model)
+                g = rg.compile(loss).to_jax(x, parameters=model)
                 slopes = jax.jit(jax.grad(g))(g.parameters, *g.inputs(x))
         """
         from .backends.jax import to_jax
 
         return to_jax(self._function, args, parameters)
+
+    def to_c(self, path: str | os.PathLike[str], *args: Any, name: str = "") -> CFunction:
+        """Write the function as one C99 file: its value, and its gradient by the arguments and by the Values it holds.
+
+        The function is traced once, with ``args``. Loops over time stay loops, and comments name the lines of the
+        function. What it reads besides its arguments and Values stays as it is now. A comparison that decides another
+        way, or an operation outside its domain, makes the C functions return NAN.
+
+        Args:
+            path: The file to write.
+            *args: An example of the arguments. Other calls may differ from it in floats and Values only.
+            name: What the names of the C functions begin with; the function's own name by default.
+
+        Returns:
+            The file's path and names, and the numbers to call it with: ``inputs(*args)`` and ``parameters``.
+
+        Raises:
+            NotTraceableError: If the recorded call would not be valid for others, or has an operation that C lacks.
+            ValueError: If the name is no identifier of C.
+
+        Example:
+            Not run here, since it writes a file::
+
+                written = rg.compile(loss).to_c("loss.c", parameters, data, name="loss")
+                # gcc -std=c99 -O3 -shared -fPIC loss.c -o loss.so -lm
+                written.inputs(parameters, data)  # the numbers of x, in order
+        """
+        from .backends.c import to_c
+
+        return to_c(self._function, path, args, name)
 
     # --- looking inside ---------------------------------------------------------------------------------
 
@@ -254,7 +291,7 @@ class Compiled(Generic[P]):
 
         Example:
             >>> import retrograd as rg
-            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> square = rg.compile(lambda x: x * x)
             >>> square(3.0), square(4.0)
             (9.0, 16.0)
             >>> square.stats().traces, square.stats().hits
@@ -271,11 +308,30 @@ class Compiled(Generic[P]):
         if self._uncompiled:
             return f"There is no program: {self._uncompiled}."
         facts = self._cache.facts()
-        if not facts:
+        example = self._dispatcher.specializer.example(facts[0]["number"]) if facts else None
+        if example is None:
             return "There is no program yet: the first call makes one."
-        example = self._dispatcher.specializer.example(facts[0]["number"])
         found = inspected(self._function, example.arguments, example.differentiate_first, self._options)
         return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.program
+
+    def guards(self) -> str:
+        """What the compiled programs take for granted, and each call checks.
+
+        Returns:
+            For each program the structure of its arguments and the outcomes of comparisons, with the user's line; the
+            captured state that is compared; and data that is too large to be compared.
+
+        Example:
+            >>> import retrograd as rg
+            >>> bent = rg.compile(lambda x: x if x > 0.0 else 0.1 * x)
+            >>> bent(2.0)
+            2.0
+            >>> print(bent.guards().splitlines()[1])
+              its arguments are: a float
+        """
+        if self._uncompiled:
+            return f"There are no guards: {self._uncompiled}."
+        return self._dispatcher.specializer.guards()
 
     def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Inspection:
         """The scalar graph of one call beside its vector program: which instruction computes which node.
@@ -294,7 +350,7 @@ class Compiled(Generic[P]):
 
         Example:
             >>> import retrograd as rg
-            >>> square = rg.compile(lambda x: x * x, pure=True)
+            >>> square = rg.compile(lambda x: x * x)
             >>> print(square.inspect(3.0).program.splitlines()[1].split("#")[0].strip())
             0  v2 = in0 * in0
         """
@@ -309,7 +365,7 @@ class Compiled(Generic[P]):
     def clear(self) -> None:
         """Forget every specialization: the next call traces the function again.
 
-        Call it after changing something that the function reads and that is not checked; see :func:`compile`.
+        Call it after changing something that the function reads and that no call compares; see :func:`compile`.
         """
         if not self._uncompiled:
             self._dispatcher.specializer.forget()
@@ -319,7 +375,7 @@ class Compiled(Generic[P]):
         name = getattr(self, "__qualname__", "")
         if getattr(sys.modules.get(getattr(self, "__module__", "")), name, None) is self:
             return name
-        return Compiled, (self._function, self._pure, self._options)
+        return Compiled, (self._function, self._options)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
@@ -337,7 +393,7 @@ class Compiled(Generic[P]):
             return self, bound.args
         names = tuple(bound.kwargs)
         if names not in self._variants:
-            self._variants[names] = Compiled(_taking_by_position(self._function, names), self._pure, self._options)
+            self._variants[names] = Compiled(_taking_by_position(self._function, names), self._options)
         return self._variants[names], (*bound.args, *bound.kwargs.values())
 
     @functools.cached_property
@@ -351,7 +407,7 @@ class Compiled(Generic[P]):
         known = self._methods.get(id(instance))
         if known is not None and known[0]() is instance:
             return known[1]
-        method = Compiled(self._function.__get__(instance, owner), self._pure, self._options)
+        method = Compiled(self._function.__get__(instance, owner), self._options)
         try:
             gone = functools.partial(_forget, weakref.ref(self), id(instance))
             self._methods[id(instance)] = weakref.ref(instance, gone), method
@@ -380,70 +436,66 @@ def _taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) ->
 
 @overload
 def compile(  # noqa: A001  (named like the field names it)
-    function: Callable[P, Any], *, pure: bool = ..., exact: bool = ..., dtype: str = ..., tier: Tier = ...
+    function: Callable[P, Any], *, exact: bool = ..., tier: Tier = ..., verify: int = ...
 ) -> Compiled[P]: ...
 @overload
 def compile(  # noqa: A001
-    function: None = None, *, pure: bool = ..., exact: bool = ..., dtype: str = ..., tier: Tier = ...
+    function: None = None, *, exact: bool = ..., tier: Tier = ..., verify: int = ...
 ) -> Callable[[Callable[P, Any]], Compiled[P]]: ...
 def compile(  # noqa: A001
     function: Callable[P, Any] | None = None,
     *,
-    pure: bool = False,
     exact: bool = False,
-    dtype: str = "float64",
     tier: Tier = "auto",
+    verify: int = 0,
 ) -> Any:
-    """Compile ``function``, a scalar program on Values, to vector instructions.
+    """Make ``function``, a scalar program on Values, fast: the same function, run as vector instructions.
 
-    Call the result as the function: ``f(*args)`` gives the value, ``f.backward(*args)`` also adds to ``.grad``,
-    ``f.backward_batch([(arg, …), …])`` gives the mean over many calls, ``f.value_and_grad(*args)`` the gradient of the
-    first argument. See :class:`Compiled`.
+    Call the result as the function: ``f(*args)`` gives what the function returns, ``f.backward(*args)`` also adds to
+    ``.grad``, ``f.backward_batch([(arg, …), …])`` gives the mean over many calls, ``f.value_and_grad(*args)`` the
+    gradient of the first argument. See :class:`Compiled`.
 
-    **With** ``pure=True`` the function is traced once for each structure of arguments, and later calls run the compiled
-    program instead. Checked in every call are: the structure and types of the arguments; whole numbers, strings and
-    objects among them, which must be the same; and every comparison of a Value, float or Index that decided something.
-    Where one fails, the function is traced again. Integers that select among Values must be :class:`retrograd.Index`.
+    The function is traced once for each structure of arguments, and later calls run the compiled program instead.
+    Every call checks what the program takes for granted (its guards; ``print(f.guards())`` lists them): the structure
+    and types of the arguments; whole numbers, strings and objects among them, which must be the same; every comparison
+    of a Value, float or Index that decided something; and captured state, that is the variables that the function
+    reads and the lists, dictionaries, sets, arrays and objects behind them. Where one fails, the function is traced
+    again. Data beyond 64 KB is frozen, with a warning that names it. ``docs/compile.md`` has the whole table.
 
-    Captured state is checked, too: the variables that the function reads, and the lists, dictionaries, objects and
-    classes behind them (:mod:`retrograd.compiler.guards.dependencies` says which). Where there are many of them, a call
-    checks the outermost ones and a sample of the others. A call that finds a change which earlier calls may have missed
-    raises StaleProgramError. **Not checked** are arrays, sets, long lists of numbers, files, clocks and random numbers:
-    pass what changes as an argument, or call ``clear()``.
+    A function that changes what it reads, asks the time, draws random numbers, reads or writes runs as it is, with a
+    warning that names the line. Integers that select among Values must be :class:`retrograd.Index`.
 
-    A new program is compared with the engine for the call that it was traced from, before its first answer. If its
-    value differs by more than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call
-    runs eagerly. For float32 the tolerance is 5e-3, for ``exact`` it is 0. One function keeps the
-    256 specializations used last.
+    A new program is compared with a plain run of the same call, before its first answer. If its value differs by more
+    than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call runs eagerly. For
+    ``exact`` the tolerance is 0. One function keeps the 256 programs used last, and 64 MB of them.
 
     Args:
-        function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts and float64 arrays of them,
-            which returns one Value or number. Without it, ``compile`` returns a decorator.
-        pure: Your promise that the function depends on its arguments, its parameters and captured state alone, and has
-            no other effect than its result. Without it (the default), every call runs the function.
+        function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts, dataclasses and float64
+            arrays of them, which returns one Value or number. Without it, ``compile`` returns a decorator.
         exact: Keep the order of every sum, so that each result has the same bits as the engine's. Slower.
-        dtype: ``"float64"`` (the default) or ``"float32"``, the type that the program computes with.
         tier: What runs the program. ``"auto"`` (the default) starts on the virtual machine, or on the interpreter if
             the graph is too irregular for vectors, and changes to LLVM after 200 runs if llvmlite is installed.
             ``"vm"``, ``"llvm"`` and ``"interpreter"`` insist on one.
+        verify: Run the function itself too, each so many calls, and raise VerificationError if the program gives other
+            numbers. 0 (the default) never does.
 
     Returns:
         The compiled function; without ``function``, a decorator that compiles.
 
     Raises:
-        ValueError: For another ``dtype`` or ``tier``.
+        ValueError: For another ``tier``, or a negative ``verify``.
         MissingExtraError: For ``tier="llvm"`` without llvmlite.
 
     Example:
         >>> import retrograd as rg
-        >>> square = rg.compile(lambda x: x * x, pure=True)
+        >>> square = rg.compile(lambda x: x * x)
         >>> square.value_and_grad(3.0)
         (9.0, 6.0)
     """
-    if dtype not in ("float64", "float32"):
-        raise ValueError(f"compile: dtype is 'float64' or 'float32', not {dtype!r}.")
     if tier not in TIERS:
         raise ValueError(f"compile: tier is one of {', '.join(map(repr, TIERS))}, not {tier!r}.")
+    if verify < 0:
+        raise ValueError(f"compile: verify is a number of calls, 0 or more, not {verify!r}.")
     if function is None:
-        return functools.partial(compile, pure=pure, exact=exact, dtype=dtype, tier=tier)
-    return Compiled(function, pure, Options(exact, dtype == "float32", tier))
+        return functools.partial(compile, exact=exact, tier=tier, verify=verify)
+    return Compiled(function, Options(exact, tier, verify))

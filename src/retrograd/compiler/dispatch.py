@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import engine
+from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
 from .eager import EagerRunner, Method, Result, answer
@@ -15,9 +16,12 @@ from .fused_node import fused_node
 from .reasons import Cause, Reason
 from .recorder import active_recorder
 from .request import Options
+from .signature import Signature
 from .specializer import Specializer
 
 __all__ = ["Dispatcher"]
+
+_BACKING_OFF = Cause(Reason.BACKING_OFF)
 
 
 class _Retrying(threading.local):
@@ -39,19 +43,37 @@ class Dispatcher:
     ) -> None:
         self._function, self._without_keywords = function, without_keywords
         self._name = getattr(function, "__name__", "the function")
-        self._eager = eager
+        self._eager, self._causes = eager, causes
         self._retrying = _Retrying()
-        self.cache = engine.SpecializationCache(self._missed, Index, Reason)
-        self.specializer = Specializer(function, self.cache, options, eager, causes)
+        self._eager_gradients = value_and_grad(function)
+        self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
+        self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes)
 
     def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason | None) -> Any:
         """No specialization answered a call of the cache: answer it, with a new specialization where possible."""
         if reason is None:  # the arguments are a tuple and a dict
             target, arguments = self._without_keywords(*arguments)
             return getattr(target, kind)(*arguments)
+        if reason is _BACKING_OFF.reason:
+            return self._plainly(kind, arguments)
         method = Method(kind)
-        answered = self._answered(method, arguments, reason)
-        return [answered] if method is Method.CALL else answered
+        if method is Method.CALL:
+            return [self._answered(method, arguments, reason)]
+        return self._answered(method, arguments, reason)  # nothing after it may fail: gradients have been added
+
+    def _plainly(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """The function itself, with as little besides as can be: it may run so in nearly every call."""
+        self._causes[_BACKING_OFF] += 1
+        if kind == "gradients":
+            return self._eager_gradients(*arguments)
+        root = self._function(*arguments)
+        if kind == "call":
+            return [root]
+        if type(root) is not Value:
+            return answer(Method.BACKWARD, Result(root, Signature()))
+        value = root.data
+        root.backward()
+        return value
 
     def _answered(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Any:
         if reason is Reason.INSIDE_TRACE:
@@ -77,7 +99,10 @@ class Dispatcher:
         if type(found) is list:  # the function ran
             return found[0]
         number, data, dependencies = found
-        if self.specializer.example(number).gives_a_number:
+        example = self.specializer.example(number)
+        if example is None:  # clear() was called meanwhile, by another thread or a signal handler
+            return self._eager.answer(Method.CALL, arguments, Cause(Reason.INVALIDATED))
+        if example.gives_a_number:
             return data
         return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
 

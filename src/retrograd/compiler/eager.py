@@ -9,14 +9,11 @@ from typing import Any, NamedTuple
 
 from .. import engine
 from ..engine import Value
-from ..engine.pytree import flatten, single_output
-from .guards.builtin_overrides import sums
+from ..engine.pytree import Structure, flatten, single_output
 from .reasons import Cause
 from .signature import Gradient, Signature
 
 __all__ = ["EagerRunner", "Method", "Result", "answer", "number_of", "scalar", "sum_of"]
-
-_sums = sums()
 
 
 class Method(enum.Enum):
@@ -37,6 +34,7 @@ class Result(NamedTuple):
 
     root: Any  #: a Value or a number, or whatever a function returns that is only called
     signature: Signature
+    structure: Structure | None = None  #: of the first argument, if it was differentiated
 
 
 class EagerRunner:
@@ -61,6 +59,7 @@ class EagerRunner:
             self._causes[cause] += 1
         signature = Signature()
         given = list(arguments)
+        structure = None
         if differentiate_first:
             leaves, structure = flatten(arguments[0], "the first argument")
             if structure.kind == "module":
@@ -70,9 +69,7 @@ class EagerRunner:
                 given[0] = structure.fill(variables)
                 for variable in variables:
                     signature.gradients.append(Gradient(offset=signature.add_input(variable, True)))
-        with _sums:
-            result = self._function(*given)
-        return Result(result, signature)
+        return Result(self._function(*given), signature, structure)
 
 
 def answer(method: Method, result: Result) -> Any:
@@ -85,9 +82,9 @@ def answer(method: Method, result: Result) -> Any:
         if isinstance(root, Value):
             root.backward()
         return value
-    if not isinstance(root, Value):
-        return value, [0.0] * len(signature.gradients)
-    return value, _gradients(root, signature)
+    assert result.structure is not None
+    gradients = _gradients(root, signature) if isinstance(root, Value) else [0.0] * len(signature.gradients)
+    return value, result.structure.collect(gradients)
 
 
 def scalar(root: Any) -> Value | float:

@@ -7,8 +7,11 @@ that needs a plain number calls ``float()``, which is a graph break.
 
 from __future__ import annotations
 
+import dis
 import operator
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Protocol
 
 from .. import engine, errors
@@ -25,7 +28,10 @@ class NumberRecorder(Protocol):
         """An operation of the op table on tracers, Values and numbers."""
 
     def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
-        """A comparison decided something."""
+        """A truth value decided something."""
+
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
+        """A comparison, which may decide something later."""
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
@@ -136,9 +142,7 @@ class FloatTracer:
             number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
         else:
             return NotImplemented
-        outcome = bool(relation(self._number, number))
-        self._recorder.guard(kind, self._node, right, outcome)
-        return outcome
+        return self._recorder.comparison(kind, self._node, right, bool(relation(self._number, number)))
 
     def __lt__(self, other: object) -> Any:
         return self._compare("<", operator.lt, other)
@@ -216,7 +220,7 @@ class FloatTracer:
         if hasattr(float, name):
             return getattr(self._leave(f"makes a traced number a plain one with .{name}"), name)
         function = engine.functions.get(name)
-        if function is None:
+        if function is None or _reads_attribute(sys._getframe(1)):
             raise AttributeError(f"'float' object has no attribute {name!r}")
         return lambda *others: function(self, *others)
 
@@ -233,6 +237,11 @@ class FloatTracer:
     def conjugate(self) -> FloatTracer:
         """The number itself, as a float's."""
         return self
+
+
+def _reads_attribute(frame: FrameType) -> bool:
+    """Whether a frame is at ``x.name`` itself, and not at a call of NumPy's, which asks for the method in C."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in ("LOAD_ATTR", "LOAD_METHOD")
 
 
 def is_tracer(thing: object) -> bool:

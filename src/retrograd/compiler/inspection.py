@@ -29,7 +29,7 @@ class Inspection:
     def __init__(self, value: Value, cache: engine.SpecializationCache, facts: dict[str, Any]) -> None:
         self.value = value
         self._cache, self._facts = cache, facts
-        self.program = listing(facts, cache.listing(facts["number"]))
+        self.program: str = listing(facts, cache.listing(facts["number"]))
 
     def instruction(self, node: Value) -> str | None:
         """The line of ``program`` that computes one node of the scalar graph.
@@ -53,7 +53,7 @@ def inspected(
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)
     try:
-        cache.add(CompileRequest(traced.recording, traced.signature, differentiate_first, options))
+        cache.add(CompileRequest(traced.recording, traced.signature, differentiate_first, options, cache.capture([])))
     except NotImplementedError as problem:
         return Cause(Reason.UNSUPPORTED, str(problem))
     assert isinstance(traced.recording.result, Value)

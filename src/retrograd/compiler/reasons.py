@@ -21,33 +21,37 @@ class Reason(enum.Enum):
     GUARD_FAILED = "traced: a comparison had another outcome"
     PARAMETER_DELETED = "traced: a parameter no longer exists"
     STATE_CHANGED = "traced: {} has changed"
-    SUSPECT = "traced: captured state has changed"
     # … or the call must run eagerly, even if one does match.
     INSIDE_TRACE = "run eagerly: called while another function is traced"
+    BACKING_OFF = "run eagerly: a program was missing for most of the calls before"
     GRADIENTS_OFF = "run eagerly: gradients are switched off by no_grad"
     OBSERVED = "run eagerly: every operation is observed, as detect_anomaly does"
     NOT_FINITE = "run eagerly: an operation left its domain, or a number was not finite"
 
     # Found while tracing and compiling.
     UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
-    TYPE_TEST = "run eagerly, type test: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}"
     GRAPH_BREAK = "run eagerly, graph break: {}"
     SEVERAL_RESULTS = "run eagerly: the function returns something else than one Value or number"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
     UNSUPPORTED = "run eagerly, not compilable: {}"
     DISAGREES = "run eagerly: the program did not give the numbers of a plain run"
-    INVALIDATED = "run eagerly: the program was invalidated during the call"
+    INVALIDATED = "run eagerly: the program was lost during the call"
+    CODE_GENERATION_FAILED = "run without machine code, which LLVM did not make: {}"
     UNMATCHED_MEMBER = "run eagerly: no program matches this member of a batch"
 
-    # Chosen by the caller.
-    SAFE_MODE = "run eagerly: the function was compiled without pure=True"
+    # Nothing is ever compiled.
     REFERENCE_ENGINE = "run eagerly: the reference engine has no compiler"
 
     @property
     def traces(self) -> bool:
-        """Whether the function was traced for this reason; otherwise the call ran eagerly."""
+        """Whether the function was traced for this reason."""
         return self in _TRACES
+
+    @property
+    def runs_eagerly(self) -> bool:
+        """Whether a call ran eagerly for this reason."""
+        return not self.traces and self is not Reason.CODE_GENERATION_FAILED
 
 
 _TRACES = {
@@ -55,7 +59,6 @@ _TRACES = {
     Reason.GUARD_FAILED,
     Reason.PARAMETER_DELETED,
     Reason.STATE_CHANGED,
-    Reason.SUSPECT,
 }
 
 

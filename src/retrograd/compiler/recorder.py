@@ -4,11 +4,12 @@ A :class:`Recorder` makes a tracer for each argument and runs the function. The 
 always does. The recorder is told of everything else through which a number could leave the graph:
 
 * a float argument, and what ``.data`` gives, is a :class:`~.float_tracer.FloatTracer`, which is recorded too;
-* a comparison that decides something becomes a guard, checked in every later call;
+* a comparison is a :class:`~.bool_tracer.BoolTracer`; one that decides something becomes a guard, checked in every
+  later call;
 * an :class:`~retrograd.index.Index` argument selects with ``take`` and ``table``, and each selection is kept;
 * what cannot be recorded (``float()``, text, ``.grad``, ``backward()``) is a graph break: the call runs eagerly.
 
-What the recorder cannot see, such as the time, random numbers and files, is the user's promise (``pure=True``).
+What the recorder cannot see, such as the time, random numbers and files, is found in a plain run (effects.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ..engine.numbers import is_number, to_float
 from ..engine.pytree import single_output
 from ..engine.source_lines import current_location, record_sources
 from ..index import IndexTracer, position_in
+from .bool_tracer import BoolTracer, is_comparison
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
@@ -50,12 +52,15 @@ def active_recorder() -> Recorder | None:
 class Recorder:
     """Makes one recording: first the tracers of the arguments, then :meth:`run`.
 
-    A ``pure`` recorder follows every number, so that later calls need not run the function. Otherwise ``.data`` and
-    comparisons are those of plain Values, and only selections are recorded.
+    It follows every number, so that later calls need not run the function.
     """
 
-    def __init__(self, pure: bool = True) -> None:
-        self._pure = pure
+    def __init__(self, tests_identity: bool = False, decides_kinds: bool = False, by_numbers: bool = False) -> None:
+        self._tests_identity = tests_identity  # ``(a < b) is True`` needs a bool
+        self._decides_kinds = decides_kinds  # what chooses between a Value and a plain number is a guard
+        self._by_numbers = by_numbers  # derivatives by the floats among the arguments are wanted
+        self._numbers: set[int] = set()  # leaves that are plain numbers in the function
+        self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
@@ -65,6 +70,7 @@ class Recorder:
 
     def number(self, leaf: Value) -> FloatTracer:
         """The tracer of a float argument, whose number is ``leaf``'s."""
+        self._numbers.add(id(leaf))
         return FloatTracer(self, leaf, leaf.data)
 
     def value(self, leaf: Value) -> Value:
@@ -90,23 +96,25 @@ class Recorder:
             result = function(*arguments)
             recording = self._recording
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
+            recording.mixes_kinds = bool(self._mixed)
+            recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
         return recording
 
     @contextlib.contextmanager
     def _hooked(self) -> Iterator[None]:
         _current.recorder = self
         recording = engine.set_recording(True)
-        tracer = engine.set_tracer(self) if self._pure else None
+        tracer = engine.set_tracer(self)
         try:
-            with _extremes if self._pure else contextlib.nullcontext():
+            with _extremes:
                 yield
         finally:
-            if self._pure:
-                engine.set_tracer(tracer)
+            engine.set_tracer(tracer)
             engine.set_recording(recording)
             _current.recorder = None
             del self._recording  # a tracer that leaks must not keep the recording alive
             self._candidates.clear()
+            self._mixed.clear()
             self._constants.clear()
             self._values.clear()
 
@@ -160,6 +168,14 @@ class Recorder:
             right = number
         self._recording.guards.append(Guard(kind, left, right, outcome, current_location()))
 
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
+        """A comparison of numbers, which may decide something later."""
+        number = right if isinstance(right, Value) else _as_float(right)
+        if number is None or self._tests_identity:
+            self.guard(kind, left, right, outcome)
+            return outcome
+        return BoolTracer(self, kind, left, number, outcome)
+
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
         """A comparison of an index decided something."""
         other_slot, number = None, other
@@ -193,9 +209,12 @@ class Recorder:
         if kinds == {Value}:
             return self._selection(items, index)
         any_value = any(isinstance(item, Value) for item in items)
-        if not self._pure and not any_value:
-            return items[index._value]  # the function runs in each call and selects the plain number again
+        if any_value and self._decides_kinds:
+            self.compare_index("==", index, index._value, True)
+            return items[index._value]
         node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
+        if any_value:
+            self._mixed.add(id(node))
         return node if any_value else self._number(node)
 
     def _selection(self, values: tuple[Value, ...], index: IndexTracer) -> Value:
@@ -216,6 +235,7 @@ class Recorder:
         bits = struct.pack("d", number)
         if bits not in self._constants:
             self._constants[bits] = engine.restore("constant", (), number, 0.0)
+            self._numbers.add(id(self._constants[bits]))
         return self._constants[bits]
 
     # --- what the tape asks and tells; it does not report what these methods read themselves --------------
@@ -250,6 +270,9 @@ class Recorder:
 
     def call(self, name: str, operands: tuple[Any, ...]) -> Any:
         """An operation on ``operands``, if one of them is a tracer."""
+        if name == "where" and is_comparison(operands[0]):
+            row, left, right = operands[0].operands()
+            operands = self._number(engine.apply(row, left, right)), *operands[1:]
         if not any(map(is_tracer, operands)):
             return NotImplemented
         result = engine.apply(name, *map(self._unwrapped, operands))
@@ -265,9 +288,9 @@ class Recorder:
             return result
         return [self._number(node) for node in result] if isinstance(result, list) else self._number(result)
 
-    def compare(self, left: Value, kind: str, right: object, outcome: bool) -> None:
+    def compare(self, left: Value, kind: str, right: object, outcome: bool) -> Any:
         """A comparison of a Value."""
-        self.guard(kind, left, right, outcome)
+        return self.comparison(kind, left, right, outcome)
 
     def truth(self, value: Value, outcome: bool) -> None:
         """``bool(value)``."""
@@ -277,6 +300,10 @@ class Recorder:
         """``hash(value)``, as sets and dicts ask for it."""
         if id(value) in self._values:
             self.untraceable("looks an argument up by its identity")
+
+    def first_order(self, name: str) -> None:
+        """A primitive of the user's, in whose place the recording has terms with the same first derivatives."""
+        self._recording.primitives.append(name)
 
     def notice(self, what: str) -> None:
         """A graph break that the tape notices."""
@@ -299,13 +326,22 @@ class Recorder:
         numbers = [item._number if is_tracer(item) else _as_float(item) for item in items]
         if any(number is None or math.isnan(number) for number in numbers):
             return None  # with a NaN, Python's result depends on the order
+        if self._by_numbers:
+            return self._number(self._first(name, items, numbers))
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
     def _first_largest(self, name: str, items: Sequence[Any]) -> Value | None:
         """The first of Values and numbers that no other is larger than. It alone gets the gradient."""
         numbers = [self.concrete(item) if isinstance(item, Value) else _concrete_number(item) for item in items]
-        if any(number is None or math.isnan(number) for number in numbers):
+        mixed = not all(isinstance(item, Value) for item in items)
+        if any(number is None or math.isnan(number) for number in numbers) or (mixed and self._decides_kinds):
             return None
+        node = self._first(name, items, numbers)
+        if mixed:
+            self._mixed.add(id(node))
+        return node
+
+    def _first(self, name: str, items: Sequence[Any], numbers: Sequence[float | None]) -> Value:
         best = 0
         for position, number in enumerate(numbers):
             if number > numbers[best] if name == "max" else number < numbers[best]:  # type: ignore[operator]
@@ -315,6 +351,21 @@ class Recorder:
         choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
         self._recording.selections.append(Selection(node, choice, candidates))
         return node
+
+    def _is_surely_a_value(self, result: Value | float) -> bool:
+        """Whether the function's result is a Value however selections among Values and plain numbers come out."""
+        rest, seen = [result], set()
+        while rest:
+            node = rest.pop()
+            if not isinstance(node, Value) or id(node) in seen or id(node) in self._mixed:
+                continue
+            seen.add(id(node))
+            row = engine.row_name(node)
+            if not row and id(node) not in self._numbers:
+                return True
+            if row != "detach":  # the number of a Value, or a Value: it may be either
+                rest.extend(engine.operands(node))
+        return False
 
 
 #: The operations in which Python's floats raise; the others give infinities.
@@ -329,7 +380,7 @@ def _concrete_number(item: Any) -> float | None:
 
 def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
     recorder = _current.recorder
-    return None if recorder is None or not recorder._pure else recorder.largest(name, items)
+    return None if recorder is None else recorder.largest(name, items)
 
 
 _extremes = extremes(_largest_of)

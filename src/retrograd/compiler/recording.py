@@ -39,10 +39,15 @@ class Guard(NamedTuple):
     """
 
     kind: str
-    left: Value
+    left: Value | None
     right: Value | float | None
     outcome: bool
     where: Location | None
+
+    def bare(self) -> Guard:
+        """The same without Values, which would keep the graph of the trace."""
+        right = None if isinstance(self.right, Value) else self.right
+        return Guard(self.kind, None, right, self.outcome, self.where)
 
 
 class IndexGuard(NamedTuple):
@@ -73,6 +78,13 @@ class Recording:
     graph_breaks: list[str] = field(default_factory=list)
     #: Whether the function divided plain floats, which raises whatever ``retrograd.errstate`` says.
     float_errors: bool = False
+
+    #: The primitives of a user that it calls, whose derivatives are right in the first order only.
+    primitives: list[str] = field(default_factory=list)
+
+    #: Whether the function selects among Values and plain numbers, and whether its result is one or the other thereby.
+    mixes_kinds: bool = False
+    kind_varies: bool = False
 
     @property
     def replayable(self) -> bool:

@@ -19,8 +19,8 @@ class Options:
     """What the caller of ``compile`` chose."""
 
     exact: bool = False
-    float32: bool = False
     tier: Tier = "auto"
+    verify: int = 0  #: each so many calls the function runs, too, and its result is compared; 0: never
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +35,4 @@ class CompileRequest:
     signature: Signature
     differentiate_first: bool  #: whether gradients are taken of the first argument instead of the parameters
     options: Options = Options()
+    state: int = 0  #: the number of the captured state that the function was traced in

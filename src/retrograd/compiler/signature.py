@@ -7,8 +7,11 @@ later calls against the description and reads their numbers.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import functools
 from array import array
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, MutableSequence, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -16,6 +19,7 @@ import numpy as np
 
 from .. import engine
 from ..engine import Value
+from ..engine.containers import contents_of, has_plain_fields, instance_of, is_static, registered, taken_apart
 from ..engine.numbers import is_number
 from ..engine.pytree import flatten
 from ..index import Index
@@ -63,9 +67,10 @@ class Signature:
         self.spec: tuple[Any, ...] = ()
         self.inputs: list[Input] = []
         self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
-        self.index_count = 0  #: how many arguments are indices
+        self.index_count: int = 0  #: how many arguments are indices
         self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
-        self.objects: list[Any] = []  #: arguments that must be the same in each call, but whose attributes may change
+        #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
+        self.objects: list[Any] = []
         self._active: list[Value] = []  #: the leaves of the active inputs, by offset
         self._inactive_count = 0
 
@@ -78,6 +83,19 @@ class Signature:
         else:
             self._inactive_count += 1
         return offset
+
+    def mark(self) -> tuple[int, ...]:
+        """How much has been described."""
+        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
+        return *map(len, lists), self._inactive_count, self.index_count
+
+    def rewind(self, mark: tuple[int, ...]) -> None:
+        """Forget what was described since :meth:`mark`."""
+        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
+        for described, length in zip(lists, mark, strict=False):
+            del described[length:]
+        *_, self._inactive_count, self.index_count = mark
+        self.originals = {offset: value for offset, value in self.originals.items() if offset < len(self._active)}
 
     def next_offset(self, active: bool) -> int:
         """The offset that the next input will have."""
@@ -111,7 +129,7 @@ class _Reader:
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The tracer of an argument and its spec."""
         kind = type(thing)
-        if kind is Index:
+        if kind is Index and not differentiate:
             slot = self.result.index_count
             self.result.index_count += 1
             return self._recorder.index(slot, int(thing)), ("index", slot)
@@ -134,24 +152,31 @@ class _Reader:
             raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
         if kind in _STATIC:
             return thing, ("equal", thing)
+        if registered(kind) is not None:
+            return self._node(thing, differentiate)
         if isinstance(thing, (list, tuple)):
             return self._sequence(thing, differentiate)
         if isinstance(thing, dict):
-            self._refuse_subclass(thing, kind is dict, "dict")
-            pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
-            tracers = {key: pair[0] for key, pair in pairs.items()}
-            return tracers, ("dict", kind, [(key, pair[1]) for key, pair in pairs.items()])
+            return self._mapping(thing, differentiate)
         if isinstance(thing, np.ndarray):
             return self._array(thing, differentiate)
         if isinstance(thing, np.generic):
             raise Unsuitable(f"an argument is a NumPy scalar of type {kind.__name__}: pass a float, an int or an Index")
         if isinstance(thing, _CONTENTS_CHANGE):
             raise Unsuitable(f"an argument is a {kind.__name__}, whose contents may change: pass a list, tuple or dict")
-        if differentiate:
-            for parameter in flatten(thing, "the first argument")[0]:
-                self.result.gradients.append(Gradient(parameter=parameter))  # type: ignore[arg-type]  # a module's
+        if (differentiate or not self._by_identity) and has_plain_fields(thing):
+            return self._dataclass(thing, differentiate)
+        return self._object(thing, differentiate)
+
+    def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """Something that must be the same in every call, though its attributes may change; perhaps a module."""
         self.result.objects.append(thing)
-        return thing, ("is", thing)
+        if not differentiate:
+            return thing, ("is", thing)
+        parameters = flatten(thing, "the first argument")[0]
+        for parameter in parameters:
+            self.result.gradients.append(Gradient(parameter=parameter))  # type: ignore[arg-type]  # a module's
+        return thing, ("is", thing, len(parameters))
 
     def _value(self, value: Value, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         if differentiate:  # as the transforms do: each place is a variable of its own
@@ -186,6 +211,63 @@ class _Reader:
             tracers = kind._make(items) if named else tuple(items)
         return tracers, ("sequence", kind, [pair[1] for pair in pairs])
 
+    def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        kind = type(thing)
+        self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict), "dict")
+        pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
+        tracers = {key: tracer for key, (tracer, _) in pairs.items()}
+        specs = [(key, spec) for key, (_, spec) in pairs.items()]
+        if kind is dict:
+            return tracers, ("dict", kind, specs)
+        like_this = taken_apart(copy.copy(thing))  # a copy, since this one may change
+        assert like_this is not None
+        build = like_this.build
+        return build([*tracers.values()]), ("dict", kind, specs, build, getattr(thing, "default_factory", None))
+
+    def _dataclass(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        if differentiate:
+            return self._fields(thing, True)
+        before, seen = self.result.mark(), dict(self._seen)
+        try:
+            return self._fields(thing, False)
+        except Unsuitable:  # a set, an array of integers, …: then the object must be the same one in every call
+            self.result.rewind(before)
+            self._seen = seen
+            return self._object(thing, False)
+
+    def _fields(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        self.result.objects.append(type(thing))
+        static = {field.name for field in dataclasses.fields(thing) if field.metadata.get("static")}
+        tracers, specs = {}, []
+        for name, content in contents_of(thing).items():
+            if name in static:
+                tracers[name], spec = content, self._constant(content)
+            else:
+                tracers[name], spec = self.describe(content, differentiate and not is_static(content))
+            specs.append((name, spec))
+        build = functools.partial(_instance_of, type(thing), tuple(tracers))
+        return instance_of(type(thing), tracers), ("fields", type(thing), specs, build)
+
+    def _constant(self, thing: Any) -> tuple[Any, ...]:
+        """The spec of something that must be the same in every call."""
+        kind = type(thing)
+        if kind is float or kind in _STATIC:
+            return "equal", thing
+        if kind in (list, tuple):
+            return "sequence", kind, [self._constant(item) for item in thing]
+        self.result.objects.append(thing)
+        return "is", thing
+
+    def _node(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        how = registered(type(thing))
+        assert how is not None
+        self.result.objects.append(type(thing))
+        children, rest = how.flatten(thing)
+        pairs = [self.describe(item, differentiate) for item in children]
+        build = functools.partial(how.unflatten, rest)
+        specs = [spec for _, spec in pairs]
+        return build([tracer for tracer, _ in pairs]), ("node", type(thing), specs, build, how.flatten, rest)
+
     @staticmethod
     def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:
         """Raise Unsuitable for a subclass: it may have state and methods that the container of tracers lacks."""
@@ -207,6 +289,10 @@ class _Reader:
         return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
 
 
+def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any:
+    return instance_of(kind, dict(zip(names, contents, strict=True)))
+
+
 def signature_of(
     arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool, by_identity: bool = False
 ) -> Signature:
@@ -218,7 +304,10 @@ def signature_of(
     reader = _Reader(recorder, by_identity)
     specs = []
     for position, argument in enumerate(arguments):
-        tracer, spec = reader.describe(argument, differentiate_first and position == 0)
+        try:
+            tracer, spec = reader.describe(argument, differentiate_first and position == 0)
+        except RecursionError:
+            raise Unsuitable("an argument is nested too deeply, or contains itself") from None
         reader.result.tracers.append(tracer)
         specs.append(spec)
     reader.result.spec = ("sequence", tuple, specs)

@@ -5,30 +5,34 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
+from .backoff import Storm, Untraceable
 from .eager import EagerRunner, Result, number_of
 from .effects import Effects, noting_effects
-from .guards.invalidation import Captured
+from .guards.captured_state import CapturedState
+from .guards.words import program_guards, state_guards
+from .notices import Notices, runs_as_it_is, traced_in_vain
 from .reasons import Cause, Reason
 from .recorder import Recorder
-from .recording import Recording
+from .recording import Guard, IndexGuard, Recording
 from .request import CompileRequest, Options
 from .signature import Signature, Unsuitable, signature_of
 from .tier_up import TierUp
 
 __all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "trace"]
 
-#: The most specializations that one function keeps. Beyond them, the least recently used one is dropped.
+#: The most specializations that one function keeps, and the most bytes of them. Beyond them, the least recently used
+#: ones are dropped.
 LIMIT = 256
+BYTES = 64 * 1024 * 1024
 
 #: How far a new program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to
 #: the largest of them. A program that is further away is dropped.
-TOLERANCE = {"float64": 1e-7, "float32": 5e-3}
+TOLERANCE = 1e-7
 
 
 class Example(NamedTuple):
@@ -36,8 +40,9 @@ class Example(NamedTuple):
 
     differentiate_first: bool
     arguments: tuple[Any, ...]
-    objects: list[Any]  #: the arguments that must be the same objects, whose attributes are guarded
+    signature: Signature
     gives_a_number: bool  #: whether the function returned a plain number, and not a Value
+    decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
 
 
 class Traced(NamedTuple):
@@ -53,22 +58,33 @@ def trace(
     arguments: tuple[Any, ...],
     differentiate_first: bool,
     by_identity: bool = False,
+    asks_kinds: bool = True,
     want_sources: bool = False,
+    by_numbers: bool = False,
 ) -> Traced | Cause:
-    """Record one call, with the user's lines on request. A Cause means that the function did not run to its end."""
-    recorder = Recorder(pure=True)
-    try:
-        signature = signature_of(arguments, recorder, differentiate_first, by_identity)
-    except Unsuitable as problem:
-        return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
-    try:
-        recording = recorder.run(function, signature.tracers, want_sources)
-    except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
-        raise
-    except Exception as error:
-        # The plain run did not raise this: a tracer could not do what its number can.
-        return Cause(Reason.TRACING_RAISED, type(error).__name__)
-    return Traced(recording, signature, _obstacle(recording))
+    """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
+
+    ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``by_numbers``:
+    derivatives by its floats are wanted.
+    """
+    decides_kinds = False
+    while True:
+        recorder = Recorder(by_identity, decides_kinds, by_numbers)
+        try:
+            signature = signature_of(arguments, recorder, differentiate_first, by_identity)
+        except Unsuitable as problem:
+            return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
+        try:
+            recording = recorder.run(function, signature.tracers, want_sources)
+        except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
+            raise
+        except Exception as error:
+            # The plain run did not raise this: a tracer could not do what its number can.
+            return Cause(Reason.TRACING_RAISED, type(error).__name__)
+        varies = recording.kind_varies or (recording.mixes_kinds and asks_kinds)
+        if not varies or decides_kinds:
+            return Traced(recording, signature, _obstacle(recording))
+        decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
 
 
 def _obstacle(recording: Recording) -> Cause | None:
@@ -77,19 +93,6 @@ def _obstacle(recording: Recording) -> Cause | None:
     if not isinstance(recording.result, Value):
         return Cause(Reason.CONSTANT_RESULT)
     return None
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Calls of one kind run eagerly for a while, because the last one could not be compiled."""
-
-    cause: Cause
-    rounds: int
-    calls: int  #: how many more
-
-
-#: After so many failures in a row the number of calls between two attempts stays the same.
-_MOST_ROUNDS = 10
 
 
 class Specializer:
@@ -105,15 +108,25 @@ class Specializer:
     ) -> None:
         self._function, self._cache, self._options = function, cache, options
         self._eager, self._causes = eager, causes
-        self._captured = Captured(cache, function)
+        self.notices: Notices = Notices()
+        self.captured: CapturedState = CapturedState(cache, function, self.notices)
         interpreted = options.exact and options.tier == "auto"
-        self.tier_up = TierUp(cache, "interpreter" if interpreted else options.tier, options.float32)
+        self.tier_up: TierUp = TierUp(cache, "interpreter" if interpreted else options.tier, causes)
         self._examples: dict[int, Example] = {}
-        self._waiting: dict[tuple[Any, ...], _Waiting] = {}  # by the kinds of the arguments
+        self._untraceable, self._storm = Untraceable(), Storm(cache)
 
-    def example(self, number: int) -> Example:
-        """The call that a specialization was traced from."""
-        return self._examples[number]
+    def example(self, number: int) -> Example | None:
+        """The call that a specialization was traced from; None if it has been forgotten since."""
+        return self._examples.get(number)
+
+    def guards(self) -> str:
+        """What each specialization takes for granted, as text."""
+        numbers = [number for number, _, _ in self._cache.inventory() if number in self._examples]
+        programs = [
+            program_guards(number, self._examples[number].signature.spec, self._examples[number].decisions)
+            for number in numbers
+        ]
+        return "\n".join([*programs, state_guards(self.captured.paths, self.captured.frozen)])
 
     def specialize(self, differentiate_first: bool, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
         """Run the function as it is, trace it, and add a specialization that gives what the plain run gave.
@@ -121,94 +134,147 @@ class Specializer:
         None when there is one now, which has not answered the call yet. Otherwise what the plain run returned.
         """
         shape = differentiate_first, *map(type, arguments)
-        if (waiting := self._waiting.get(shape)) is not None and waiting.calls > 0:
-            waiting.calls -= 1
-            return self._eager.run(arguments, differentiate_first, waiting.cause)
-        changed = self._captured.look()  # what the runs below change themselves is no reason to trace again
-        with noting_effects() as effects:
-            plain = self._eager.run(arguments, differentiate_first)
+        if (cause := self._untraceable.waits(shape)) is not None:
+            return self._eager.run(arguments, differentiate_first, cause)
+        change = self.captured.change()  # what the runs below change themselves is no reason to trace again
+        state = self._capture(differentiate_first, arguments)
+        plain, effects = noting_effects(
+            lambda: self._eager.run(arguments, differentiate_first),
+            self._function,
+            arguments,
+            self.captured.generators,
+        )
         while True:
             obstacle = self._obstacle(plain, effects)
-            traced = obstacle or trace(self._function, arguments, differentiate_first, self._captured.tests_identity)
+            asks = self.captured.tests_identity, self.captured.asks_kinds
+            traced = obstacle or trace(self._function, arguments, differentiate_first, *asks)
             if isinstance(traced, Traced) and traced.obstacle is not None:
-                self._captured.give_up(differentiate_first, arguments)
                 traced = traced.obstacle
             if isinstance(traced, Cause):
-                self._causes[traced] += 1
-                self._wait(shape, traced)
+                self._give_up(shape, traced)
                 return plain
-            cause = Cause(Reason.STATE_CHANGED, changed) if changed else Cause(reason)
-            added = self._keep(differentiate_first, traced, arguments, plain, cause)
+            cause = Cause(Reason.STATE_CHANGED, change) if change else Cause(reason)
+            self._causes[cause] += 1
+            number = self._add(differentiate_first, traced, arguments, plain, state)
+            if number is not None:
+                self._watch_for_a_storm(number, cause)
+                return None
             if not traced.signature.aliases_a_parameter:
-                return None if added else plain
+                return plain
             # A Value among the arguments is a parameter as well, which is known only now: trace it as one.
 
-    def _wait(self, shape: tuple[Any, ...], cause: Cause) -> None:
-        """Back off: the next call of this kind that may be traced comes after twice as many calls as the last one."""
-        before = self._waiting.get(shape)
-        rounds = 1 if before is None else min(before.rounds + 1, _MOST_ROUNDS)
-        self._waiting[shape] = _Waiting(cause, rounds, 2**rounds)
+    def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> int:
+        """The number of the state that a call of these arguments depends on."""
+        by_identity = self.captured.tests_identity
+        while True:
+            try:
+                objects = signature_of(arguments, Recorder(), differentiate_first, by_identity).objects
+            except (Unsuitable, TypeError):  # the plain run says what is wrong
+                objects = []
+            state = self.captured.capture(objects)
+            if by_identity or not self.captured.tests_identity:
+                return state
+            by_identity = True
+
+    def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
+        self._causes[cause] += 1
+        self._untraceable.failed(shape, cause)
+        if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS):
+            self.notices.once("eager", runs_as_it_is(self._function, str(cause).partition(": ")[2]))
+
+    def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
+        if not self._storm.traced(number):
+            return
+        lines = Counter(str(one.where) for example in self._examples.values() for one in example.decisions if one.where)
+        where = lines.most_common(1)[0][0] if lines and cause.reason is Reason.GUARD_FAILED else ""
+        self.notices.once("storm", traced_in_vain(self._function, str(cause), where))
 
     def _obstacle(self, plain: Result, effects: Effects) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""
         if effects.first:
             return Cause(Reason.GRAPH_BREAK, effects.first)
-        if self._captured.graph_break:
-            return Cause(Reason.TYPE_TEST, self._captured.graph_break)
+        if change := self.captured.change_by_function():
+            return Cause(Reason.GRAPH_BREAK, change)
+        if self.captured.graph_break:
+            return Cause(Reason.GRAPH_BREAK, self.captured.graph_break)
         if not isinstance(plain.root, Value) and not is_number(plain.root):
             return Cause(Reason.SEVERAL_RESULTS)
         return None
 
-    def _keep(
-        self, differentiate_first: bool, traced: Traced, arguments: tuple[Any, ...], plain: Result, cause: Cause
-    ) -> bool:
-        examples = list(self._examples.values())
-        self._captured.keep([*traced.signature.objects, *(thing for one in examples for thing in one.objects)])
-        self._causes[cause] += 1
-        return self._add(differentiate_first, traced, arguments, plain)
-
     def forget(self) -> None:
         """Drop every specialization."""
-        for facts in self._cache.facts():
-            self._cache.drop(facts["number"])
+        for number, _, _ in self._cache.inventory():
+            self._cache.drop(number)
         self._examples.clear()
-        self._waiting.clear()
-        self._captured.forget()
+        self._untraceable.forget()
+        self._storm.forget()
 
-    def _add(self, differentiate_first: bool, traced: Traced, arguments: tuple[Any, ...], plain: Result) -> bool:
-        """Compile what was traced; whether there is now a specialization that gives the plain run's numbers."""
+    def _add(
+        self, differentiate_first: bool, traced: Traced, arguments: tuple[Any, ...], plain: Result, state: int
+    ) -> int | None:
+        """Compile what was traced. The number of the specialization, if it gives the plain run's numbers."""
+        request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state)
         try:
-            number = self._cache.add(
-                CompileRequest(traced.recording, traced.signature, differentiate_first, self._options)
-            )
+            number = self._cache.add(request)
         except NotImplementedError as problem:
             self._causes[Cause(Reason.UNSUPPORTED, str(problem))] += 1
-            return False
-        if traced.signature.aliases_a_parameter:
-            self._cache.drop(number)
-            return False
-        if not self._agrees(number, traced.signature, arguments, plain):
-            self._cache.drop(number)
-            self._causes[Cause(Reason.DISAGREES)] += 1
-            return False
-        kept = self._captured.settle(differentiate_first, arguments, number)
+            return None
+        agrees, aliased = False, True
+        try:
+            aliased = traced.signature.aliases_a_parameter
+            agrees = not aliased and self._agrees(
+                number, traced.signature, traced.signature.originals, arguments, plain
+            )
+        finally:
+            if not agrees:  # also where comparing failed
+                self._cache.drop(number)
+        if not agrees:
+            if not aliased:
+                self._causes[Cause(Reason.DISAGREES)] += 1
+            return None
+        recording = traced.recording
+        decisions: tuple[Guard | IndexGuard, ...] = (
+            *(guard.bare() for guard in recording.guards),
+            *recording.index_guards,
+        )
         gives_a_number = not isinstance(plain.root, Value)
-        self._examples[kept] = Example(differentiate_first, arguments, traced.signature.objects, gives_a_number)
-        if kept == number:
-            self.tier_up.added()
-            self._drop_least_recently_used()
-        return True
+        self._examples[number] = Example(differentiate_first, arguments, traced.signature, gives_a_number, decisions)
+        self.tier_up.added()
+        self._drop_least_recently_used()
+        return number
 
     def _drop_least_recently_used(self) -> None:
-        if len(self._examples) <= LIMIT:
-            return
-        living = [facts["number"] for facts in self._cache.facts()]
-        for number in living[LIMIT:]:
-            self._cache.drop(number)
-        self._examples = {number: self._examples[number] for number in living[:LIMIT]}
+        total = 0
+        for place, (number, weight, _) in enumerate(self._cache.inventory()):
+            total += weight
+            if place and (place >= LIMIT or total > BYTES):
+                self._cache.drop(number)
+        living = {number for number, _, _ in self._cache.inventory()}
+        self._examples = {number: example for number, example in self._examples.items() if number in living}
 
-    def _agrees(self, number: int, signature: Signature, arguments: tuple[Any, ...], plain: Result) -> bool:
-        """Whether a new specialization gives the value and the gradients of the plain run of the same call."""
+    def verify(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> None:
+        """Compare the specialization that would answer a call with a plain run. Raises VerificationError."""
+        number = self._cache.standing(differentiate_first, arguments)
+        if number is None or number not in self._examples:
+            return
+        plain = self._eager.run(arguments, differentiate_first)
+        signature = self._examples[number].signature
+        now = signature_of(arguments, Recorder(), differentiate_first, self.captured.tests_identity)
+        if not self._agrees(number, signature, now.originals, arguments, plain):
+            raise errors.not_the_function(self._function, number)
+
+    def _agrees(
+        self,
+        number: int,
+        signature: Signature,
+        originals: dict[int, Value],
+        arguments: tuple[Any, ...],
+        plain: Result,
+    ) -> bool:
+        """Whether a specialization gives the value and the gradients of the plain run of the same call.
+
+        ``signature`` is that of the trace; ``originals`` are the Values among the arguments of this call.
+        """
         found = self._cache.check(number, arguments)
         if found is None:
             return not math.isfinite(number_of(plain.root))  # the engine answers calls with numbers that are not finite
@@ -217,10 +283,10 @@ class Specializer:
         value, pairs = found
         expected = [0.0] * len(pairs)
         if isinstance(plain.root, Value):
-            leaves = _leaves_of_plain_run(signature, plain.signature)
+            leaves = _leaves_of_plain_run(signature, originals, plain.signature)
             expected = engine.gradients(plain.root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
         ours, theirs = [value, *(gradient for _, gradient in pairs)], [number_of(plain.root), *expected]
-        tolerance = 0.0 if self._options.exact else TOLERANCE["float32" if self._options.float32 else "float64"]
+        tolerance = 0.0 if self._options.exact else TOLERANCE
         largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
         scales = [max(1.0, abs(theirs[0])), *[max(largest, 1e-300)] * len(expected)]
         return all(
@@ -229,9 +295,9 @@ class Specializer:
         )
 
 
-def _leaves_of_plain_run(traced: Signature, plain: Signature) -> dict[int, Value]:
+def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: Signature) -> dict[int, Value]:
     """For each leaf that the trace made in place of an argument, by its id, the leaf of the plain run."""
-    leaves = {id(traced.active_leaf(offset)): original for offset, original in traced.originals.items()}
+    leaves = {id(traced.active_leaf(offset)): original for offset, original in originals.items()}
     for ours, theirs in zip(traced.gradients, plain.gradients, strict=True):
         leaves[id(traced.leaf_of(ours))] = plain.leaf_of(theirs)
     return leaves

@@ -84,7 +84,7 @@ class Statistics:
     @property
     def eager(self) -> int:
         """Calls that ran eagerly because no program was valid for them."""
-        return sum(count for cause, count in self.causes.items() if not cause.reason.traces)
+        return sum(count for cause, count in self.causes.items() if cause.reason.runs_eagerly)
 
     def __str__(self) -> str:
         lines = [

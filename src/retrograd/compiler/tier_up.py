@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 import weakref
-from contextlib import suppress
+from collections import Counter
 from queue import SimpleQueue
 
 from ..engine import SpecializationCache
+from .reasons import Cause, Reason
 from .request import Tier
 
 __all__ = ["TierUp"]
@@ -21,7 +21,10 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: (weak reference to TierUp, number of the specialization, batch size); None ends the thread.
+#: A kernel call takes about as long as so many nodes in scalar code.
+_FEW_NODES = 18
+
+#: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
 _worker: threading.Thread | None = None
 
@@ -29,9 +32,9 @@ _worker: threading.Thread | None = None
 class TierUp:
     """Decides which specializations of one function get machine code, and when."""
 
-    def __init__(self, cache: SpecializationCache, tier: Tier, float32: bool) -> None:
+    def __init__(self, cache: SpecializationCache, tier: Tier, causes: Counter[Cause]) -> None:
         """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed."""
-        self._cache, self._tier, self._float32 = cache, tier, float32
+        self._cache, self._tier, self._causes = cache, tier, causes
         self._compiled: set[tuple[int, int]] = set()
         self._notified = False
         if tier == "llvm":
@@ -43,7 +46,7 @@ class TierUp:
         """A specialization was added: compile it now if the caller chose LLVM, or watch for hot ones."""
         if self._tier == "llvm":
             self.catch_up()
-        elif self._tier == "auto" and not self._notified and not self._float32:
+        elif self._tier == "auto" and not self._notified:
             from .backends.llvm.jit import available
 
             self._notified = True
@@ -56,16 +59,38 @@ class TierUp:
         if self._tier != "llvm" or not self._cache.fresh():
             return
         for fact in self._cache.facts():
-            for batch in fact["batches"] if fact["tier"] != "interpreter" else ():
+            for batch in (0,) if fact["tier"] == "interpreter" else fact["batches"]:
                 if (fact["number"], batch) not in self._compiled:
                     self.compile(fact["number"], batch)
 
     def compile(self, number: int, batch: int) -> None:
-        """Compile a specialization for one batch size, and install the machine code."""
+        """Compile a specialization for one batch size, and install the machine code.
+
+        Raises nothing: a call that has been answered must not fail afterwards. A program for which LLVM fails stays on
+        the virtual machine, and ``stats()`` says why.
+        """
         from .backends.llvm.pipeline import compile_program
+        from .backends.loops.graph import UnsupportedGraphError
+        from .backends.loops.pipeline import compile_graph
 
         self._compiled.add((number, batch))
-        compile_program(self._cache, number, batch, self._float32)
+        try:
+            if batch < 2 and self._is_scattered(number):
+                try:
+                    return compile_graph(self._cache, number)
+                except UnsupportedGraphError:
+                    pass  # it stays as it is, or becomes code kernel call by kernel call
+            if batch > 0:
+                compile_program(self._cache, number, batch)
+        except IndexError:  # the specialization was dropped meanwhile
+            pass
+        except Exception as error:
+            self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
+
+    def _is_scattered(self, number: int) -> bool:
+        """Whether a program's vector instructions do so few nodes each that scalar code is faster."""
+        fact = next((fact for fact in self._cache.facts() if fact["number"] == number), None)
+        return fact is not None and fact["nodes"] < _FEW_NODES * fact["instructions"]
 
 
 def _start() -> None:
@@ -81,11 +106,7 @@ def _work() -> None:
         tier_up = reference()
         if tier_up is None:
             continue
-        try:
-            with suppress(IndexError):  # the specialization was dropped meanwhile
-                tier_up.compile(number, batch)
-        except Exception:  # reported like that of any thread; this program stays on the virtual machine
-            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+        tier_up.compile(number, batch)
         del tier_up, event
 
 

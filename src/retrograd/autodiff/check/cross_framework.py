@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from ...engine import Value
 from ...errors import MissingDerivativeError, name_of
 from ...ops import CONSTANTS, NARY, OPS, NaryOp
 from ...ops.formula import compile_python, operand_names, parse
-from ...ops.jax_functions import double_precision, primitives
+from ...ops.jax_functions import double_precision, ieee_remainder, primitives
 
 __all__ = ["PEERS", "NotReplayableError", "Recipe", "double_precision", "jax_backend", "torch_backend"]
 
@@ -40,8 +41,8 @@ class Recipe:
     def __init__(self, root: Value | float, inputs: Sequence[Value]) -> None:
         self.root = root
         self.inputs = inputs
-        self.nodes = engine.interior(root) if isinstance(root, Value) else []
-        self.user_nodes = sum(engine.row_name(node) == "user" for node in self.nodes)
+        self.nodes: list[Value] = engine.interior(root) if isinstance(root, Value) else []
+        self.user_nodes: int = sum(engine.row_name(node) == "user" for node in self.nodes)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -201,7 +202,7 @@ def _primal(x: Any) -> Any:
 
 
 _SAME_NAME = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh",
-              "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc")  # fmt: skip
+              "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc", "copysign")  # fmt: skip
 _ARC = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")
 
 
@@ -215,10 +216,15 @@ def torch_backend() -> Backend:
     def polygamma(order: Any, a: Any) -> Any:
         return torch.polygamma(int(order), a)
 
+    def gamma(a: Any) -> Any:
+        negative = (a < 0) & (torch.floor(a) % 2 != 0)
+        return torch.where(negative, -1.0, 1.0) * torch.exp(torch.lgamma(a))
+
     primitives = {
         name: getattr(torch, name) for name in (*_SAME_NAME, *_ARC, "erf", "erfc", "lgamma", "digamma", "pow")
     }
     primitives |= {"cbrt": cube_root, "rint": torch.round, "mod": torch.remainder, "polygamma": polygamma}
+    primitives |= {"gamma": gamma, "remainder": partial(ieee_remainder, torch)}
     primitives |= {"floordiv": lambda a, b: torch.floor(a / b), "detach": torch.Tensor.detach}
     return _Library(primitives, lambda x: torch.as_tensor(x, dtype=torch.float64))
 

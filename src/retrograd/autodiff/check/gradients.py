@@ -10,7 +10,10 @@ The other gradients are
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -125,10 +128,32 @@ class GradientCheck:
             return "The gradient agrees, at a kink." if kinks else "The gradient agrees."
         return f"All {len(self.rows)} gradients agree" + (f", {kinks} of them at a kink." if kinks else ".")
 
+    def to_json(self) -> str:
+        """The comparison as JSON: ``ok``, ``summary`` and the attributes; a number that is not finite is a string.
+
+        Returns:
+            One object on one line.
+
+        Example:
+            >>> from retrograd import check_gradients
+            >>> check_gradients(lambda x: x * x, {"x": 3.0}, peers=("reference",)).to_json()[:56]
+            '{"ok": true, "summary": "The gradient agrees.", "value":'
+        """
+        return json.dumps(_finite({"ok": self.ok, "summary": self.summary, **dataclasses.asdict(self)}))
+
     def __str__(self) -> str:
         from .table import render
 
         return render(self, _MOST_ROWS)
+
+
+def _finite(thing: Any) -> Any:
+    """``thing`` without numbers that JSON lacks: "inf", "-inf" and "nan"."""
+    if isinstance(thing, dict):
+        return {key: _finite(item) for key, item in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [_finite(item) for item in thing]
+    return repr(float(thing)) if isinstance(thing, float) and not math.isfinite(thing) else thing
 
 
 def check_gradients(f: Callable[..., Any], at: Any, peers: Sequence[str] | None = None) -> GradientCheck:

@@ -1,9 +1,8 @@
-"""What Python's own ``max``, ``min`` and ``sum`` mean while a compiled function runs.
+"""What Python's own ``max`` and ``min`` mean while a function is traced.
 
 Left to comparisons, ``max(v.data for v in logits)`` in a trace would be a guard that fails at nearly every other input:
-the names mean functions there that ask the trace first. And ``sum(w * x for w, x in zip(ws, xs))``, which is most of
-what scalar programs do, is added natively where the function itself runs: node for node what Python would record. In
-every other thread, and for everything else, the names do what they always did.
+the names mean functions there that ask the trace first. In every other thread, and for everything else, the names do
+what they always did.
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import engine
-
-__all__ = ["Substitutes", "extremes", "sums"]
+__all__ = ["Substitutes", "extremes"]
 
 Function = Callable[..., Any]
 
@@ -90,10 +87,3 @@ def _extreme(original: Function, answer: Callable[[str, Sequence[Any]], Any]) ->
     extreme.__name__ = extreme.__qualname__ = name
     extreme.__doc__ = original.__doc__
     return extreme
-
-
-def sums() -> Substitutes:
-    """``sum``, native where it adds what a generator like one of the samples yields."""
-    none: list[Any] = []
-    samples = ((a * b for a, b in none), (b * a for a, b in none), (a * a for a in none))
-    return Substitutes(sum=lambda original: engine.faster_sum(original, *samples))

@@ -1,9 +1,9 @@
 """What a function can reach beside its arguments: the places where it finds what it computes with.
 
-They are the variables that it closes over or names, and what lists, dictionaries, objects, classes and modules hold
-there, outermost first. Of objects, classes and modules those attributes count whose names occur in the code that is
-reached (all of them where it uses ``getattr`` or the like). Of long lists and dictionaries of numbers, which are data,
-and of sets and deques, only the size counts. Not entered: arrays, and what libraries keep for themselves.
+They are the variables that it closes over or names, and what lists, dictionaries, sets, arrays, objects, classes and
+modules hold there, outermost first. Of objects, classes and modules those attributes count whose names occur in the
+code that is reached (all of them where it uses ``getattr`` or the like). Numbers in containers and arrays are data: up
+to 64 KB of them are places, and what is beyond that is frozen. Not entered is what libraries keep for themselves.
 """
 
 from __future__ import annotations
@@ -11,28 +11,39 @@ from __future__ import annotations
 import argparse
 import builtins
 import collections
+import contextvars
 import dis
 import functools
+import gc
+import operator
+import random
+import re
 import sys
+import threading
 import types
+import weakref
+from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from ... import engine
 from ...engine import Value
 from ...index import Index
 
-__all__ = ["Place", "Reach"]
+__all__ = ["DATA_LIMIT", "Place", "Reach", "is_library"]
 
-#: A place as native/compiler/guards/dependency_guards.hpp reads it.
+#: A place as native/compiler/guards/state_guards.hpp reads it.
 Place = tuple[str, Any, Any]
 
 #: Things in places, at most: beyond them nothing is looked at.
 LIMIT = 200_000
 
-#: A longer list, or dictionary, that begins with numbers, or with lists of numbers, is data.
-_DATA = 256
+#: Bytes of data that calls compare, at most: 8 an item, and 64 a container.
+DATA_LIMIT = 64 * 1024
 
 #: What nothing is behind that may change.
 _ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
@@ -46,17 +57,30 @@ _READERS = frozenset(
 )
 #: Functions that tell which object something is, or by which it is found again.
 _IDENTITY = frozenset({"id", "hash", "is_", "is_not"})
+#: Names in code that may ask what kind of thing something is.
+_KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
 #: Classes of which there are stand-ins in a trace.
-_NUMBERS = frozenset({"float", "int", "Index"})
+_NUMBERS = frozenset({"float", "int", "bool", "Index"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap)
 #: Methods that run when an instance is made, and not when there is one.
 _MAKERS = {"__init__", "__new__", "__post_init__"}
+#: Names in code that may read any variable, of which no place knows.
+_ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
+#: Where Python has its iterators, each of which moves on when it is asked.
+_ITERATORS = frozenset({"builtins", "itertools", "_io"})
+#: Containers of numbers that have a buffer.
+_BUFFERS = (np.ndarray, array, bytearray, memoryview)
+#: What draws random numbers; its state changes when it does.
+_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+#: What numbers that are traced have, and floats have not.
+_METHODS_OF_VALUES = frozenset(engine.functions)
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _LONGEST_PATH = 120
+_IDENTIFIER = re.compile(r"\w+")
 
 
 class Reach:
@@ -66,22 +90,43 @@ class Reach:
         self.places: list[Place] = []
         self.paths: list[str] = []
         self.names: set[str] = set()  #: in the code of the functions that are reached
-        self.leaves: list[Value] = []
-        self.graph_break = ""  #: a function that is reached asks for this, and what stands for a number would lie
-        self.tests_identity = False  #: code that is reached may ask which object a Value is
+        self.frozen: list[str] = []  #: the paths of data that no call compares, because there is too much of it
+        self.generators: list[Any] = []  #: of random numbers
+        self.graph_break: str = (
+            ""  #: what a function that is reached does, and no program can, as a sentence without a dot
+        )
+        self.tests_identity: bool = False  #: code that is reached may ask which object a Value is
+        self.asks_kinds: bool = False  #: code that is reached may ask whether something is a Value or a plain number
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
         self._modules: list[tuple[dict[str, Any], str]] = []
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
-        self._things = 0
+        self._codes: list[types.CodeType] = []
+        self._things = self._data = 0
+        self._weighed: set[int] = set()  # containers of data for which there is room
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
             _if_it_lets(functools.partial(self._visit, *self._queue.popleft()))
+        if self._queue:
+            self.frozen.append(f"{self._queue[0][1]}, after {LIMIT:,} others,")
         for namespace, name in self._built_in:  # the last to be looked at
             self._named(namespace, name, name)
+
+    def line_of(self, place: int) -> str:
+        """The line at which code that is reached changes a place, as far as it can be told: an assignment, or a use."""
+        words = [word for word in _IDENTIFIER.findall(self.paths[place]) if not word.isdigit()]
+        lines = {False: "", True: ""}
+        for code in self._codes:
+            line = code.co_firstlineno
+            for now in dis.get_instructions(code):
+                line = now.starts_line if type(now.starts_line) is int else getattr(now, "line_number", None) or line
+                if now.argval in words[-1:]:
+                    stores = now.opname in _STORES
+                    lines[stores] = lines[stores] or f"{code.co_filename}:{line}, in {code.co_name},"
+        return lines[True] or lines[False]
 
     def _place(self, kind: str, thing: Any, name: Any, path: str) -> None:
         self.places.append((kind, thing, name))
@@ -90,9 +135,7 @@ class Reach:
 
     def _ahead(self, thing: Any, path: str, own: bool = False) -> None:
         """Visit it later. What is the user's ``own`` is looked into though its class be a library's."""
-        if type(thing) is Value:
-            self.leaves.append(thing)
-        elif type(thing) not in _ENDS and id(thing) not in self._seen:
+        if type(thing) not in _ENDS and id(thing) not in self._seen:
             self._seen.add(id(thing))
             self._queue.append((thing, path if len(path) < _LONGEST_PATH else f"…{path[-40:]}", own))
 
@@ -103,18 +146,28 @@ class Reach:
         elif issubclass(kind, dict):
             self._dictionary(thing, path)
         elif issubclass(kind, (set, frozenset, deque)):
-            self._place("size", thing, None, path)
-            for item in list(thing):
-                self._ahead(item, f"an element of {path}")
+            self._elements(thing, path)
+        elif issubclass(kind, _BUFFERS):
+            self._buffer(thing, path)
+            return
+        elif issubclass(kind, _GENERATORS):
+            self.generators.append(thing)
+            return
+        elif self._special(thing, path):
+            return
         elif kind is types.FunctionType:
-            if own or not _is_library(thing.__globals__.get("__name__")):
+            if own or not is_library(thing.__globals__.get("__name__")):
                 self._function(thing, path)
+            else:  # a library's wrapper around what may be the user's: @rg.no_grad(), rg.grad(f), @rg.primitive(…)
+                for cell in thing.__closure__ or ():
+                    for content in _contents(cell):
+                        self._ahead(content, path)
             return
         elif kind is types.MethodType:
             self._ahead(thing.__self__, "self", own)
             self._ahead(thing.__func__, path, own)
         elif kind is types.ModuleType:
-            if not _is_library(thing.__name__):
+            if not is_library(thing.__name__):
                 self._modules.append((vars(thing), path))
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
@@ -137,29 +190,85 @@ class Reach:
 
     # --- containers -----------------------------------------------------------------------------------
 
+    def _compared(self, thing: Any, path: str) -> bool:
+        """Whether there is room to compare a container in every call. If not, it is frozen."""
+        if id(thing) in self._weighed or not _is_data(thing):
+            return True  # what it holds is visited, and the function reads it one by one
+        size, inside = _weighed(thing, DATA_LIMIT - self._data)
+        if self._data + size > DATA_LIMIT:
+            self.frozen.append(path)
+            return False
+        self._data += size
+        self._weighed |= inside
+        return True
+
     def _sequence(self, thing: list[Any] | tuple[Any, ...], path: str) -> None:
-        data = len(thing) > _DATA and _is_data(thing, 32)
-        if issubclass(type(thing), list):
-            self._place("size" if data else "items", thing, None, path)
-        if data:
+        if not self._compared(thing, path):
             return
+        if issubclass(type(thing), list):
+            self._place("items", thing, None, path)
         self._things += len(thing)
-        kinds = set(map(type, thing))
-        if kinds == {Value}:
-            self.leaves.extend(thing)
-        elif not kinds <= _ENDS:
+        if not set(map(type, thing)) <= _ENDS:
             for i, item in enumerate(thing):
                 self._ahead(item, f"{path}[{i}]")
 
     def _dictionary(self, thing: dict[Any, Any], path: str) -> None:
-        self._place("size", thing, None, path)
-        if len(thing) > _DATA and _is_data(list(islice(dict.values(thing), 32)), 32):
+        if not self._compared(thing, path):
             return
+        self._place("entries", thing, None, path)
+        if issubclass(type(thing), collections.OrderedDict):
+            self._place("elements", thing, collections.OrderedDict, path)  # its order is its own
         for key, item in list(dict.items(thing)):
-            shown = f"[{key!r}]" if type(key) is str or (type(key) is int and abs(key) < 10**9) else "[…]"
-            self._place("entry", thing, key, path + shown)
             self._ahead(key, f"a key of {path}")
-            self._ahead(item, path + shown)
+            self._ahead(item, path + _subscript(key))
+
+    def _elements(self, thing: Collection[Any], path: str) -> None:
+        if not self._compared(thing, path):
+            return
+        base = next(base for base in (set, frozenset, deque) if isinstance(thing, base))
+        if base is not frozenset:
+            self._place("elements", thing, base, path)
+        for item in list(cast(Any, base).__iter__(thing)):
+            self._ahead(item, f"an element of {path}")
+
+    def _buffer(self, thing: Any, path: str) -> None:
+        if isinstance(thing, np.ndarray):
+            if thing.dtype == object:
+                for item in thing.ravel().tolist():
+                    self._ahead(item, f"an element of {path}")
+            if _is_read_only(thing):
+                return
+        try:
+            size = memoryview(thing).nbytes
+        except (TypeError, ValueError, BufferError):  # dates and records have no buffer
+            size = DATA_LIMIT + 1
+        if self._data + size > DATA_LIMIT:
+            self.frozen.append(path)
+            return
+        self._data += size
+        self._place("bytes", thing, None, path)
+
+    def _special(self, thing: Any, path: str) -> bool:
+        """What is neither a container nor the user's, and yet leads on, or cannot be compared."""
+        kind = type(thing)
+        if issubclass(kind, weakref.ref):
+            self._place("referent", thing, None, path)
+            self._ahead(thing(), path)
+        elif kind is types.MappingProxyType:
+            for hidden in gc.get_referents(thing):
+                self._ahead(hidden, path)
+        elif kind in (operator.attrgetter, operator.methodcaller):
+            self._uses({part for name in thing.__reduce__()[1] if type(name) is str for part in name.split(".")})
+        elif kind is contextvars.ContextVar or issubclass(kind, threading.local):
+            self._refuse(f"reads {path}, which is another in each context or thread")
+        elif hasattr(kind, "__next__") and kind.__module__ in _ITERATORS:
+            self._refuse(f"reads {path}, an iterator, which moves on")
+        else:
+            return False
+        return True
+
+    def _refuse(self, what: str) -> None:
+        self.graph_break = self.graph_break or f"the function {what}"
 
     # --- code -----------------------------------------------------------------------------------------
 
@@ -170,11 +279,20 @@ class Reach:
                 self._ahead(content, name)
         for code in _codes(function.__code__):
             if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
-                self.graph_break = (
+                self.graph_break = self.graph_break or (
                     f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
                 )
+            if asked := _method_that_is_asked_for(code):
+                self._refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
+        self._codes.extend(_codes(function.__code__))
         names = {name for code in _codes(function.__code__) for name in code.co_names}
-        self.tests_identity |= not names.isdisjoint(_IDENTITY) or any(map(_tests_identity, _codes(function.__code__)))
+        for name in sorted(names & _ANY_VARIABLE):
+            if name not in function.__globals__:
+                self._refuse(f"calls {name}(), which may read any variable")
+        self.asks_kinds |= not names.isdisjoint(_KINDS)
+        if not _is_of_dataclass(function.__code__):
+            of_code = any(map(_tests_identity, _codes(function.__code__)))
+            self.tests_identity |= of_code or not names.isdisjoint(_IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
             names.add("getattr")
         for name in sorted(names):
@@ -184,7 +302,7 @@ class Reach:
                 self._built_in.append((function.__globals__, name))
             elif name in sys.modules:  # imported in the function itself
                 self._ahead(sys.modules[name], name)
-        self._place("shared", function, "__code__", path)
+        self._place("function", function, None, path)
         self._ahead(function.__defaults__, f"the defaults of {function.__name__}")
         self._ahead(function.__kwdefaults__, f"the defaults of {function.__name__}")
         self._uses(names)
@@ -226,12 +344,17 @@ class Reach:
         # The code of a library's class is not looked at: it may use any attribute.
         now = _of_a_library(kind) and not issubclass(kind, _NAMESPACES)
         slots = _slots(kind)
+        if kind is not types.FunctionType:  # whose place has all that it refers to
+            self._place("namespace", thing, None, path)
         for attributes in _attributes(thing):
+            if now:  # all of them, and no others
+                self._place("entries", attributes, None, path)
+                for name, item in attributes.items():
+                    self._ahead(item, f"{path}.{name}")
+                continue
             for name in {**attributes, **dict.fromkeys(_shared_names(kind))}:
-                act = functools.partial(self._named, attributes, name, f"{path}.{name}")
-                act() if now else self._when_used(name, act)
-            size = functools.partial(self._place, "size", attributes, None, path)
-            size() if now else self._when_used("getattr", size)
+                self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
+            self._when_used("getattr", functools.partial(self._place, "entries", attributes, None, path))
         for name, slot in slots.items():
             self._when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
         if not now:
@@ -259,6 +382,16 @@ class Reach:
         if type(item) in (types.FunctionType, property) or not hasattr(type(item), "__get__"):
             self._place("shared", kind, name, path)
             self._ahead(item, path)
+        elif not _of_a_library(type(item)):  # a descriptor of the user's, which the class holds in its dictionary
+            for base in kind.__mro__:
+                for namespace in gc.get_referents(vars(base)):
+                    self._named(namespace, name, path)
+                if name in vars(base):
+                    break
+
+
+#: What assigns a variable or an attribute, and what reads one.
+_STORES = frozenset({"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME"})
 
 
 def _if_it_lets(act: Callable[[], None]) -> None:
@@ -324,14 +457,29 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
+def _is_of_dataclass(code: types.CodeType) -> bool:
+    """Whether ``@dataclass`` wrote a method: its comparison asks for the class, its hash is that of a tuple."""
+    return code.co_filename == "<string>" and code.co_name in ("__eq__", "__hash__")
+
+
 def _tests_identity(code: types.CodeType) -> bool:
-    """Whether code has an ``x is y`` in which y is not a constant such as None, nor a class that ``type(x)`` may be."""
+    """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
     before = None
     for now in dis.get_instructions(code):
-        if now.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
+        if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
             return True
         before = now
     return False
+
+
+def _method_that_is_asked_for(code: types.CodeType) -> str:
+    """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else ""."""
+    near = 0
+    for now in dis.get_instructions(code):
+        near = 6 if now.argval in ("hasattr", "getattr") else near - 1
+        if near > 0 and now.opname == "LOAD_CONST" and now.argval in _METHODS_OF_VALUES:
+            return str(now.argval)
+    return ""
 
 
 def _compares_types(code: types.CodeType) -> bool:
@@ -346,13 +494,43 @@ def _compares_types(code: types.CodeType) -> bool:
     return False
 
 
-def _is_data(items: Collection[Any], first: int, depth: int = 3) -> bool:
-    """Whether there are items, and the first of them are numbers, or lists of which the same can be said."""
-    return len(items) > 0 and all(
+def _is_data(things: Any, depth: int = 3) -> bool:
+    """Whether a container begins with numbers or text, or with containers of which the same can be said."""
+    if isinstance(things, dict):
+        things = list(islice(dict.values(things), 8))
+    first = list(islice(things, 8)) if not isinstance(things, (list, tuple)) else things[:8]
+    return len(first) > 0 and all(
         (type(item) in _ENDS and type(item) is not Value)
-        or (type(item) in (list, tuple) and depth > 1 and _is_data(item, 8, depth - 1))
-        for item in islice(items, first)
+        or (type(item) in (list, tuple) and depth > 1 and _is_data(item, depth - 1))
+        for item in first
     )
+
+
+def _weighed(thing: Any, most: int) -> tuple[int, set[int]]:
+    """How many bytes of data a container counts for, not much further than ``most``, and the containers in it."""
+    size, inside, rest = 0, set(), [thing]
+    while rest and size <= most:
+        container = rest.pop()
+        if id(container) in inside:
+            continue
+        inside.add(id(container))
+        size += 64 + (16 if isinstance(container, dict) else 8) * len(container)
+        items = dict.values(container) if isinstance(container, dict) else container
+        rest.extend(item for item in items if type(item) in (list, tuple))
+    return size, inside
+
+
+def _is_read_only(thing: np.ndarray[Any, Any]) -> bool:
+    """Whether neither an array nor one that it is a view of can be written."""
+    base: Any = thing
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    return base is None or isinstance(base, bytes)
+
+
+def _subscript(key: Any) -> str:
+    shown = type(key) is str or (type(key) is int and abs(key) < 10**9)
+    return f"[{key!r}]" if shown else "[…]"
 
 
 def _is_open(kind: type) -> bool:
@@ -361,7 +539,7 @@ def _is_open(kind: type) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_library(module: object) -> bool:
+def is_library(module: object) -> bool:
     """Whether a module of this name belongs to Python or was installed."""
     if type(module) is not str:
         return False
@@ -373,4 +551,4 @@ def _is_library(module: object) -> bool:
 
 def _of_a_library(kind: type) -> bool:
     module = type.__getattribute__(kind, "__module__")
-    return _is_library(module if type(module) is str else None)
+    return is_library(module if type(module) is str else None)

@@ -41,7 +41,7 @@ class JaxFunction:
 
     Example::
 
-        loss = rg.compile(lambda x, y: (model(x) - y) ** 2, pure=True)
+        loss = rg.compile(lambda x, y: (model(x) - y) ** 2)
         g = loss.to_jax([0.5, -1.0], 1.0, parameters=model)
         value, gradient = jax.value_and_grad(g)(g.parameters, *g.inputs([0.5, -1.0], 1.0))
         g.add_gradients(gradient)  # into .grad of the model's Values
@@ -60,9 +60,10 @@ class JaxFunction:
             program: the vector program, as ``listing`` gives it, with its guards. Its roots are the value and
                 then what the guards compare.
         """
-        self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
-        self.values = tuple(values)
-        self.guards = (
+        self.__name__: str = getattr(function, "__name__", "function")
+        self.__qualname__ = self.__name__
+        self.values: tuple[Value, ...] = tuple(values)
+        self.guards: tuple[str, ...] = (
             *(_sentence(g.kind, g.outcome, g.where) for g in recording.guards),
             *(_sentence(g.kind, g.outcome, g.where) for g in recording.index_guards),
         )
@@ -247,7 +248,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    recorder = Recorder(pure=True)
+    recorder = Recorder()
     try:
         signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:
@@ -255,6 +256,12 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Rec
     recording = recorder.run(function, signature.tracers, want_sources=True)
     if recording.graph_breaks:
         raise errors.not_traceable(function, recording.graph_breaks[0])
+    if recording.primitives:
+        raise errors.not_traceable(
+            function,
+            f"it calls the primitive {recording.primitives[0]}, whose own derivatives JAX would not know beyond the "
+            "first order; write it as a jax.custom_jvp in the JAX program",
+        )
     return recording, signature
 
 
@@ -264,7 +271,7 @@ def _program(function: Callable[..., Any], recording: Recording, signature: Sign
         raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
     cache = engine.SpecializationCache(lambda *_: None, Index, Reason)
     try:
-        number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm")))
+        number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm"), cache.capture([])))
     except NotImplementedError as problem:
         raise errors.not_traceable(function, str(problem)) from None
     return cache.listing(number)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .... import errors
 from ....engine import Value
+from ....engine.numbers import same_bits
 from ....index import Index
 
 __all__ = ["KINDS", "Layout", "Numbers"]
@@ -112,10 +113,10 @@ def _tree_of(spec: Spec) -> _Tree:
         case ("array", _, shape, first, active):
             positions = first + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
             return _ArrayLeaf("active" if active else "passive", positions)
-        case ("dict", _, pairs):
+        case ("dict" | "fields", _, pairs, *_):
             items = {key: tree for key, part in pairs if (tree := _tree_of(part)) is not None}
             return items or None
-        case ("sequence", _, parts):
+        case ("sequence" | "node", _, parts, *_):
             trees = [tree for part in parts if (tree := _tree_of(part)) is not None]
             if not trees:
                 return None
@@ -160,7 +161,7 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
         case ("is", expected):
             return argument is expected
         case ("equal", expected):
-            return type(argument) is type(expected) and bool(argument == expected)
+            return type(argument) is type(expected) and (argument is expected or _same(argument, expected))
         case ("same", position):  # a Value that came before
             return isinstance(argument, Value) and found["active", position] == argument.data
         case ("index" | "passive" | "value", position, *_):
@@ -171,11 +172,30 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
             if type(argument) is not kind or len(argument) != len(parts):
                 return False
             return all(_read(part, item, found) for part, item in zip(parts, argument, strict=True))
-        case ("dict", kind, pairs):
+        case ("fields", kind, pairs, *_):
+            return type(argument) is kind and all(_read(part, getattr(argument, name), found) for name, part in pairs)
+        case ("node", kind, parts, _, flatten, rest):
+            if type(argument) is not kind:
+                return False
+            children, other = flatten(argument)
+            items = list(children)
+            if not (other is rest or other == rest) or len(items) != len(parts):
+                return False
+            return all(_read(part, item, found) for part, item in zip(parts, items, strict=True))
+        case ("dict", kind, pairs, *_):
             if type(argument) is not kind or list(argument) != [key for key, _ in pairs]:
                 return False
             return all(_read(part, argument[key], found) for key, part in pairs)
     raise AssertionError(f"an argument is described as {spec!r}")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two constants of one type are the same, to the bits of a number."""
+    if isinstance(one, float):
+        return same_bits(one, other)
+    if isinstance(one, complex):
+        return same_bits(one.real, other.real) and same_bits(one.imag, other.imag)
+    return bool(one == other)
 
 
 def _read_number(kind: str, position: int, argument: Any, found: _Found) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from .fusion.loop_fusion import LoopNest, fuse
@@ -42,8 +42,6 @@ _WRITERS: dict[str, Callable[[IRBuilder, KernelCall], bool]] = {
     "fill": elementwise.fill,
 }
 
-_Step = KernelCall | LoopNest
-
 
 def generate_function(
     name: str,
@@ -51,7 +49,6 @@ def generate_function(
     strips: Sequence[Strip],
     strip_local: Sequence[range],
     width: int,
-    plain: bool,
     literals: Mapping[int, float],
 ) -> tuple[IRBuilder, str]:
     """The LLVM IR of ``int32_t name(void)``, which does what the calls do and returns whether one left its domain.
@@ -62,7 +59,6 @@ def generate_function(
         strips: the strip-mined ranges among them.
         strip_local: addresses whose numbers are read only within the strip that writes them.
         width: doubles in a vector register.
-        plain: whether every call stays a call of its prebuilt kernel.
         literals: the numbers at addresses that are never written.
     """
     t = IRBuilder(width, literals)
@@ -73,13 +69,12 @@ def generate_function(
             return
         too_long = len(t.lines) > _MAX_LINES
         too_long |= call.kernel in _INDEXED_KERNELS and alike[call.kernel, call.row] > _MAX_INDEXED
-        writer = None if plain or too_long else _WRITERS.get(call.kernel)
+        writer = None if too_long else _WRITERS.get(call.kernel)
         if writer is None or not writer(t, call):
             t.call_kernel(call)
 
     def write_steps(calls: Sequence[KernelCall], strip: Strip) -> None:
-        steps: Iterable[_Step] = calls if plain else fuse(calls, strip.iterations, strip_local)
-        for step in steps:
+        for step in fuse(calls, strip.iterations, strip_local):
             if isinstance(step, LoopNest):
                 step.emit(t, write)
             else:

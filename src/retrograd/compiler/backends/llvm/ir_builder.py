@@ -107,6 +107,17 @@ class Vector:
             return self
         return self.builder.vector(f"extractelement {_type_of(self.width)} {self.name}, i32 {i}", 1)
 
+    def resized(self, width: int) -> Vector:
+        """The first lanes in a vector of another width; lanes that are new may hold anything."""
+        if width == self.width:
+            return self
+        if width == 1:
+            return self.lane(0)
+        if self.width == 1:
+            kind = _type_of(width)
+            return self.builder.vector(f"insertelement {kind} poison, double {self.name}, i32 0", width)
+        return self.shuffle([lane if lane < self.width else None for lane in range(width)])
+
     def splat(self, width: int) -> Vector:
         """This double in each of ``width`` lanes."""
         if width == 1:
@@ -179,7 +190,7 @@ class IRBuilder:
 
     def __init__(self, width: int, literals: Mapping[int, float] | None = None) -> None:
         self.width = width  #: doubles of a vector
-        self.literals = literals or {}  #: the numbers at addresses that are never written
+        self.literals: Mapping[int, float] = literals or {}  #: the numbers at addresses that are never written
         self.lines: list[str] = []
         self.bases: list[int] = []  #: addresses of the function's arguments, from which all others are displacements
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
@@ -294,8 +305,7 @@ class IRBuilder:
         """Store the first ``count`` lanes."""
         count = min(count, self.width)
         width, mask = self.vector_shape(count)
-        if width < value.width:
-            value = value.shuffle(range(width)) if width > 1 else value.lane(0)
+        value = value.resized(width)
         kind = _type_of(width)
         pointer = self.pointer(at)
         if mask is None:

@@ -16,14 +16,13 @@ from .kernel_calls import DOUBLE, KernelCall, Strip, decode
 __all__ = ["compile_program"]
 
 
-def compile_program(programs: SpecializationCache, number: int, batch: int, plain: bool) -> None:
+def compile_program(programs: SpecializationCache, number: int, batch: int) -> None:
     """Compile all passes of program ``number``, bound for ``batch`` members, and install them.
 
     Args:
         programs: the programs of one compiled function.
         number: which of them.
         batch: the batch size for which the program's machine was made.
-        plain: whether every kernel call stays a call of its prebuilt kernel, as float32 programs need.
 
     Raises:
         IndexError: the program has been dropped meanwhile.
@@ -44,7 +43,7 @@ def compile_program(programs: SpecializationCache, number: int, batch: int, plai
         if which > 0:  # pass 0 is the forward pass
             decoded, strips = elimination.remove_dead_calls(decoded, strips)
         functions.append(
-            generate_function(names[-1], decoded, strips, elimination.strip_local, vector_width(), plain, literals)
+            generate_function(names[-1], decoded, strips, elimination.strip_local, vector_width(), literals)
         )
     code = compile_module(link_module(functions), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)

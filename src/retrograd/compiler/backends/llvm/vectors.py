@@ -117,7 +117,7 @@ def store_strided(t: IRBuilder, at: Address, stride: int, value: Vector, count: 
     if stride == 1 or count == 1:
         if accumulate:
             old = t.load(at, count)
-            value = old + (value if value.width == old.width else _narrowed(value, old.width))
+            value = old + value.resized(old.width)
         t.store(at, value, count)
         return
     for i in range(count):
@@ -183,10 +183,6 @@ def padded_lanes(value: Vector, filler: float) -> Vector:
         return value
     fillers = t.constant_vector(filler, value.width)
     return value.shuffle([*range(value.width), *([value.width] * (t.width - value.width))], fillers)
-
-
-def _narrowed(value: Vector, width: int) -> Vector:
-    return value.lane(0) if width == 1 else value.shuffle(range(width))
 
 
 # --- across lanes -------------------------------------------------------------------------------------------------

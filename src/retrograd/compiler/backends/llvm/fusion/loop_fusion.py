@@ -41,6 +41,8 @@ class LoopNest:
     """Fused calls: their loops are one outer loop and one inner loop of ``strip`` iterations."""
 
     def __init__(self, outer: int, strip: int) -> None:
+        self.outer: int
+        self.strip: int
         self.outer, self.strip = outer, strip
         self.ops: list[FusedOp] = []
         self._cost = 0

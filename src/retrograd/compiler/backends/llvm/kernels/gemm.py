@@ -87,7 +87,14 @@ class GemmNN:
 
     def __init__(self, t: IRBuilder, sizes: tuple[int, ...], strides: tuple[int, ...], accumulate: bool) -> None:
         self.t = t
+        self.m: int
+        self.n: int
+        self.k: int
         self.m, self.n, self.k = sizes
+        self.di: int
+        self.ai: int
+        self.ap: int
+        self.bp: int
         self.di, self.ai, self.ap, self.bp = strides
         self.accumulate = accumulate
 
@@ -236,10 +243,17 @@ class GemmNT:
 
     def __init__(self, t: IRBuilder, call: KernelCall) -> None:
         self.t = t
+        self.m: int
+        self.n: int
+        self.k: int
         self.m, self.n, self.k = call.counts[2:]
+        self.di: int
+        self.dj: int
         self.di, self.dj = call.strides[0][2:4]
+        self.ai: int
+        self.bj: int
         self.ai, self.bj = call.strides[1][2], call.strides[2][3]
-        self.accumulate = call.accumulate
+        self.accumulate: bool = call.accumulate
 
     # --- b transposed in registers or in a packed panel: lanes of vectors go along j --------------------------
 

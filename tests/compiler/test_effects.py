@@ -1,4 +1,4 @@
-"""Safe mode: the function runs in each call, so nothing that it decides, counts or draws can ever be stale."""
+"""What a function decides, counts or draws is never stale: it runs as it is, or a guard sees it."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_errors_side_effects_and_other_structures(exact: bool) -> None:
     assert compiled.backward([]) == 0.0
 
 
-def test_training_in_safe_mode_is_training(exact: bool) -> None:
+def test_training_is_training(exact: bool) -> None:
     finals = []
     for compile_it in (False, True):
         random.seed(3)

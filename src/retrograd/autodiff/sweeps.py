@@ -1,0 +1,154 @@
+"""The sweeps of the transforms along a recorded graph: adjoints in reverse mode, tangents in forward mode.
+
+With Values instead of numbers a sweep records what it computes, so that it can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import engine
+from ..engine import Value
+from ..engine.pytree import Leaf
+from ..errors import HigherOrderError, MissingDerivativeError, name_of
+from . import anomaly
+from .local_derivatives import Local, LocalDerivatives, ieee, product
+
+__all__ = ["first_derivatives", "forward_sweep", "reverse_sweep"]
+
+
+def first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
+    """The derivatives of ``root`` with respect to each of ``xs``: one sweep of the engine."""
+    if anomaly.is_detecting():
+        return anomaly.checked_gradients(root, xs)
+    return engine.gradients(root, 1.0, xs)
+
+
+def _as_result(adjoint: Leaf) -> Value:
+    """``adjoint`` as a new Value. Minus zero becomes zero, as it does in an accumulated ``.grad``."""
+    if not isinstance(adjoint, Value):
+        return Value(adjoint + 0.0)
+    return engine.apply("add", adjoint, 0.0) if adjoint.data == 0.0 else engine.apply("identity", adjoint)
+
+
+def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
+    """The derivatives of ``root`` with respect to each of ``xs`` as Values: the sweep of ``backward``, recorded.
+
+    On the way a constant adjoint is a number, and any other an expression.
+    """
+    if not isinstance(root, Value):
+        return [Value(0.0) for _ in xs]
+    steps = _dependent(root, {id(x) for x in xs}, expand=True)
+    for node, row, _, _ in steps:
+        if row == "user":
+            _refuse_user_node(node)
+    first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
+    found: dict[int, Leaf] = {id(root): 1.0}
+    with ieee(), anomaly.unchecked_nodes():
+        derivatives = LocalDerivatives(graph=True)
+        for node, row, operands, wanted in reversed(steps):
+            upstream = found.get(id(node))
+            if upstream is None:
+                continue
+            locals_: Sequence[Local] = _UNCHANGED if row == _EXPANDED else derivatives.of(node, operands, wanted)
+            for operand, local in zip(operands, locals_, strict=True):
+                contribution = None if local is None else product(upstream, local)
+                if contribution is not None:
+                    before = found.get(id(operand))
+                    found[id(operand)] = contribution if before is None else before + contribution
+    return [_as_result(found.get(id(x), 0.0)) for x in xs]
+
+
+_Step = tuple[Value, str, tuple[Leaf, ...], list[bool]]
+
+_EXPANDED = "plain call"  #: in place of a row: a compiled function's result, whose operand is the same, recorded
+_UNCHANGED = (1.0,)  #: its local derivative
+
+
+def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_Step]:
+    """The nodes under ``root`` that depend on one of ``sources`` (a set of ids), oldest first.
+
+    Each comes with its row, its operands, and one bool an operand: whether that operand depends on a source. With
+    ``expand``, a compiled function's result comes after the nodes of a plain call, whose result is its one operand.
+    """
+    dependent, seen = set(sources), dict[int, Value]()
+    steps: list[_Step] = []
+
+    def visit(top: Value) -> None:
+        for node in engine.interior(top):
+            if id(node) in seen:
+                continue
+            seen[id(node)] = node
+            operands: tuple[Leaf, ...] = engine.operands(node)
+            wanted = [id(operand) in dependent for operand in operands]
+            if True not in wanted:
+                continue
+            row = engine.row_name(node)
+            plain_call = getattr(node._op, "plain", None) if expand and row == "user" else None
+            if plain_call is not None:
+                result = plain_call()
+                if isinstance(result, Value):
+                    visit(result)
+                row, operands, wanted = _EXPANDED, (result,), [id(result) in dependent]
+            dependent.add(id(node))
+            steps.append((node, row, operands, wanted))
+
+    visit(root)
+    return steps
+
+
+def _refuse_user_node(node: Value) -> None:
+    if not hasattr(node._op, "slopes"):  # a primitive knows its partials
+        raise HigherOrderError(
+            f"{name_of(node)} is a user-made node: its local derivatives are plain numbers or a function, so they "
+            "cannot be differentiated again. Compute it with retrograd's operations, make it a primitive "
+            "(rg.primitive), or take first derivatives only."
+        )
+
+
+# --- forward: tangents along a recorded graph -----------------------------------------------------
+
+
+def forward_sweep(roots: Sequence[Value], variables: Sequence[Value], seeds: Sequence[Leaf], graph: bool) -> list[Leaf]:
+    """The tangent of each root, where ``seeds`` are the tangents of the variables."""
+    if not roots:
+        return []
+    if not graph:
+        seeds = [seed.data if isinstance(seed, Value) else seed for seed in seeds]
+    tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
+    with ieee(), anomaly.unchecked_nodes():
+        joint = engine.reduce("sum", roots)  # depends on all roots, so that one walk lists all nodes
+        derivatives = LocalDerivatives(graph)
+        for node, row, operands, wanted in _dependent(joint, set(tangents)):
+            if node is joint:
+                continue
+            tangent: Leaf | None = None
+            if row == "user" and graph:
+                _refuse_user_node(node)
+            given = row == "user" and not graph
+            locals_ = _given_local_derivatives(node, len(operands)) if given else derivatives.of(node, operands, wanted)
+            for slot, local in enumerate(locals_):
+                upstream = tangents.get(id(operands[slot]))
+                if local is None or upstream is None:
+                    continue
+                if anomaly.is_detecting():
+                    anomaly.inspect_contribution(node, operands, slot, local, upstream)
+                term = product(upstream, local)
+                if term is not None:
+                    tangent = term if tangent is None else tangent + term
+            if tangent is not None:
+                tangents[id(node)] = tangent
+    return [tangents.get(id(root), 0.0) for root in roots]
+
+
+def _given_local_derivatives(node: Value, count: int) -> Sequence[float]:
+    try:
+        slopes = node._local_grads
+    except MissingDerivativeError:
+        slopes = ()
+    if len(slopes) != count:
+        raise HigherOrderError(
+            f"{name_of(node)} is a user-made node whose _backward is a function: forward mode cannot pass through it. "
+            "Make it as Value(data, children, local_grads), or use grad, which works in reverse mode."
+        )
+    return slopes

@@ -1,0 +1,199 @@
+"""The SSA form as C99 statements."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from ..loops.backward import SEED
+from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Table, Value
+from ..loops.liveness import live_values
+
+__all__ = ["constant", "statements", "table_definition"]
+
+_ARITHMETIC = {"fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/"}
+#: Expressions of at most so many characters become part of the one that uses them; these need no parentheses.
+_LONGEST, _ATOMS = 60, ("call", "load", "fabs")
+
+_COMPARE = {"olt": "<", "ole": "<=", "ogt": ">", "oge": ">=", "oeq": "==", "une": "!="}
+
+
+def constant(number: float) -> str:
+    """A double in C."""
+    if number != number:
+        return "NAN"
+    if math.isinf(number):
+        return "INFINITY" if number > 0 else "(-INFINITY)"
+    return repr(number) if math.copysign(1.0, number) > 0 else f"({number!r})"
+
+
+def table_definition(name: str, table: Table) -> str:
+    """A constant array."""
+    if table.dtype == np.float64:
+        return f"static const double {name}[] = {{{', '.join(constant(float(x)) for x in table)}}};"
+    return f"static const int {name}[] = {{{', '.join(str(int(i)) for i in table)}}};"
+
+
+def statements(
+    block: Block, prefix: str, keep: list[Value], where: Callable[[int], str]
+) -> tuple[list[str], Callable[[Value], str]]:
+    """The statements of a function's body, and what a value is called in it.
+
+    Args:
+        block: the code.
+        prefix: what the names of its variables begin with.
+        keep: values that the caller uses besides what is stored.
+        where: the comment for a number of a source line; empty if there is none.
+    """
+    live = live_values(block, keep)
+    inlined = _used_once(block, live) - {v.number for v in keep if isinstance(v, Ref)}
+    writer = _Writer(prefix, live, inlined, where)
+    writer.block(block)
+    return writer.lines, writer.name
+
+
+def _used_once(block: Block, live: set[int]) -> set[int]:
+    """The numbers of values that are used once, in the block that computes them: no variable needs to hold them."""
+    uses: Counter[int] = Counter()
+    here: set[int] = set()
+    nested: set[int] = set()
+    for step in block.steps:
+        if isinstance(step, Loop):
+            nested |= _used_once(step.body, live) - _handed_on(step)
+            uses.update(dict.fromkeys(_mentioned(step), 2))
+        elif step.result is None or step.result.number in live:
+            uses.update(v.number for v in step.operands if isinstance(v, Ref))
+            moves = step.at is not None and step.at.array in ("G", "B")  # may be stored to in between
+            if step.result is not None and not moves:
+                here.add(step.result.number)
+    return nested | {number for number in here if uses[number] == 1}
+
+
+def _handed_on(loop: Loop) -> set[int]:
+    """What the next iteration gets: it must not be computed again when some loop-carried variables have moved on."""
+    return {phi.following.number for phi in loop.phis if isinstance(phi.following, Ref)}
+
+
+def _mentioned(loop: Loop) -> set[int]:
+    values: list[Value | None] = [v for phi in loop.phis for v in (phi.start, phi.following)]
+    numbers = {v.number for v in values if isinstance(v, Ref)}
+    for step in loop.body.steps:
+        if isinstance(step, Loop):
+            numbers |= _mentioned(step)
+        else:
+            numbers.update(v.number for v in step.operands if isinstance(v, Ref))
+    return numbers
+
+
+class _Writer:
+    def __init__(self, prefix: str, live: set[int], inlined: set[int], where: Callable[[int], str]) -> None:
+        self.lines: list[str] = []
+        self._prefix, self._live, self._inlined, self._where = prefix, live, inlined, where
+        self._names: dict[int, str] = {SEED.number: "1.0"}
+        self._indent, self._source = 1, 0
+
+    def name(self, value: Value) -> str:
+        return self._names[value.number] if isinstance(value, Ref) else constant(value)
+
+    def _line(self, text: str) -> None:
+        self.lines.append("  " * self._indent + text)
+
+    def block(self, block: Block) -> None:
+        for step in block.steps:
+            if isinstance(step, Loop):
+                self._loop(step)
+            elif step.result is None or step.result.number in self._live:
+                self._comment(step.source)
+                self._op(step)
+
+    def _comment(self, source: int) -> None:
+        if source and source != self._source:
+            self._source = source
+            if text := self._where(source):
+                self._line(f"/* {text} */")
+
+    def _op(self, op: Op) -> None:
+        operands = [self.name(v) for v in op.operands]
+        if op.name == "store":
+            assert op.at is not None
+            self._line(f"{_element(op.at)} = {operands[0]};")
+        elif op.name == "flag":
+            self._line(f"if ({operands[0]}) return NAN;")
+        else:
+            assert op.result is not None
+            expression = _expression(op, operands)
+            if op.result.number in self._inlined and len(expression) < _LONGEST:
+                self._names[op.result.number] = expression if op.name.startswith(_ATOMS) else f"({expression})"
+                return
+            kind = "int" if op.result.boolean else "double"
+            name = self._names[op.result.number] = f"{self._prefix}{op.result.number}"
+            self._line(f"const {kind} {name} = {expression};")
+
+    def _loop(self, loop: Loop) -> None:
+        phis = [phi for phi in loop.phis if phi.result.number in self._live]
+        for phi in phis:
+            name = self._names[phi.result.number] = f"{self._prefix}{phi.result.number}"
+            self._line(f"double {name} = {self.name(phi.start)};")
+        head = f"int k = {loop.count - 1}; k >= 0; --k" if loop.backward else f"int k = 0; k < {loop.count}; ++k"
+        self._line(f"for ({head}) {{")
+        self._indent += 1
+        self._source = 0
+        self.block(loop.body)
+        self._hand_on(phis)
+        self._indent -= 1
+        self._source = 0
+        self._line("}")
+        for phi in phis:
+            if phi.final is not None:
+                self._names[phi.final.number] = self._names[phi.result.number]
+
+    def _hand_on(self, phis: list[Phi]) -> None:
+        """What follows, all at once: one may be another's value in this iteration."""
+        carried = {phi.result for phi in phis}
+        for phi in phis:
+            assert phi.following is not None
+            if phi.following in carried and phi.following != phi.result:
+                self._line(f"const double next_{self.name(phi.result)} = {self.name(phi.following)};")
+        for phi in phis:
+            assert phi.following is not None
+            if phi.following == phi.result:
+                continue
+            other = phi.following in carried
+            following = f"next_{self.name(phi.result)}" if other else self.name(phi.following)
+            self._line(f"{self.name(phi.result)} = {following};")
+
+
+def _element(at: Address) -> str:
+    if at.table is not None:
+        return f"{at.array}[T{at.table}[k]]"
+    if not at.stride:
+        return f"{at.array}[{at.base}]"
+    moving = "k" if at.stride == 1 else f"{at.stride} * k"
+    return f"{at.array}[{moving} + {at.base}]" if at.base else f"{at.array}[{moving}]"
+
+
+def _expression(op: Op, operands: list[str]) -> str:
+    match op.name.split():
+        case ["load"]:
+            assert op.at is not None
+            return _element(op.at)
+        case ["fneg"]:
+            return f"-{operands[0]}"
+        case ["fabs"]:
+            return f"fabs({operands[0]})"
+        case ["fcmp", test]:
+            return f"{operands[0]} {_COMPARE[test]} {operands[1]}"
+        case ["and"]:
+            return f"{operands[0]} && {operands[1]}"
+        case ["or"]:
+            return f"{operands[0]} || {operands[1]}"
+        case ["not"]:
+            return f"!{operands[0]}"
+        case ["select"]:
+            return f"{operands[0]} ? {operands[1]} : {operands[2]}"
+        case ["call", name]:
+            return f"{name.removeprefix('llvm.')}({', '.join(operands)})"
+    return f"{operands[0]} {_ARITHMETIC[op.name]} {operands[1]}"

@@ -1,0 +1,267 @@
+"""A small SSA form: straight-line blocks and loops, written with value numbering and constant folding.
+
+A value is a float (a constant) or a Ref. Memory is arrays of doubles; in a loop an address moves with the iteration.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Phi", "Ref", "Table", "Value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of an operation; ``boolean`` is the type of comparisons."""
+
+    number: int
+    boolean: bool = False
+
+
+Value = Ref | float
+
+#: A constant array: numbers, or indices.
+Table = NDArray[np.float64] | NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Element ``base + stride * iteration`` of an array, or, with a table, element ``table[iteration]``."""
+
+    array: str
+    base: int
+    stride: int = 0
+    table: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation: its result, its name and operands; ``at`` where it is a load or a store; the user's line."""
+
+    result: Ref | None
+    name: str
+    operands: tuple[Value, ...]
+    at: Address | None = None
+    source: int = 0
+
+
+@dataclass(slots=True)
+class Phi:
+    """A value that an iteration takes from the one before it."""
+
+    result: Ref
+    start: Value
+    following: Value | None = None
+    final: Ref | None = None  # the value after the last iteration
+
+
+@dataclass(slots=True)
+class Block:
+    """Operations and loops in order; a "flag" ends the function with 1 where its operand is true."""
+
+    steps: list[Op | Loop] = field(default_factory=list)
+    known: dict[object, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Loop:
+    """``count`` iterations of a block, the last one first if ``backward``."""
+
+    count: int
+    backward: bool
+    body: Block
+    phis: list[Phi] = field(default_factory=list)
+
+
+_FOLDED: dict[str, Callable[..., float]] = {
+    "fadd": operator.add,
+    "fsub": operator.sub,
+    "fmul": operator.mul,
+    "fneg": operator.neg,
+    "fabs": abs,
+}
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "olt": operator.lt,
+    "ole": operator.le,
+    "ogt": operator.gt,
+    "oge": operator.ge,
+    "oeq": operator.eq,
+    "une": operator.ne,
+}
+
+
+class Builder:
+    """Writes one function. ``tables`` are its constant arrays, of doubles or of int64 indices.
+
+    Sums and products with zero are written out only if ``signed_zeros``: 0.0 + -0.0 is 0.0.
+    """
+
+    def __init__(self, signed_zeros: bool = False) -> None:
+        self._signed_zeros = signed_zeros
+        self.top = Block()
+        self.tables: list[Table] = []
+        self.vanished: list[Value] = []  #: what was multiplied by zero, and so does not show in the result
+        self.source = 0  #: the number of the user's line that is being written
+        self._blocks = [self.top]
+        self._count = 0
+
+    # --- values -------------------------------------------------------------------------------------------
+
+    def _new(self, boolean: bool = False) -> Ref:
+        self._count += 1
+        return Ref(self._count, boolean)
+
+    def _op(self, name: str, *operands: Value, boolean: bool = False, at: Address | None = None) -> Ref:
+        key = (name, *(v if isinstance(v, Ref) else (v, math.copysign(1.0, v)) for v in operands), at)
+        for block in reversed(self._blocks):
+            if key in block.known:
+                return block.known[key]  # type: ignore[return-value]  # of an operation, a Ref
+        result = self._new(boolean)
+        block = self._blocks[-1]
+        block.known[key] = result
+        block.steps.append(Op(result, name, operands, at, self.source))
+        return result
+
+    def _arithmetic(self, name: str, *operands: Value) -> Value:
+        if not any(isinstance(v, Ref) for v in operands):
+            return _FOLDED[name](*operands)
+        return self._op(name, *operands)
+
+    def add(self, a: Value, b: Value) -> Value:
+        if not self._signed_zeros and (a == 0.0 or b == 0.0):
+            return b if a == 0.0 else a
+        return self._arithmetic("fadd", a, b)
+
+    def sub(self, a: Value, b: Value) -> Value:
+        if not self._signed_zeros and b == 0.0:
+            return a
+        return self.neg(b) if not self._signed_zeros and a == 0.0 else self._arithmetic("fsub", a, b)
+
+    def mul(self, a: Value, b: Value) -> Value:
+        for one, other in ((a, b), (b, a)):
+            if one == 1.0:
+                return other
+            if one == -1.0:
+                return self.neg(other)
+            if one == 0.0 and isinstance(other, Ref) and not self._signed_zeros:
+                self.vanished.append(other)
+                return 0.0
+        return self._arithmetic("fmul", a, b)
+
+    def times_zero(self, a: Ref) -> Ref:
+        """Zero where ``a`` is finite, else NaN."""
+        return self._op("fmul", a, 0.0)
+
+    def div(self, a: Value, b: Value) -> Value:
+        if b == 1.0:
+            return a
+        if isinstance(a, float) and isinstance(b, float) and b != 0.0:
+            return a / b
+        if a == 0.0 and isinstance(b, Ref) and not self._signed_zeros:
+            self.vanished.append(b)
+            return 0.0
+        return self._op("fdiv", a, b)
+
+    def neg(self, a: Value) -> Value:
+        return self._arithmetic("fneg", a)
+
+    def fabs(self, a: Value) -> Value:
+        return self._arithmetic("fabs", a)
+
+    def call(self, name: str, *operands: Value) -> Value:
+        """A function of the C library, or of LLVM's where it is an instruction (sqrt, floor, …)."""
+        return self._op(f"call {name}", *operands)
+
+    def compare(self, test: str, a: Value, b: Value) -> Ref | bool:
+        if isinstance(a, float) and isinstance(b, float):
+            return _COMPARED[test](a, b)
+        return self._op(f"fcmp {test}", a, b, boolean=True)
+
+    def both(self, a: Ref | bool, b: Ref | bool) -> Ref | bool:
+        if isinstance(a, bool) or isinstance(b, bool):
+            return (b if a is True else a) if isinstance(a, bool) else (a if b is True else b)
+        return self._op("and", a, b, boolean=True)
+
+    def either(self, a: Ref | bool, b: Ref | bool) -> Ref | bool:
+        if isinstance(a, bool) or isinstance(b, bool):
+            return (a if a is True else b) if isinstance(a, bool) else (b if b is True else a)
+        return self._op("or", a, b, boolean=True)
+
+    def negated(self, a: Ref | bool) -> Ref | bool:
+        return (not a) if isinstance(a, bool) else self._op("not", a, boolean=True)
+
+    def select(self, condition: Ref | bool, yes: Value, no: Value) -> Value:
+        if isinstance(condition, bool):
+            return yes if condition else no
+        if isinstance(yes, float) and isinstance(no, float):
+            same = yes == no and math.copysign(1.0, yes) == math.copysign(1.0, no)
+        else:
+            same = yes is no
+        if same:
+            return yes
+        return self._op("select", condition, yes, no)
+
+    # --- memory and control -------------------------------------------------------------------------------
+
+    def table(self, numbers: Table) -> int:
+        self.tables.append(numbers)
+        return len(self.tables) - 1
+
+    def load(self, at: Address) -> Ref:
+        """A number of an array that this function does not write, or has written for good."""
+        return self._op("load", at=at)
+
+    def load_again(self, at: Address) -> Ref:
+        """A number as it is now."""
+        result = self._new()
+        self._blocks[-1].steps.append(Op(result, "load", (), at, self.source))
+        return result
+
+    def store(self, at: Address, value: Value) -> None:
+        self._blocks[-1].steps.append(Op(None, "store", (value,), at, self.source))
+
+    def add_to(self, at: Address, value: Value) -> None:
+        """Add to a number in memory."""
+        if value != 0.0:
+            self.store(at, self.add(self.load_again(at), value))
+
+    def flag(self, condition: Ref | bool) -> None:
+        """End the function with 1 if the condition holds."""
+        if condition is True:
+            raise ValueError("a condition that always fails")
+        block = self._blocks[-1]
+        if condition is not False and ("flag", condition) not in block.known:
+            block.known["flag", condition] = condition
+            block.steps.append(Op(None, "flag", (condition,), None, self.source))
+
+    @contextmanager
+    def loop(self, count: int, backward: bool = False) -> Iterator[Loop]:
+        loop = Loop(count, backward, Block())
+        self._blocks.append(loop.body)
+        try:
+            yield loop
+        finally:
+            self._blocks.pop()
+            self._blocks[-1].steps.append(loop)
+
+    @contextmanager
+    def before(self) -> Iterator[None]:
+        """What is written here runs before the innermost loop."""
+        inner = self._blocks.pop()
+        try:
+            yield
+        finally:
+            self._blocks.append(inner)
+
+    def carry(self, loop: Loop, start: Value) -> Phi:
+        """A value that begins as ``start``; the caller sets what follows."""
+        phi = Phi(self._new(), start, final=self._new())
+        loop.phis.append(phi)
+        return phi

@@ -1,0 +1,70 @@
+"""Back-off: calls run eagerly for a while where tracing them has not paid, and more of them after each failure."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from .. import engine
+from .reasons import Cause
+
+__all__ = ["Storm", "Untraceable"]
+
+#: After so many failures in a row the number of calls between two attempts stays the same.
+_MOST_ROUNDS = 10
+
+#: So many traces in a row are looked at, of which so many must have answered no call but their own to be a storm.
+_TRACES, _FRUITLESS = 8, 7
+#: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
+_MOST_PAUSES = 5
+
+
+class Untraceable:
+    """Calls that could not be compiled, by the types of their arguments."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[Any, ...], tuple[Cause, int, int]] = {}  # why, failures, calls that are left
+
+    def waits(self, shape: tuple[Any, ...]) -> Cause | None:
+        """Count a call of this kind: why it is not to be traced, if it is not."""
+        cause, failures, left = self._waiting.get(shape, (None, 0, 0))
+        if cause is None or left == 0:
+            return None
+        self._waiting[shape] = cause, failures, left - 1
+        return cause
+
+    def failed(self, shape: tuple[Any, ...], cause: Cause) -> None:
+        """A call could not be compiled: the next attempt comes after twice as many calls as the last one."""
+        failures = min(self._waiting.get(shape, (cause, 0, 0))[1] + 1, _MOST_ROUNDS)
+        self._waiting[shape] = cause, failures, 2**failures
+
+    def forget(self) -> None:
+        """The next call of any kind may be traced."""
+        self._waiting.clear()
+
+
+class Storm:
+    """Traces that are in vain: a comparison, or an argument, comes out differently in nearly every call."""
+
+    def __init__(self, cache: engine.SpecializationCache) -> None:
+        self._cache = cache
+        self._traces: deque[int] = deque(maxlen=_TRACES)
+        self._rounds = 0
+
+    def forget(self) -> None:
+        """The next call is looked up again."""
+        self._traces.clear()
+        self._rounds = 0
+        self._cache.pause(0)
+
+    def traced(self, number: int) -> bool:
+        """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
+        self._traces.append(number)
+        hits = {one: count for one, _, count in self._cache.inventory()}
+        fruitless = sum(hits.get(one, 0) <= 1 for one in self._traces)  # the call that was traced is a hit
+        if fruitless < _FRUITLESS:
+            self._rounds = 0
+            return False
+        self._rounds = min(self._rounds + 1, _MOST_PAUSES)
+        self._cache.pause(4 * 4**self._rounds)
+        return True

@@ -1,0 +1,123 @@
+"""The tracer that takes the place of a bool: of what a comparison of traced numbers gives.
+
+It is data for ``rg.where``, and a guard only where something asks for its truth: an ``if``, ``and``, ``sorted``.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Protocol
+
+from ..engine import Value
+
+__all__ = ["BoolTracer", "ComparisonRecorder", "is_comparison"]
+
+#: The row of the op table that computes a comparison.
+_ROWS = {
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
+    "==": "equal",
+    "!=": "not_equal",
+}
+
+
+class ComparisonRecorder(Protocol):
+    """The recorder, as its bool tracers know it."""
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+        """A comparison decided something."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+
+class BoolTracer:
+    """The outcome of one comparison in the function that is traced. Its recorder makes it."""
+
+    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right")
+
+    def __init__(self, recorder: ComparisonRecorder, kind: str, left: Value, right: object, outcome: bool) -> None:
+        self._recorder, self._kind, self._left, self._right = recorder, kind, left, right
+        self._outcome, self._decided = outcome, False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python
+        return bool
+
+    def operands(self) -> tuple[str, Value, object]:
+        """The row that computes this comparison as a number, 1 or 0, and its operands."""
+        self._recorder.check("a comparison")
+        return _ROWS[self._kind], self._left, self._right
+
+    def __bool__(self) -> bool:
+        """The outcome, which decides something now."""
+        self._recorder.check("a comparison")
+        if not self._decided:
+            self._decided = True
+            self._recorder.guard(self._kind, self._left, self._right, self._outcome)
+        return self._outcome
+
+    def __index__(self) -> int:
+        return int(bool(self))
+
+    def __int__(self) -> int:
+        return int(bool(self))
+
+    def __float__(self) -> float:
+        return float(bool(self))
+
+    def __complex__(self) -> complex:
+        return complex(bool(self))
+
+    def __hash__(self) -> int:
+        return hash(bool(self))
+
+    def __str__(self) -> str:
+        return str(bool(self))
+
+    def __repr__(self) -> str:
+        return repr(bool(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(bool(self), spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return bool, (bool(self),)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(bool(self), name)
+
+
+def _binary(name: str) -> None:
+    function = getattr(operator, name)
+
+    def forward(self: BoolTracer, other: Any) -> Any:
+        return function(bool(self), bool(other) if is_comparison(other) else other)
+
+    def reflected(self: BoolTracer, other: Any) -> Any:
+        return function(other, bool(self))
+
+    plain = name.strip("_")
+    setattr(BoolTracer, f"__{plain}__", forward)
+    if plain not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(BoolTracer, f"__r{plain}__", reflected)
+
+
+def _unary(name: str) -> None:
+    function = getattr(operator, name)
+    setattr(BoolTracer, f"__{name}__", lambda self: function(bool(self)))
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"):
+    _binary(_name)
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _binary(_name)
+for _name in ("neg", "pos", "abs", "invert"):
+    _unary(_name)
+
+
+def is_comparison(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`BoolTracer`; ``isinstance`` says that it is a bool."""
+    return type(thing) is BoolTracer

@@ -1,0 +1,96 @@
+"""Captured state: what a compiled function reads besides its arguments, as it was when the function was traced.
+
+A program stands for its function as long as every place that the function can reach (dependencies.py) holds what it
+held in the trace. Each call compares the places natively (native/compiler/guards/state_guards.hpp). Where one has
+changed, the program does not answer; it does again when the place holds what it held.
+
+What is in no place, such as files and what libraries keep for themselves, is not compared: docs/compile.md lists it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import engine
+from ..notices import Notices, frozen_data
+from .dependencies import DATA_LIMIT, Reach
+
+__all__ = ["CapturedState"]
+
+_lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
+
+
+class CapturedState:
+    """The places that one compiled function can reach, and what they held at the last trace."""
+
+    def __init__(self, cache: engine.SpecializationCache, function: Callable[..., Any], notices: Notices) -> None:
+        self._cache, self._function, self._notices = cache, function, notices
+        self._reach = Reach([])
+        self._number: int | None = None
+        self._objects: list[Any] = []  # the arguments that were looked into; kept, so that their ids stay theirs
+
+    def capture(self, objects: Sequence[Any]) -> int:
+        """The number of the present state: of what can be reached from the function and from ``objects``."""
+        with _lock:
+            same = list(map(id, objects)) == list(map(id, self._objects))
+            if self._number is None or not same or self._cache.changed(self._number) is not None:
+                if self._number is not None:
+                    self._cache.outdated(self._number)
+                self._objects = list(objects)
+                self._reach = Reach(self._roots())
+                self._number = self._cache.capture(self._reach.places)
+                if self._reach.frozen:
+                    self._notices.once("frozen", frozen_data(self._function, self._reach.frozen, DATA_LIMIT))
+            return self._number
+
+    def _roots(self) -> list[tuple[Any, str]]:
+        function = (self._function, getattr(self._function, "__name__", "the function"))
+        return [function, *((thing, f"the {type(thing).__name__} among the arguments") for thing in self._objects)]
+
+    def change(self) -> str:
+        """What has changed since the last capture, as users write it; "" if nothing has."""
+        place = self._place()
+        return "" if place is None else self._reach.paths[place]
+
+    def change_by_function(self) -> str:
+        """What has changed, after a run of the function, with the line that changes it: a sentence without a dot."""
+        place = self._place()
+        if place is None:
+            return ""
+        return f"{self._reach.line_of(place) or 'the function'} changes {self._reach.paths[place]}".replace(",,", ",")
+
+    def _place(self) -> int | None:
+        with _lock:
+            return None if self._number is None else self._cache.changed(self._number)
+
+    @property
+    def graph_break(self) -> str:
+        """What the function may do that no program can, and that no trace notices; "" if nothing."""
+        return self._reach.graph_break
+
+    @property
+    def tests_identity(self) -> bool:
+        """Whether the function may ask which object a Value is, which no tracer in its place can answer."""
+        return self._reach.tests_identity
+
+    @property
+    def asks_kinds(self) -> bool:
+        """Whether the function may ask if something is a Value or a plain number."""
+        return self._reach.asks_kinds
+
+    @property
+    def generators(self) -> Sequence[Any]:
+        """The generators of random numbers that the function can reach."""
+        return self._reach.generators
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The places that each call compares, as users write them."""
+        return tuple(dict.fromkeys(self._reach.paths))
+
+    @property
+    def frozen(self) -> Sequence[str]:
+        """The data that no call compares, because there is too much of it."""
+        return tuple(self._reach.frozen)

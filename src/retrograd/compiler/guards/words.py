@@ -1,0 +1,65 @@
+"""The guards of a compiled function in words, for ``print(f.guards())``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...errors import describe
+from ..recording import Guard, IndexGuard
+
+__all__ = ["program_guards", "state_guards"]
+
+
+def program_guards(number: int, spec: tuple[Any, ...], decisions: Iterable[Guard | IndexGuard]) -> str:
+    """What one specialization takes for granted: the structure of the arguments, and what comparisons decided."""
+    arguments = ", ".join(map(_argument, spec[2])) or "none"
+    lines = [f"program {number} answers a call if", f"  its arguments are: {arguments}"]
+    lines += dict.fromkeys(f"  {_decision(guard)}" for guard in decisions)
+    return "\n".join(lines)
+
+
+def state_guards(paths: Sequence[str], frozen: Sequence[str]) -> str:
+    """What every call compares besides the arguments, and what none does."""
+    lines = [f"and if what the function reads holds what it held: {', '.join(paths) or 'nothing'}"]
+    if frozen:
+        lines.append(f"not compared, because there is too much of it: {', '.join(frozen)}")
+    return "\n".join(lines)
+
+
+def _decision(guard: Guard | IndexGuard) -> str:
+    where = f"{guard.where}: {guard.where.text}" if guard.where else "a comparison"
+    relation = "its truth" if guard.kind == "bool" else f"its {guard.kind}"
+    return f"{where}   # {relation} is {guard.outcome}"
+
+
+def _argument(spec: tuple[Any, ...]) -> str:
+    kind, thing = spec[0], spec[1]
+    if kind == "sequence":
+        return _several(f"a {thing.__name__} of ", spec[2])
+    if kind == "dict":
+        return "a dict of " + ", ".join(f"{key!r}: {_argument(item)}" for key, item in spec[2])
+    if kind == "array":
+        return f"a float64 array of shape {spec[2]}"
+    if kind == "equal":
+        return repr(thing)
+    if kind == "is":
+        return f"this {describe(thing)}"
+    return _NAMES[kind]
+
+
+def _several(container: str, items: Sequence[tuple[Any, ...]]) -> str:
+    names = [_argument(item) for item in items]
+    if len(names) > 3 and len(set(names)) == 1:
+        return f"{container}{len(names)} times {names[0]}"
+    return container + (", ".join(names) or "nothing")
+
+
+_NAMES = {
+    "passive": "a float",
+    "active": "a number",
+    "variable": "a Value",
+    "value": "a Value",
+    "same": "the same Value again",
+    "index": "an Index",
+}

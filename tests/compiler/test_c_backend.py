@@ -1,0 +1,170 @@
+"""``Compiled.to_c``: the file builds without a warning, and its functions equal the engine."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd.engine import ENGINE
+from retrograd.errors import NotTraceableError
+
+pytestmark = pytest.mark.native
+
+GCC = shutil.which("gcc") or shutil.which("cc")
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2")
+
+
+class Built:
+    """The functions of a file, built as a shared library."""
+
+    def __init__(self, written: Any, *flags: str) -> None:
+        if GCC is None:
+            pytest.skip("a C compiler: gcc or cc")
+        library = written.path.with_suffix(".so")
+        command = [GCC, *(flags or STRICT), "-shared", "-fPIC", str(written.path), "-o", str(library), "-lm"]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stderr[:3000]
+        loaded = ctypes.CDLL(str(library))
+        self._value = getattr(loaded, f"{written.name}_value")
+        self._gradient = getattr(loaded, f"{written.name}_gradient")
+        self._value.restype = self._gradient.restype = ctypes.c_double
+        self._written = written
+        self._work = (ctypes.c_double * written.work)(*[math.nan] * written.work)  # nothing may rely on zeros
+
+    def value(self, *arguments: Any) -> float:
+        x, p = doubles(self._written.inputs(*arguments)), doubles(self._written.parameters)
+        return float(self._value(x, p, self._work))
+
+    def gradient(self, *arguments: Any) -> tuple[float, list[float], list[float]]:
+        x, p = doubles(self._written.inputs(*arguments)), doubles(self._written.parameters)
+        dx, dp = doubles([math.nan] * len(x)), doubles([math.nan] * len(p))
+        value = float(self._gradient(x, p, dx, dp, self._work))
+        return value, list(dx), list(dp)
+
+
+def doubles(numbers: list[float]) -> Any:
+    return (ctypes.c_double * len(numbers))(*numbers)
+
+
+def check(f: Callable[..., Any], tmp_path: Path, *calls: tuple[Any, ...], name: str = "f") -> str:
+    """Write, build and call; the text."""
+    written = rg.compile(f).to_c(tmp_path / "f.c", *calls[0], name=name)
+    built = Built(written)
+    for arguments in calls:
+        value, dx, dp = built.gradient(*arguments)
+        wanted, gradient = rg.value_and_grad(lambda *a: f(*a), argnums=tuple(range(len(arguments))))(*arguments)
+        assert value == pytest.approx(wanted, rel=1e-12)
+        assert built.value(*arguments) == value
+        assert dx == pytest.approx(flat(gradient), rel=1e-10, abs=1e-12)
+        assert not dp
+    return written.path.read_text(encoding="utf-8")
+
+
+def flat(tree: Any) -> list[float]:
+    return [x for each in tree for x in flat(each)] if isinstance(tree, list | tuple) else [float(tree)]
+
+
+def test_straight_line_code(tmp_path: Path) -> None:
+    text = check(lambda x, y: rm.exp(-x * y) / (1.0 + y * y) + rm.tanh(x) ** 2.5, tmp_path, (0.7, 0.4), (1.5, -2.0))
+    assert "for (" not in text
+    assert "test_c_backend.py:" in text  # the user's line
+
+
+def test_a_loop_stays_a_loop(tmp_path: Path) -> None:
+    def predator(p: list[float], start: list[float]) -> Any:
+        x, y = start
+        for _ in range(200):
+            dx = p[0] * x - p[1] * x * y
+            dy = p[2] * x * y - p[3] * y
+            x, y = x + 0.01 * dx, y + 0.01 * dy
+        return x * x + y * y
+
+    calls = (([1.1, 0.4, 0.1, 0.4], [10.0, 5.0]), ([1.0, 0.3, 0.2, 0.5], [8.0, 4.0]))
+    text = check(predator, tmp_path, *calls, name="predator")
+    assert text.count("for (int k") == 2  # one forward, one backward
+    assert len(text.splitlines()) < 170  # however many steps
+    assert "x, y = x + 0.01 * dx, y + 0.01 * dy" in text
+
+
+def test_a_state_that_is_used_once_more_before_it_is_handed_on(tmp_path: Path) -> None:
+    def euler(p: list[float]) -> Any:
+        x, v, total = p[0], p[1], 0.0
+        for _ in range(30):
+            v, x = 0.9 * v, x + p[2] * v  # x takes the old v
+            total = total + x
+        return total + v
+
+    check(euler, tmp_path, ([0.3, 0.7, 0.2],), ([1.3, -0.7, 0.4],))
+
+
+def test_the_first_of_equals_gets_the_gradient_of_python_s_max(tmp_path: Path) -> None:
+    def largest(x: float, y: float, z: float) -> Any:
+        return max(x, y, z) + 2.0 * min(y, x) + max([z, x, 1.0]) * 3.0 + rg.max([x, y])
+
+    check(largest, tmp_path, (0.5, 0.7, 2.0), (0.5, 0.5, 0.5), (1.0, 1.0, 1.0), (2.0, 3.0, 3.0))
+
+
+def test_values_that_the_function_holds(tmp_path: Path) -> None:
+    w, b = rg.Value(0.5, label="w"), rg.Value(-0.25, label="b")
+    f = rg.compile(lambda x: rm.log(1.0 + (w * x + b) ** 2))
+    written = f.to_c(tmp_path / "held.c", 2.0, name="held")
+    assert written.values == (w, b)
+    assert ": w, b" in written.path.read_text(encoding="utf-8")
+    value, dx, dp = Built(written).gradient(3.0)
+    x = rg.Value(3.0)
+    f.scalar_function(x).backward()
+    assert value == pytest.approx(f.scalar_function(3.0).data, rel=1e-14)
+    assert [*dx, *dp] == pytest.approx([x.grad, w.grad, b.grad], rel=1e-13)
+
+
+def test_another_branch_and_a_domain_error_are_nan(tmp_path: Path) -> None:
+    f = rg.compile(lambda x, y: rm.sqrt(x) if x > y else -x)
+    built = Built(f.to_c(tmp_path / "branch.c", 2.0, 1.0, name="branch"))
+    assert built.value(4.0, 1.0) == 2.0
+    assert math.isnan(built.value(1.0, 2.0))
+    assert math.isnan(built.value(-1.0, -2.0))
+    value, dx, _ = built.gradient(1.0, 2.0)
+    assert math.isnan(value)
+    assert all(math.isnan(d) for d in dx)  # as they were
+
+
+def test_tables_and_results_of_a_loop_that_are_read_later(tmp_path: Path) -> None:
+    def seen(p: list[float]) -> Any:
+        x, all_of = p[0], []
+        for k in range(30):
+            x = 0.5 * x + p[1] * math.sin(k) + rm.maximum(x, p[2]) * 0.1
+            all_of.append(x)
+        return rg.sum([a * b for a, b in zip(all_of, reversed(all_of), strict=True)])
+
+    check(seen, tmp_path, ([0.3, 0.7, 0.2],), ([1.3, -0.7, 0.4],))
+
+
+def test_what_c_cannot_do_is_refused(tmp_path: Path) -> None:
+    f = rg.compile(lambda p, i: rg.take(p, i) * 2.0)
+    with pytest.raises(NotTraceableError, match="Index"):
+        f.to_c(tmp_path / "f.c", [1.0, 2.0], rg.Index(0))
+    with pytest.raises(NotTraceableError, match="digamma"):
+        rg.compile(lambda x: rm.digamma(x)).to_c(tmp_path / "f.c", 1.5)
+    with pytest.raises(ValueError, match="name="):
+        rg.compile(lambda x: x * x).to_c(tmp_path / "f.c", 1.5, name="2nd")
+    assert not (tmp_path / "f.c").exists()
+
+
+def test_inputs_have_the_structure_of_the_example(tmp_path: Path) -> None:
+    written = rg.compile(lambda x: x[0] * x[1]).to_c(tmp_path / "f.c", [1.0, 2.0], name="f")
+    assert written.inputs([3.0, 4.0]) == [3.0, 4.0]
+    with pytest.raises(TypeError):
+        written.inputs([3.0, 4.0, 5.0])
+
+
+if ENGINE != "native":
+    pytest.skip("the native engine", allow_module_level=True)

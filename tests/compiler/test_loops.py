@@ -1,0 +1,475 @@
+"""Machine code from the scalar graph: recurrences as loops, and straight-line code, against the engine."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd.engine import ENGINE
+
+pytestmark = pytest.mark.native
+pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
+
+if ENGINE == "native":
+    from retrograd.compiler.backends.loops.graph import UnsupportedGraphError, read_graph
+    from retrograd.compiler.backends.loops.periods import find_sections
+    from retrograd.compiler.backends.loops.pipeline import compile_graph
+
+
+def cache_of(f: Any) -> Any:
+    return f._cache
+
+
+def check(f: Callable[..., Any], *calls: tuple[Any, ...], loops: int | None = None, bound: float = 1e-11) -> Any:
+    """Compile the graph of the first call, and compare all calls with the function."""
+    compiled = rg.compile(f)
+    compiled.value_and_grad(*calls[0])
+    cache = cache_of(compiled)
+    number = cache.facts()[0]["number"]
+    if loops is not None:
+        sections = find_sections(read_graph(cache.scalar_graph(number)))
+        assert sum(section.count > 1 for section in sections) == loops, sections
+    compile_graph(cache, number)
+    for arguments in calls:
+        value, gradients = compiled.value_and_grad(*arguments)
+        wanted, exact = rg.value_and_grad(f)(*arguments)
+        assert value == pytest.approx(wanted, rel=bound, abs=bound)
+        assert flat(gradients) == pytest.approx(flat(exact), rel=bound, abs=bound)
+    stats = compiled.stats()
+    assert stats.traces == 1
+    assert stats.programs[0].tier == "llvm"
+    return compiled
+
+
+def flat(tree: Any) -> list[float]:
+    return [x for each in tree for x in flat(each)] if isinstance(tree, list | tuple) else [float(tree)]
+
+
+def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> list[float]:
+    rng = random.Random(seed)
+    return [rng.uniform(low, high) for _ in range(count)]
+
+
+def oscillator(p: list[float], steps: int = 60) -> Any:
+    x, v = p[0], p[1]
+    for _ in range(steps):
+        a = -p[2] * x - 0.1 * v
+        v = v + 0.01 * a
+        x = x + 0.01 * v
+    return x * x + v
+
+
+def test_a_recurrence_is_one_loop() -> None:
+    check(oscillator, ([1.0, 0.5, 2.0],), ([0.3, -0.5, 1.0],), loops=1)
+
+
+def test_an_accumulated_loss_over_data_that_moves() -> None:
+    def filtered(p: list[float], data: list[float]) -> Any:
+        state, loss = 0.0, 0.0
+        for x in data:
+            state = p[0] * state + p[1] * rm.tanh(x)
+            loss = loss + (state - x) ** 2 / (1.0 + p[2] * p[2])
+        return loss
+
+    check(filtered, *((numbers(3, s), numbers(40, s + 9)) for s in range(4)), loops=1)
+
+
+def test_states_of_two_iterations_before_and_of_the_first() -> None:
+    def fibonacci(p: list[float]) -> Any:
+        states = [p[0], p[1]]
+        for _ in range(50):
+            states.append(0.6 * states[-1] + p[2] * states[-2] + 0.01 * states[0] * states[1])
+        return states[-1] + states[-3] * p[0]
+
+    check(fibonacci, (numbers(3),), (numbers(3, 5),))
+
+
+def test_every_output_of_a_loop_is_used_after_it() -> None:
+    def outputs(p: list[float]) -> Any:
+        x, seen = p[0], []
+        for _ in range(30):
+            x = rm.sin(p[1] * x) + 0.3
+            seen.append(x)
+        return rg.sum([s * s for s in seen]) + seen[3] * seen[7]
+
+    check(outputs, (numbers(2),), (numbers(2, 3),))
+
+
+def test_a_loop_that_reads_another_ones_results_in_reverse() -> None:
+    def there_and_back(p: list[float]) -> Any:
+        xs = [p[0]]
+        for _ in range(25):
+            xs.append(p[1] * xs[-1] + rm.exp(-xs[-1]))
+        back = 0.0
+        for x in reversed(xs):
+            back = 0.5 * back + x * back + x * p[2]
+        return back
+
+    check(there_and_back, (numbers(3, 1),), (numbers(3, 4),))
+
+
+def test_parameters_that_move_with_the_iteration() -> None:
+    def weighted(p: list[float]) -> Any:
+        total = 1.0
+        for w in p:
+            total = total * 0.9 + rm.log(1.0 + w * w) * rm.sqrt(w)
+        return total
+
+    check(weighted, (numbers(40, 2),), (numbers(40, 3),), loops=1)
+
+
+def test_constants_that_differ_between_iterations() -> None:
+    def series(p: list[float]) -> Any:
+        total, power = p[0] * 1.0, p[0] * p[1]
+        for k in range(1, 40):
+            power = power * p[1]
+            total = total + power * (math.sin(k) + 2.0) / (k * k)
+        return total
+
+    check(series, (numbers(2, 6),), (numbers(2, 7),))
+
+
+def test_products_with_zero_and_one_are_left_out() -> None:
+    def filtered(p: list[float]) -> Any:
+        f = [[1.0, 0.1], [0.0, 1.0]]
+        x, c = [p[0], p[1]], [[1.0, 0.0], [0.0, 1.0]]
+        loss = 0.0
+        for k in range(30):
+            x = [sum(f[i][j] * x[j] for j in range(2)) for i in range(2)]
+            fc = [[sum(f[i][m] * c[m][j] for m in range(2)) for j in range(2)] for i in range(2)]
+            c = [
+                [sum(fc[i][m] * f[j][m] for m in range(2)) + (p[2] if i == j else 0.0) for j in range(2)]
+                for i in range(2)
+            ]
+            s = c[0][0] + p[3]
+            gain = [c[0][0] / s, c[1][0] / s]
+            error = math.sin(k) - x[0]
+            x = [x[i] + gain[i] * error for i in range(2)]
+            c = [[c[i][j] - gain[i] * c[0][j] for j in range(2)] for i in range(2)]
+            loss = loss + error * error / s + rm.log(s)
+        return loss
+
+    check(filtered, (numbers(4, 8),), (numbers(4, 11),), bound=1e-9)
+
+
+def test_an_infinite_number_times_zero_is_still_seen() -> None:
+    def hidden(p: list[float]) -> Any:
+        x, total = p[0], 0.0
+        for _ in range(30):
+            x = x * x * p[1]
+            total = total + x * 0.0 + p[1]
+        return total
+
+    compiled = rg.compile(hidden)
+    compiled.value_and_grad([0.5, 1.0])
+    cache = cache_of(compiled)
+    compile_graph(cache, cache.facts()[0]["number"])
+    assert compiled.value_and_grad([0.9, 1.0])[0] == rg.value_and_grad(hidden)([0.9, 1.0])[0]
+    value, _ = compiled.value_and_grad([1e30, 1e30])
+    wanted, _ = rg.value_and_grad(hidden)([1e30, 1e30])
+    assert math.isnan(wanted)
+    assert math.isnan(value)
+
+
+def test_infinite_numbers_that_vanish_in_two_loops_are_both_seen() -> None:
+    def hidden(p: list[float], data: list[float]) -> Any:
+        total = p[0] * 0.5
+        for x in data[:30]:
+            total = total * 0.5 + rm.tanh(x * p[1] * 0.0 + p[1])
+        for x in data[30:]:
+            total = total * 0.7 + rm.tanh(x * p[0] * 0.0 + p[1]) * 0.1
+        return total
+
+    data = numbers(60)
+    compiled = check(hidden, ([0.5, 1.0], data), loops=2)
+    for k in (3, 40):
+        value, _ = compiled.value_and_grad([0.5, 1.0], [*data[:k], math.inf, *data[k + 1 :]])
+        assert math.isnan(value)
+
+
+def test_infinite_numbers_that_vanish_before_the_last_iteration_are_seen() -> None:
+    def hidden(p: list[float], data: list[float]) -> Any:
+        total, last = p[0] * 0.5, p[1] * 1.0
+        for x in data:
+            total = total + last * 0.0
+            last = x * p[1] + total
+        return last
+
+    data = numbers(40)
+    compiled = check(hidden, ([0.5, 1.0], data))
+    value, _ = compiled.value_and_grad([0.5, 1.0], [*data[:10], math.inf, *data[11:]])
+    assert math.isnan(value)
+
+
+def test_a_result_that_is_infinite_is_the_engine_s() -> None:
+    def shown(p: list[float]) -> Any:
+        x = p[0]
+        for _ in range(20):
+            x = x * p[1]
+        return x + x * 0.0
+
+    compiled = check(shown, ([1.0, 2.0],))
+    value, _ = compiled.value_and_grad([1e300, 1e300])
+    assert math.isnan(value)
+
+
+@pytest.mark.parametrize("row", ["atan2", "copysign"])
+def test_the_sign_of_zero_is_kept_where_it_shows(row: str) -> None:
+    def signed(p: list[float]) -> Any:
+        x = p[1]
+        for _ in range(20):
+            minus, plus = 0.0 - p[0], p[0] + 0.0
+            x = 0.5 * x + getattr(rm, row)(minus, -1.0 - p[1]) + 0.1 * getattr(rm, row)(2.0 + rm.tanh(x), plus)
+        return x
+
+    check(signed, ([1.0, 0.5],), ([0.0, 0.5],), ([-0.0, 0.5],))
+
+
+def test_a_sum_of_negative_zeros_is_zero() -> None:
+    def signed(p: list[float]) -> Any:
+        x = p[1]
+        for _ in range(20):
+            sums = rg.sum([p[0], p[0]]), rg.sum([p[0]]), rg.dot([p[0]], [1.0]), rg.dot([p[0], p[0]], [1.0, 1.0])
+            for k, each in enumerate(sums):
+                x = 0.5 * x + rm.copysign(1.0 + k, each)
+        return x
+
+    check(signed, ([1.0, 0.5],), ([0.0, 0.5],), ([-0.0, 0.5],))
+
+
+def test_the_reciprocal_of_zero_keeps_its_sign() -> None:
+    def signed(p: list[float]) -> Any:
+        x = p[1]
+        for _ in range(20):
+            x = 0.9 * x + rm.atan(rm.reciprocal(0.0 - p[0]))
+        return x
+
+    compiled = check(signed, ([1.0, 0.5],))
+    assert compiled.value_and_grad([0.0, 0.5])[0] == pytest.approx(rg.value_and_grad(signed)([0.0, 0.5])[0])
+
+
+def test_a_gradient_of_zero_adds_nothing_even_times_infinity() -> None:
+    def guarded(p: list[float]) -> Any:
+        x, total = p[0], 0.0
+        for _ in range(30):
+            x = x * 0.99
+            total = total + rg.where(x > 0.0, x, rm.sqrt(rg.math.maximum(x, 0.0)) * p[1])
+        return total
+
+    check(guarded, ([1.0, 2.0],), ([-1.0, 2.0],))
+
+
+def test_a_first_state_that_depends_on_parameters_when_the_later_ones_do_not() -> None:
+    def forced(p: list[float], data: list[float]) -> Any:
+        total, state = p[1] * 0.5, rm.sin(p[0])
+        for x in data:
+            a, b = total * 0.9, state * p[1]
+            total = a + b
+            state = rm.cos(x)  # no gradient of the data is wanted
+        return total
+
+    check(forced, (numbers(2), numbers(40, 9)), (numbers(2, 3), numbers(40, 5)), loops=1)
+
+
+def test_a_domain_error_is_the_engine_s() -> None:
+    def rooted(p: list[float]) -> Any:
+        x = p[0]
+        for _ in range(30):
+            x = rm.sqrt(x - p[1])
+        return x
+
+    compiled = check(rooted, ([3.0, -2.0],), ([2.0, -3.0],), loops=1)
+    with pytest.raises(ValueError, match="square root"):
+        compiled.value_and_grad([1.0, 2.0])
+
+
+def test_guards_hold_in_machine_code() -> None:
+    def branching(p: list[float]) -> Any:
+        x, total = p[0], 0.0
+        for _ in range(30):
+            x = 0.9 * x + p[1]
+            total = total + (x * x if x > 0 else -x)
+        return total
+
+    compiled = check(branching, ([1.0, 0.5],), ([2.0, 0.25],))
+    value, gradients = compiled.value_and_grad([-1.0, -0.5])
+    wanted, exact = rg.value_and_grad(branching)([-1.0, -0.5])
+    assert value == wanted
+    assert gradients == exact
+    assert compiled.stats().traces == 2
+
+
+def test_parameters_that_the_function_holds() -> None:
+    w = [rg.Value(x) for x in numbers(3, 12)]
+    v = [rg.Value(x.data) for x in w]
+
+    def run(p: list[rg.Value], x: float) -> rg.Value:
+        for _ in range(40):
+            x = rm.tanh(p[0] * x + p[1])
+        return p[2] * x
+
+    compiled = rg.compile(lambda x: run(w, x))
+    compiled.backward(0.5)
+    cache = cache_of(compiled)
+    compile_graph(cache, cache.facts()[0]["number"])
+    run(v, 0.5).backward()
+    for x in (0.25, -1.0):
+        compiled.backward(x)
+        run(v, x).backward()
+    assert [p.grad for p in w] == pytest.approx([p.grad for p in v], rel=1e-12)
+
+
+@pytest.mark.parametrize("row", ["div", "pow", "atan2", "hypot", "maximum", "minimum", "fmod", "copysign"])
+def test_rows_of_two_operands(row: str) -> None:
+    def chained(p: list[float]) -> Any:
+        x = p[0]
+        for _ in range(20):
+            x = 0.5 + 0.1 * getattr(rm, row)(x + 0.3, p[1] + 0.01 * x)
+        return x
+
+    check(chained, ([0.7, 0.9],), ([1.7, 0.4],), bound=1e-10)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "atan", "sinh"),
+        *(
+            "cosh",
+            "tanh",
+            "asinh",
+            "sigmoid",
+            "relu",
+            "abs",
+            "softplus",
+            "erf",
+            "erfc",
+            "square",
+            "reciprocal",
+            "floor",
+        ),
+    ],
+)
+def test_rows_of_one_operand(row: str) -> None:
+    def chained(p: list[float]) -> Any:
+        x = p[0]
+        for _ in range(20):
+            x = 0.4 * x + 0.1 * getattr(rm, row)(0.5 + 0.2 * x * x) * p[1]
+        return x
+
+    check(chained, ([0.7, 0.9],), ([1.7, -0.4],), bound=1e-10)
+
+
+def test_powers_with_constant_exponents() -> None:
+    for exponent in (-2, -1, -0.5, 0.5, 1.5, 2, 3, 4, 5, 2.5):
+
+        def chained(p: list[float], exponent: float = exponent) -> Any:
+            x = p[0]
+            for _ in range(20):
+                x = 0.7 + 0.1 * x**exponent * p[1]
+            return x
+
+        check(chained, ([0.7, 0.9],), ([1.7, 0.4],), bound=1e-10)
+
+
+def test_extremes_of_a_loop() -> None:
+    def running(p: list[float]) -> Any:
+        best, x = p[0], p[1]
+        for _ in range(20):
+            x = rm.sin(3.0 * x) + p[2]
+            best = rg.math.maximum(best, x) * 0.99
+        return best + rg.max([x, best]) + rg.logsumexp([x, best, p[0]])
+
+    check(running, (numbers(3, 3),), (numbers(3, 9),))
+
+
+def test_a_run_time_index_is_left_to_the_interpreter() -> None:
+    def picked(p: list[float], i: rg.Index) -> Any:
+        x = p[0]
+        for _ in range(20):
+            x = 0.5 * x + rg.take(p, i)
+        return x
+
+    compiled = rg.compile(picked)
+    compiled.value_and_grad([1.0, 2.0], rg.Index(1))
+    with pytest.raises(UnsupportedGraphError):
+        compile_graph(cache_of(compiled), cache_of(compiled).facts()[0]["number"])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_recurrences(seed: int) -> None:
+    check(random_recurrence(seed), (numbers(4, seed),), (numbers(4, seed + 1000),), bound=1e-9)
+
+
+def random_recurrence(seed: int) -> Callable[[list[float]], Any]:
+    """A recurrence of a few states with random operators, delays, interruptions and uses afterwards."""
+    rng = random.Random(seed)
+    states, steps = rng.randint(1, 4), rng.randint(8, 40)
+    every, delay = rng.choice([0, 0, 5, 7]), rng.choice([1, 1, 2, 3])
+    plan = [[rng.choice("amdsteblcz") for _ in range(rng.randint(2, 6))] for _ in range(states)]
+    picks = [[(rng.randrange(states), rng.randrange(4)) for _ in row] for row in plan]
+    data = [rng.uniform(-1, 1) for _ in range(steps)]
+
+    def operate(kind: str, x: Any, y: Any, w: Any, number: float) -> Any:
+        match kind:
+            case "a":
+                return 0.5 * (x + y) + 0.1 * w
+            case "m":
+                return 0.5 * x * rm.tanh(y)
+            case "d":
+                return x / (1.5 + y * y)
+            case "s":
+                return rm.sin(x - y * w)
+            case "t":
+                return rm.tanh(x + number * y)
+            case "e":
+                return 0.3 * rm.exp(-x * x) - y * 0.1
+            case "b":
+                return abs(x) * 0.5 + rm.relu(y)
+            case "l":
+                return rm.log(1.0 + x * x + w * w) - 0.1 * y
+            case "c":
+                return x * 0.9 + number
+            case _:
+                return x + y * 0.0 + 0.0 * w
+
+    def recurrence(p: list[float]) -> Any:
+        history = [[p[i % 4] * 1.0 for i in range(states)]] * delay
+        total: Any = 0.0
+        for k in range(steps):
+            now, old = list(history[-1]), history[-delay]
+            for i, row in enumerate(plan):
+                for kind, (j, w) in zip(row, picks[i], strict=True):
+                    now[i] = operate(kind, now[i], old[j], p[w], data[k])
+            history.append(now)
+            if every and k % every == every - 1:
+                total = total + now[0] * p[1]
+            elif not every:
+                total = total + now[-1] * now[-1]
+        return total + rg.sum(history[-1]) + history[len(history) // 2][0]
+
+    return recurrence
+
+
+def test_programs_of_few_nodes_an_instruction_become_loops() -> None:
+    compiled = rg.compile(oscillator, tier="llvm")
+    for _ in range(2):
+        value, gradients = compiled.value_and_grad([1.0, 0.5, 2.0])
+    wanted, exact = rg.value_and_grad(oscillator)([1.0, 0.5, 2.0])
+    assert value == pytest.approx(wanted, rel=1e-12)
+    assert gradients == pytest.approx(exact, rel=1e-12)
+    assert cache_of(compiled).facts()[0]["tier"] == "llvm"
+
+
+def test_exact_mode_keeps_the_engine_s_bits() -> None:
+    compiled = rg.compile(oscillator, exact=True)
+    for _ in range(300):
+        answer = compiled.value_and_grad([1.0, 0.5, 2.0])
+    assert answer == rg.value_and_grad(oscillator)([1.0, 0.5, 2.0])
+    assert compiled.stats().programs[0].tier == "interpreter"

@@ -1,0 +1,418 @@
+"""Trees as arguments of compiled functions: what is an input, what is compared, and gradients in the same structure."""
+
+from __future__ import annotations
+
+import enum
+import math
+import random
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from support.compiled_cases import native
+from support.trees import plain, random_tree
+
+import retrograd as rg
+from retrograd import Value
+from retrograd.compiler import eager as eager_module
+from retrograd.engine.pytree import flatten
+
+pytestmark = native
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+class Shape(enum.Enum):
+    ROUND = "round"
+    SQUARE = "square"
+
+
+@dataclass
+class Params:
+    w: Any
+    rest: Any = None
+    name: str = "p"
+    shape: Shape = Shape.ROUND
+    power: int = field(default=2, metadata={"static": True})
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    a: Any
+    b: Any
+
+
+class Segment:
+    def __init__(self, low: Any, high: Any, scale: Any = 1) -> None:
+        self.low, self.high, self.scale = low, high, scale
+
+
+flattened: list[Callable[[], None]] = []  #: what the user's flatten function does besides
+
+
+def flatten_segment(one: Segment) -> tuple[tuple[Any, Any], Any]:
+    for effect in flattened:
+        effect()
+    return (one.low, one.high), one.scale
+
+
+rg.register_pytree_node(Segment, flatten_segment, lambda scale, items: Segment(*items, scale))
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    if isinstance(tree, dict):
+        return [x for item in tree.values() for x in leaves_of(item)]
+    if isinstance(tree, (list, tuple)):
+        return [x for item in tree for x in leaves_of(item)]
+    if isinstance(tree, np.ndarray):
+        return list(tree.ravel())
+    if isinstance(tree, Params):
+        return leaves_of([tree.w, tree.rest])
+    if isinstance(tree, Frozen):
+        return leaves_of([tree.a, tree.b])
+    if isinstance(tree, Segment):
+        return leaves_of([tree.low, tree.high])
+    return [] if tree is None or isinstance(tree, str) else [tree]
+
+
+def objective(tree: Any, factor: float = 1.0) -> Any:
+    return sum((i + 1.0) * factor * x * x for i, x in enumerate(leaves_of(tree)))
+
+
+TREES: dict[str, Callable[[float], Any]] = {
+    "a number": lambda k: k,
+    "a whole number": lambda k: int(10 * k),
+    "a list": lambda k: [k + i for i in range(20)],
+    "an empty list": lambda k: [k, []],
+    "a tuple": lambda k: (k, k + 1.0),
+    "a named tuple": lambda k: Pair(k, [k + 1.0, (k,)]),
+    "a dictionary": lambda k: {"w": [k, k + 2.0], "b": k},
+    "an array": lambda k: k + np.arange(6.0),
+    "an array of two axes": lambda k: [k + np.arange(6.0).reshape(2, 3), np.zeros((0, 3)), k],
+    "a transposed array": lambda k: (k + np.arange(12.0).reshape(3, 4)).T[1:, ::2],
+    "an array without axes": lambda k: {"x": np.array(k)},
+    "an ordered dictionary": lambda k: OrderedDict(b=k, a=k + 1.0),
+    "a defaultdict": lambda k: defaultdict(list, x=k, y=[k]),
+    "a dataclass": lambda k: Params(k, [k + 1.0, {"x": np.array([k])}]),
+    "a frozen dataclass": lambda k: [Frozen(k, Frozen(k + 1.0, [k]))],
+    "a registered class": lambda k: {"s": Segment(k, [k + 1.0, k])},
+    "None among numbers": lambda k: [None, k, {"x": None, "y": k}],
+}
+
+
+def as_plain(tree: Any) -> Any:
+    """Something that ``==`` compares, with types."""
+    if isinstance(tree, dict):
+        return type(tree), [(key, as_plain(item)) for key, item in tree.items()]
+    if isinstance(tree, (list, tuple)):
+        return type(tree), [as_plain(item) for item in tree]
+    if isinstance(tree, np.ndarray):
+        return type(tree), tree.dtype, tree.shape, tree.tolist()
+    if isinstance(tree, Segment):
+        return Segment, as_plain([tree.low, tree.high]), tree.scale
+    if isinstance(tree, Params):
+        return Params, as_plain([tree.w, tree.rest]), tree.name, tree.shape, tree.power
+    if isinstance(tree, Frozen):
+        return Frozen, as_plain([tree.a, tree.b])
+    return tree
+
+
+@pytest.mark.parametrize("make", TREES.values(), ids=TREES.keys())
+def test_gradients_have_the_structure_of_the_argument(make: Callable[[float], Any]) -> None:
+    compiled = rg.compile(objective, exact=True)
+    for k in (0.5, -1.5, 2.25):
+        expected = rg.value_and_grad(objective)(make(k), 3.0)
+        value, gradient = compiled.value_and_grad(make(k), 3.0)
+        assert value == expected[0]
+        assert as_plain(gradient) == as_plain(expected[1])
+    statistics = compiled.stats()
+    assert (statistics.traces, statistics.hits, statistics.eager) == (1, 3, 0), statistics.reasons
+
+
+@pytest.mark.parametrize("make", TREES.values(), ids=TREES.keys())
+def test_trees_that_are_not_differentiated(make: Callable[[float], Any]) -> None:
+    w = Value(1.5)
+
+    def loss(tree: Any) -> Any:
+        return w * objective(tree)
+
+    compiled = rg.compile(loss, exact=True)
+    for k in (0.5, -1.5, 0.5):
+        w.grad = 0.0
+        loss(make(k)).backward()
+        expected, w.grad = w.grad, 0.0
+        compiled.backward(make(k))
+        assert w.grad == expected
+    assert compiled.stats().eager == 0, compiled.stats().reasons
+
+
+def test_random_trees() -> None:
+    def squares(tree: Any) -> Any:
+        return sum((i + 1.0) * x * x for i, x in enumerate(flatten(tree)[0]))
+
+    compiled, eager, calls = rg.compile(squares, exact=True), rg.value_and_grad(squares), 0
+    for seed in range(60):
+        tree = [1.0, random_tree(random.Random(seed), 4)]
+        leaves, structure = flatten(tree)
+        for given in (tree, structure.collect([leaf + 0.25 for leaf in leaves]), tree):
+            assert plain(compiled.value_and_grad(given)) == plain(eager(given)), seed
+            calls += 1
+    statistics = compiled.stats()
+    assert (statistics.hits, statistics.eager) == (calls, 0), statistics.reasons
+
+
+def test_a_gradient_is_built_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = rg.compile(objective)
+    given = {"w": [1.0, 2.0], "m": np.arange(3.0), "t": (3.0,)}
+    expected = compiled.value_and_grad(given)
+    monkeypatch.setattr(eager_module, "flatten", None)
+    assert as_plain(compiled.value_and_grad(given)) == as_plain(expected)
+
+
+def test_an_array_of_gradients_is_the_callers_own() -> None:
+    compiled = rg.compile(objective)
+    given = np.arange(4.0)
+    first = compiled.value_and_grad(given)[1]
+    second = compiled.value_and_grad(2.0 * given)[1]
+    assert not np.shares_memory(first, second)
+    first += 1.0
+    np.testing.assert_array_equal(compiled.value_and_grad(given)[1], second / 2.0)
+
+
+def test_values_in_trees_get_their_gradients() -> None:
+    a, b, c = Value(2.0), Value(3.0), Value(4.0)
+    compiled = rg.compile(objective)
+    for _ in range(2):
+        a.grad = b.grad = c.grad = 0.0
+        assert compiled.backward([Params(a, [b]), Frozen(c, Segment(a, 1.0))]) == objective([a, b, c, a, 1.0]).data
+        assert (a.grad, b.grad, c.grad) == (2 * 2 + 2 * 4 * 2, 2 * 2 * 3, 2 * 3 * 4)
+    assert compiled.stats().eager == 0
+
+
+def test_what_is_no_number_is_compared() -> None:
+    def powers(p: Params) -> Any:
+        return p.w**p.power * (2.0 if p.shape is Shape.ROUND else 5.0) * len(p.name)
+
+    compiled = rg.compile(powers)
+    cases = [
+        Params(2.0),
+        Params(2.0, name="longer"),
+        Params(2.0, shape=Shape.SQUARE),
+        Params(2.0, power=3),
+        Params(3.0),
+        Params(3, name="longer"),
+    ]
+    for given in (*cases, *cases):
+        assert compiled.value_and_grad(given) == rg.value_and_grad(powers)(given)
+    changing = Params(2.0)
+    for power in (2, 3, 4, 2):
+        changing.power = power
+        assert compiled.value_and_grad(changing)[0] == powers(changing)
+    assert compiled.stats().eager == 0, compiled.stats().reasons
+
+
+def test_static_numbers_are_compared_by_their_bits() -> None:
+    def signed(x: float, data: Any) -> Any:
+        return x * math.copysign(1.0, data.real) + x * x * math.copysign(1.0, data.imag)
+
+    compiled = rg.compile(signed)
+    for data in (complex(0.0, 0.0), complex(-0.0, 0.0), complex(0.0, -0.0), complex(1.0, -0.0), complex(math.nan, 0.0)):
+        for _ in range(2):
+            assert compiled.value_and_grad(2.0, data) == rg.value_and_grad(signed)(2.0, data), data
+
+    @dataclass
+    class Rate:
+        x: Any
+        rate: float = field(metadata={"static": True})
+
+    sign = rg.compile(lambda r: r.x * math.copysign(1.0, r.rate))
+    for rate in (0.0, -0.0, 0.0, math.nan):
+        assert sign.value_and_grad(Rate(2.0, rate))[0] == 2.0 * math.copysign(1.0, rate)
+
+
+def test_a_factory_of_missing_items_is_compared() -> None:
+    compiled = rg.compile(lambda x, d: x * d["missing"])
+    for number in (2.0, 3.0, 2.0):
+        made = defaultdict((lambda n: lambda: n)(number))
+        assert compiled.value_and_grad(5.0, made)[0] == 5.0 * number
+
+
+def test_an_ordered_dictionary_has_an_order_of_its_own() -> None:
+    compiled = rg.compile(objective, exact=True)
+    one = OrderedDict(a=1.0, b=2.0)
+    for _ in range(2):
+        assert compiled.value_and_grad(one) == (9.0, OrderedDict(a=2.0, b=8.0))
+    one.move_to_end("a")
+    for _ in range(2):
+        value, gradient = compiled.value_and_grad(one)
+        assert (value, list(gradient.items())) == (6.0, [("b", 4.0), ("a", 4.0)])
+
+
+def test_a_later_change_of_the_traced_argument_changes_no_gradient() -> None:
+    compiled = rg.compile(objective)
+    first = defaultdict(float, x=1.0)
+    params = Params(1.0)
+    compiled.value_and_grad(first), compiled.value_and_grad(params)
+    first["y"], params.name = 5.0, "another"
+    assert compiled.value_and_grad(defaultdict(float, x=2.0))[1] == {"x": 4.0}
+    assert compiled.value_and_grad(Params(2.0))[1] == Params(4.0)
+
+
+def test_truth_values_and_indices_are_differentiated_as_the_transforms_do() -> None:
+    def product(xs: Any) -> Any:
+        return xs[0] * xs[1]
+
+    compiled = rg.compile(product)
+    for given in ([True, 2.0], [False, 2.0], [rg.Index(3), 2.0], [np.float64(1.5), 2]):
+        for _ in range(2):
+            assert compiled.value_and_grad(given) == rg.value_and_grad(product)(given)
+    square = rg.compile(lambda x: x * x)
+    for single in (rg.Index(3), True, np.float32(1.5)):
+        for _ in range(2):
+            assert square.value_and_grad(single) == rg.value_and_grad(lambda x: x * x)(single)
+
+
+def test_modules_among_other_things() -> None:
+    layer = rg.nn.MLP(2, [2, 1])
+
+    def loss(tree: Any) -> Any:
+        return tree["m"](tree["x"]) ** 2 * tree["k"]
+
+    compiled = rg.compile(loss)
+    for k in (1.0, 2.0):
+        given = {"m": layer, "x": [0.5, -0.25], "k": k}
+        value, gradient = compiled.value_and_grad(given)
+        expected_value, expected = rg.value_and_grad(loss)(given)
+        assert value == pytest.approx(expected_value)
+        assert gradient["m"] == pytest.approx(expected["m"])
+        assert gradient["x"] == pytest.approx(expected["x"])
+        assert gradient["k"] == pytest.approx(expected["k"])
+    assert compiled.stats().eager == 0, compiled.stats().reasons
+
+
+def test_a_wrong_leaf_is_named_as_by_the_transforms() -> None:
+    compiled = rg.compile(objective)
+    for given in ({"a": [1.0, "x"]}, [object()], [Frozen(1.0, {2.0})], None, "text"):
+        with pytest.raises(TypeError) as ours:
+            compiled.value_and_grad(given)
+        with pytest.raises(TypeError) as theirs:
+            rg.value_and_grad(objective)(given)
+        assert str(ours.value).removeprefix("the first argument") == str(theirs.value).removeprefix(
+            "argument 0 of objective"
+        )
+
+
+def test_a_list_nested_900_deep() -> None:
+    deep: Any = 2.0
+    for _ in range(900):
+        deep = [deep]
+
+    def innermost(tree: Any) -> Any:
+        while isinstance(tree, list):
+            tree = tree[0]
+        return tree * tree
+
+    compiled = rg.compile(innermost)
+    for _ in range(2):
+        value, gradient = compiled.value_and_grad(deep)
+        assert (value, innermost(gradient)) == (4.0, 16.0)
+        assert compiled(deep) == 4.0
+    w = Value(3.0)
+    assert rg.compile(lambda tree: w * innermost(tree)).backward(deep) == 12.0
+    assert w.grad == 4.0
+
+
+def test_a_dataclass_that_is_more_than_its_fields_must_be_the_same_object() -> None:
+    class Odd(Params):
+        def __init__(self, w: float) -> None:
+            super().__init__(w)
+            self.extra = 3.0
+
+    w = Value(2.0)
+    compiled = rg.compile(lambda p: w * p.w * p.extra)
+    odd = Odd(5.0)
+    for _ in range(2):
+        assert compiled.backward(odd) == 30.0
+    odd.extra = 4.0
+    assert compiled.backward(odd) == 40.0
+    with pytest.raises(TypeError, match="has the attribute 'extra'"):
+        compiled.value_and_grad(odd)
+    holds_a_set = Params(1.0, {1, 2})
+    sizes = rg.compile(lambda p: w * len(p.rest))
+    for _ in range(2):
+        assert sizes.backward(holds_a_set) == 4.0
+
+
+@pytest.fixture
+def effects() -> Any:
+    yield flattened
+    flattened.clear()
+
+
+def test_a_user_function_that_takes_apart_may_do_anything(effects: list[Callable[[], None]]) -> None:
+    compiled = rg.compile(objective)
+    expected = [rg.value_and_grad(objective)(Segment(k, 2.0))[0] for k in (1.0, 2.0, 3.0)]
+    for effect in (compiled.clear, lambda: compiled.value_and_grad(7.0), lambda: compiled([1.0, 2.0, 3.0])):
+        effects[:] = [effect]
+        for _ in range(2):
+            assert [compiled.value_and_grad(Segment(k, 2.0))[0] for k in (1.0, 2.0, 3.0)] == expected
+            assert compiled.backward_batch([(Segment(k, 2.0),) for k in (1.0, 2.0, 3.0)]) == sum(expected) / 3
+    effects.clear()
+
+    def fail() -> None:
+        raise KeyError("user")
+
+    effects[:] = [fail]
+    with pytest.raises(KeyError, match="user"):
+        compiled.value_and_grad(Segment(1.0, 2.0))
+
+
+def test_what_a_registered_class_keeps_besides_is_compared() -> None:
+    def scaled(s: Segment) -> Any:
+        return (s.high - s.low) * s.scale
+
+    compiled = rg.compile(scaled)
+    for scale in (2, 3, 2):
+        value, gradient = compiled.value_and_grad(Segment(1.0, 4.0, scale))
+        assert (value, gradient.high, gradient.scale) == (3.0 * scale, float(scale), scale)
+    assert compiled.stats().traces == 2
+    incomparable = np.arange(2.0)  # == gives an array, which is neither true nor false
+    for _ in range(2):
+        assert compiled.value_and_grad(Segment(1.0, 4.0, 2.0))[0] == 6.0
+        compiled.value_and_grad(Segment(1.0, 4.0, incomparable[0]))
+
+
+def test_batches_of_trees() -> None:
+    w = Value(0.5)
+
+    def loss(p: Params) -> Any:
+        return w * p.w * p.rest[0]
+
+    members = [(Params(float(k), [k + 1.0]),) for k in range(5)]
+    compiled = rg.compile(loss)
+    for _ in range(2):
+        w.grad = 0.0
+        assert compiled.backward_batch(members) == pytest.approx(sum(loss(*m).data for m in members) / 5)
+        assert w.grad == pytest.approx(sum(m[0].w * m[0].rest[0] for m in members) / 5)
+
+
+def test_trees_become_arrays_for_jax() -> None:
+    jax = pytest.importorskip("jax")
+    w = Value(0.5)
+
+    def loss(p: Params, s: Segment) -> Any:
+        return w * p.w * p.rest[0] * p.rest[1] + s.low * s.high * s.scale
+
+    g = rg.compile(loss).to_jax(Params(1.0, [2.0, 3.0]), Segment(1.0, 2.0, 3))
+    assert float(g(g.parameters, *g.inputs(Params(4.0, [2.0, 5.0]), Segment(2.0, 7.0, 3)))) == pytest.approx(
+        20.0 + 42.0
+    )
+    assert not g.fits(Params(1.0, [2.0, 3.0], name="q"), Segment(1.0, 2.0, 3))
+    assert not g.fits(Params(1.0, [2.0, 3.0]), Segment(1.0, 2.0, 4))
+    assert jax is not None
