@@ -13,14 +13,20 @@ of the backward pass; and run the same code at the speed of C.
 
 from typing import TYPE_CHECKING
 
-from . import errors, math, nn, optim
+from . import engine as engine  # first: where it cannot be loaded it says why, which NumPy would not
+
+# isort: split
+from . import errors, habits, linalg, math, nn, optim
 from .autodiff.anomaly import detect_anomaly
+from .autodiff.batching import vmap
 from .autodiff.check import check_gradients
-from .autodiff.transforms import grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad
+from .autodiff.transforms import grad, gradient, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
 from .compiler import compile  # noqa: A004  (named like the field names it)
 from .engine import Value, errstate, no_grad, topological_order
+from .engine.containers import register_pytree_node
 from .index import Index, table, take
 from .math import dot, logsumexp, max, maximum, mean, min, minimum, prod, softmax, sum, where  # noqa: A004
+from .primitives import primitive
 
 if TYPE_CHECKING:
     from .explorer import explore
@@ -43,8 +49,11 @@ __all__ = [
     "gradient",
     "hessian",
     "hvp",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "jvp",
+    "linalg",
     "logsumexp",
     "math",
     "max",
@@ -55,13 +64,17 @@ __all__ = [
     "nn",
     "no_grad",
     "optim",
+    "primitive",
     "prod",
+    "register_pytree_node",
     "softmax",
     "sum",
     "table",
     "take",
     "topological_order",
     "value_and_grad",
+    "vjp",
+    "vmap",
     "where",
 ]
 
@@ -87,11 +100,18 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("retrograd")
-    raise AttributeError(f"module 'retrograd' has no attribute {name!r}")
+    raise habits.elsewhere("module 'retrograd'", name, habits.PACKAGE)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """What ``%load_ext retrograd`` calls: it adds the magics ``%explain`` and ``%explore``."""
+    from .magics import register
+
+    register(ipython)
 
 
 def _register_display() -> None:

@@ -16,14 +16,17 @@ __all__ = [
     "BundleMissingError",
     "ChangedValueError",
     "CheckpointError",
+    "CompileWarning",
     "DataError",
     "DivisionByZeroError",
     "DomainError",
     "EngineChoiceError",
+    "EngineWarning",
     "ExpressionError",
     "ForeignThreadError",
     "GradingError",
     "HigherOrderError",
+    "HostsError",
     "LeakedTraceError",
     "MissingDerivativeError",
     "MissingExtraError",
@@ -31,9 +34,11 @@ __all__ = [
     "NotTraceableError",
     "NumberTooLargeError",
     "RetrogradError",
-    "StaleProgramError",
+    "SingularMatrixError",
     "TerminalError",
     "TracedIndexError",
+    "VerificationError",
+    "ZeroPowerError",
 ]
 
 
@@ -60,6 +65,17 @@ class DivisionByZeroError(RetrogradError, ZeroDivisionError):
         >>> 1 / rg.Value(0.0)
         Traceback (most recent call last):
         retrograd.errors.DivisionByZeroError: 1.0 / 0.0: division by zero. ...
+    """
+
+
+class ZeroPowerError(DivisionByZeroError, ValueError):
+    """A negative power of zero: ``0.0 ** -1`` raises a ``ZeroDivisionError`` and ``math.pow`` a ``ValueError``; both.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.math.pow(rg.Value(0.0), -1.0)
+        Traceback (most recent call last):
+        retrograd.errors.ZeroPowerError: 0.0 ** -1.0: zero to a negative power. ...
     """
 
 
@@ -102,6 +118,17 @@ class ChangedValueError(RetrogradError, RuntimeError):
         >>> y.backward()
         Traceback (most recent call last):
         retrograd.errors.ChangedValueError: the data of 'x' is 3.0 now, but the forward pass used 2.0: ...
+    """
+
+
+class SingularMatrixError(RetrogradError, ValueError):
+    """A matrix has no inverse, or a system of equations not exactly one solution.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.linalg.solve([[1.0, 2.0], [2.0, 4.0]], [1.0, 1.0])
+        Traceback (most recent call last):
+        retrograd.errors.SingularMatrixError: the matrix is singular: ...
     """
 
 
@@ -158,12 +185,16 @@ class LeakedTraceError(RetrogradError, RuntimeError):
     """A number or index was stored while a function was traced, and used after the trace or in another thread."""
 
 
-class StaleProgramError(RetrogradError, RuntimeError):
-    """Something that a function compiled with ``pure=True`` uses has changed, and earlier calls may have missed it.
+class VerificationError(RetrogradError, AssertionError):
+    """``rg.compile(f, verify=n)`` found a call in which the compiled program does not give what the function gives."""
 
-    Those calls may have returned results of the old state. The compiled program is discarded, and the next call traces
-    the function again.
-    """
+
+class CompileWarning(UserWarning):
+    """A compiled function runs as it is, or takes something as unchanging; the message says what to do about it."""
+
+
+class EngineWarning(UserWarning):
+    """The native engine is not installed, so the slow engine in plain Python runs; said once, when it is imported."""
 
 
 class NotTraceableError(RetrogradError, TypeError):
@@ -214,6 +245,10 @@ class CheckpointError(RetrogradError, ValueError):
     """
 
 
+class HostsError(RetrogradError, RuntimeError):
+    """The processes of a run on several hosts cannot go on together: one is gone, or they have different runs."""
+
+
 class MissingExtraError(RetrogradError, ImportError):
     """A feature needs an optional package that is not installed; the message has the command that installs it."""
 
@@ -240,10 +275,40 @@ def domain_error(name: str, index: int, operands: Sequence[float]) -> RetrogradE
     row = BY_NAME[name]
     assert isinstance(row, Op)
     domain = row.domain[index]
-    return _CLASSES[domain.error](
+    kind = ZeroPowerError if (name, domain.error) == ("pow", "ZeroDivisionError") else _CLASSES[domain.error]
+    return kind(
         f"{_call(row, operands)}: {domain.says}. Change the operand, or compute inside "
         f'`with retrograd.errstate({domain.kind}="ignore")` to get an infinity or NaN instead.'
     )
+
+
+def out_of_range(name: str, operands: Sequence[float]) -> NumberTooLargeError:
+    """A function of retrograd.math, not a row, has a result that is too large."""
+    return NumberTooLargeError(f"{name}({', '.join(map(repr, operands))}): the result is too large for a float.")
+
+
+def singular_matrix(column: int) -> SingularMatrixError:
+    """Elimination found no pivot in a column. The error is NumPy's ``LinAlgError`` as well."""
+    from numpy.linalg import LinAlgError  # here: NumPy must not be imported before the engine has spoken
+
+    kind: type[SingularMatrixError] = type(
+        "SingularMatrixError", (SingularMatrixError, LinAlgError), {"__module__": __name__}
+    )
+    return kind(
+        f"the matrix is singular: its column {column} depends on those before it. Check its numbers, or add a small "
+        "number to its diagonal."
+    )
+
+
+def no_result(name: str, operands: Sequence[float]) -> DomainError:
+    """A function of retrograd.math, not a row, has no real result."""
+    return DomainError(f"{name}({', '.join(map(repr, operands))}): there is no real result.")
+
+
+def whole_numbers_only(name: str, instead: str) -> TypeError:
+    """A Value was given to a function of ints; ``instead`` names what has a derivative, if anything has."""
+    remedy = f"use {instead}, which has one, or int(v.data)" if instead else "use int(v.data)"
+    return TypeError(f"{name} takes whole numbers and has no derivative, and got a Value: {remedy}.")
 
 
 def _call(row: Op, operands: Sequence[float]) -> str:
@@ -259,7 +324,9 @@ def describe(thing: object) -> str:
     """A short description of something received: its type and, when short, its repr."""
     text = _safe_repr(thing)
     kind = type(thing).__name__
-    return text if thing is None else f"{kind} {text}" if len(text) <= 60 else f"an object of type {kind}"
+    if len(text) > 60:
+        return f"an object of type {kind}"
+    return text if thing is None or text.startswith(f"{kind}(") else f"{kind} {text}"
 
 
 def _safe_repr(thing: object) -> str:
@@ -288,6 +355,8 @@ def not_a_number(thing: object, where: str) -> Exception:
         remedy = "convert the text with float(text) first"
     elif hasattr(thing, "__len__") or hasattr(thing, "shape"):
         remedy = "a Value holds one number, so pass the elements one by one"
+    elif thing is None and where == ".grad":
+        remedy = "call zero_grad(), or assign 0.0, to clear a gradient"
     elif thing is None:
         remedy = "check whether a function returns its result"
     return TypeError(f"{where} takes real numbers and got {describe(thing)}: {remedy}.")
@@ -395,6 +464,14 @@ def wrong_length(where: str, expected: str, got: int) -> ValueError:
     return ValueError(f"{where} needs {expected} and got {got}.")
 
 
+def batch_given(count: int, row: object) -> TypeError:
+    """A weighted sum of ``count`` numbers got rows of numbers; ``row`` is one of them."""
+    return TypeError(
+        f"a layer takes one sample, a sequence of {count} numbers, and got a sequence of sequences such as "
+        f"{describe(row)}: loop over the rows, [model(row) for row in batch]."
+    )
+
+
 def unknown_operation(name: object, instead: str) -> ValueError:
     """No row of the op table called ``name`` can be used here; ``instead`` says what can."""
     return ValueError(f"there is no operation {name!r} here: {instead}.")
@@ -405,6 +482,14 @@ def static_operand(name: str, position: int) -> TypeError:
     return TypeError(
         f"operand {position + 1} of {name} must be a plain number, because {name} has no derivative with respect "
         "to it: pass v.data to use the number of a Value."
+    )
+
+
+def pair_expected(function: str, result: object) -> TypeError:
+    """A function with has_aux returned something other than a pair."""
+    return TypeError(
+        f"with has_aux=True {function} must return a tuple (value, aux) and returned {describe(result)}: return both, "
+        "or leave has_aux out."
     )
 
 
@@ -452,20 +537,23 @@ def leaked_trace(thing: str) -> LeakedTraceError:
     )
 
 
-def stale_program(function: object, what: str) -> StaleProgramError:
-    """``what`` (as users write it) has changed, and compiled programs of ``function`` may have run since."""
-    name = getattr(function, "__qualname__", None) or describe(function)
-    return StaleProgramError(
-        f"{what or 'something'} has changed, and {name} uses it. Earlier calls may have missed the change, because a "
-        "call checks only a part of a large structure. The compiled program is discarded, so the next call is right. "
-        "Call .clear() after such a change, or pass what changes as an argument."
+def name_of_function(function: object) -> str:
+    return getattr(function, "__qualname__", None) or describe(function)
+
+
+def not_the_function(function: object, number: int) -> VerificationError:
+    """Specialization ``number`` of ``function`` gave other numbers than the function itself."""
+    name = name_of_function(function)
+    return VerificationError(
+        f"program {number} of {name} gives another value or gradient than {name} itself for these arguments: {name} "
+        "reads something that changes and that no guard sees. print(f.guards()) lists what is checked; pass the rest "
+        "as an argument."
     )
 
 
 def not_traceable(function: object, reason: str) -> NotTraceableError:
     """``function`` cannot become a JAX function; ``reason`` is part of a sentence."""
-    name = getattr(function, "__qualname__", None) or describe(function)
-    return NotTraceableError(f"{name} cannot become a JAX function: {reason.rstrip('.')}.")
+    return NotTraceableError(f"{name_of_function(function)} cannot become a JAX function: {reason.rstrip('.')}.")
 
 
 def other_arguments(what: str) -> TypeError:
@@ -485,6 +573,16 @@ def native_missing(reason: object) -> NativeMismatchError:
     return NativeMismatchError(
         f"the native engine cannot be loaded ({reason}): build it with 'pip install .', "
         "or set RETROGRAD_ENGINE=reference to use the slow engine in plain Python."
+    )
+
+
+def native_absent() -> str:
+    """No engine was asked for, and this installation has no native module: the pure wheel, or a checkout not built."""
+    return (
+        "retrograd runs on its reference engine, in plain Python, because no native module is installed here: the "
+        "numbers are the same, slowly. With a C++ compiler, 'pip install --no-binary retrograd retrograd' (or "
+        "'pip install .' in a checkout) builds it; RETROGRAD_ENGINE=reference in the environment chooses this engine "
+        "without this warning."
     )
 
 

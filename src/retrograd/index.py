@@ -98,13 +98,6 @@ class IndexTracer:
         self._recorder.untraceable("uses an index as a number")  # the function may catch the refusal
         return errors.traced_index()
 
-    __index__ = __int__ = __float__ = __complex__ = __hash__ = __array__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _refuse
-    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __and__ = __rand__ = __or__ = __ror__ = _refuse
-    __xor__ = __rxor__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
-    __round__ = __floor__ = __ceil__ = __trunc__ = _refuse
-
     def _compare(self, kind: str, other: object) -> Any:
         self._recorder.check("an index")
         value: Any = other._value if isinstance(other, IndexTracer) else other
@@ -155,6 +148,16 @@ class IndexTracer:
         self._recorder.check("an index")
         self._recorder.untraceable("turns an index into text")
         return format(self._value, spec)
+
+
+#: What an index in a trace refuses to do, as special methods.
+_REFUSED = (
+    "index int float complex hash array add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv "
+    "mod rmod divmod rdivmod pow rpow lshift rlshift rshift rrshift and rand or ror xor rxor neg pos abs "
+    "invert round floor ceil trunc"
+)
+for _name in _REFUSED.split():
+    setattr(IndexTracer, f"__{_name}__", IndexTracer._refuse)
 
 
 _RELATIONS = {

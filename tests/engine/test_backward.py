@@ -475,3 +475,11 @@ def test_a_plain_results_own_function_may_not_hold_the_result() -> None:
     (y + 1).backward()
     assert pushed == ["called"]
     assert a.grad == 0.0
+
+
+def test_a_nan_that_stays_a_nan_has_not_changed() -> None:
+    x, minus = Value(float("nan")), math.copysign(float("nan"), -1.0)
+    y = x * 2.0
+    x.data = minus
+    y.backward()
+    assert x.grad == 2.0

@@ -39,9 +39,10 @@ def _ctrl_c() -> Iterator[None]:
 def interrupted_while(work: Callable[[], object]) -> None:
     """Run ``work`` again and again until SIGINT, sent from outside while it runs, has been handled.
 
-    It is sent again where Python loses it, as what is raised while an object is finalised.
+    It is sent again where Python loses it, as what is raised while an object is finalised: late, since a slow machine
+    may still be at work on the first, and a second would end the test's process.
     """
-    again = f"sleep 0.3; while kill -INT {os.getpid()}; do sleep 5; done"
+    again = f"sleep 0.3; while kill -INT {os.getpid()}; do sleep 60; done"
     after = subprocess.Popen(["sh", "-c", again])
     try:
         while True:

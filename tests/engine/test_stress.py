@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.parts import ALL
 
 from retrograd import errors, ops
 from retrograd.engine import reference
@@ -256,7 +257,7 @@ def _eager_switches() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(40 if ALL else 15))
 def test_both_engines_live_the_same_life(seed: int) -> None:
     mine, theirs = (Life(engine, seed).run(400) for engine in (native, reference))
     for i, (one, other) in enumerate(zip(mine, theirs, strict=False)):

@@ -60,18 +60,26 @@ def test_numbers_are_accepted(number: Any) -> None:
     ],
 )
 def test_everything_else_is_refused(thing: Any) -> None:
-    for attempt in (
-        Value,
-        Value(1.0).backward,
-        lambda x: Value(1.0).atan2(x),
-        rmath.exp,
-        lambda x: rmath.sum([Value(1), x]),
-    ):
+    attempts = [Value, Value(1.0).backward, lambda x: rmath.sum([Value(1), x])]
+    if not isinstance(thing, np.ndarray):  # of an array, each element
+        attempts += [lambda x: Value(1.0).atan2(x), rmath.exp]
+    for attempt in attempts:
         with pytest.raises(TypeError, match="takes"):
             attempt(thing)
     for name in ("data", "grad"):
         with pytest.raises(TypeError):
             setattr(Value(1.0), name, thing)
+
+
+def test_sentences_say_what_to_do() -> None:
+    with pytest.raises(TypeError, match=r"got None: call zero_grad\(\), or assign 0\.0, to clear a gradient\.$"):
+        Value(1.0).grad = None  # type: ignore[assignment]  # as PyTorch users clear one
+    with pytest.raises(TypeError, match=r"takes real numbers and got Value\(data=1\.0, grad=0\.0\): pass v\.data"):
+        Value(Value(1.0))  # type: ignore[arg-type]
+    for thing in ("3", None, 3j, [1.0], np.zeros(2)):
+        with pytest.raises(TypeError) as caught:
+            Value(thing)  # type: ignore[arg-type]
+        assert "?." not in str(caught.value)
     if not isinstance(thing, np.ndarray | np.generic):
         for operation in (operator.add, operator.mul, operator.pow, operator.truediv, operator.lt):
             with pytest.raises(TypeError):
@@ -140,7 +148,8 @@ def test_repr_format_and_item() -> None:
     assert repr(v) == str(v) == f"{v}" == "Value(data=4.0, grad=0.0)"
     assert f"{v:.3f}" == "4.000"
     assert f"{v:>8.1f}|" == "     4.0|"
-    assert v.item() is v
+    with pytest.raises(TypeError, match="item"):
+        v.item()
     assert +v is v
     assert v.conjugate() is v
     assert repr(Value(math.inf)) == "Value(data=inf, grad=0.0)"

@@ -41,7 +41,7 @@ def exact_functions() -> dict[str, Exact]:
         "sinh",
         "cosh",
     )
-    same += ("tanh", "asinh", "acosh", "atanh", "erf", "erfc", "digamma", "hypot")
+    same += ("tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "digamma", "hypot")
     return {name: getattr(mp, name) for name in same} | {
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,

@@ -133,33 +133,67 @@ class Page:
 
 Show = Callable[..., Page]
 
+#: What most pages are opened with.
+SETTINGS = {"viewport": {"width": 1280, "height": 800}, "offline": True, "reduced_motion": "reduce"}
+
+
+class Windows:
+    """Windows that stay open for the next test: a new one takes longer than most tests do anything in it."""
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.free: dict[str, list[Page]] = {}
+
+    def take(self, settings: dict[str, Any]) -> Page:
+        """A window with these settings, in which nothing was requested and nothing went wrong so far."""
+        waiting = self.free.get(repr(sorted(settings.items())))
+        if waiting:
+            page = waiting.pop()
+            page.page.set_viewport_size(settings["viewport"])
+            return page
+        window = new_context(self.browser, **settings).new_page()
+        page = Page(window, [], [])
+        window.on("request", lambda request: page.requests.append(request.url))
+        window.on("pageerror", lambda error: page.problems.append(str(error)))
+        window.on("console", lambda message: page.problems.append(message.text) if message.type == "error" else None)
+        return page
+
+    def give_back(self, page: Page, settings: dict[str, Any]) -> None:
+        """Check that nothing was requested and nothing went wrong, and forget what the page has left behind."""
+        page.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        requests, problems = page.requests[:], page.problems[:]
+        page.requests.clear()
+        page.problems.clear()
+        assert problems == []
+        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+        page.page.emulate_media(media="screen")
+        page.page.mouse.move(0, 0)
+        self.free.setdefault(repr(sorted(settings.items())), []).append(page)
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Any) -> Windows:
+    return Windows(browser)
+
 
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
-    """Opens a page from a file, offline; at the end nothing was requested and nothing went wrong in it."""
-    opened: list[tuple[Any, Page]] = []
+def show(windows: Windows, tmp_path: Path) -> Iterator[Show]:
+    """Opens a page from a file, offline, at its last step; in the end nothing was requested and nothing went wrong."""
+    opened: list[tuple[Page, dict[str, Any]]] = []
 
     from retrograd.explorer import Explorer, explore
 
-    def show(thing: Any, hash_: str = "", **options: Any) -> Page:
+    def show(thing: Any, hash_: str = "#step=last", **options: Any) -> Page:
         values = options.pop("values", {})
         explorer = thing if isinstance(thing, Explorer) else explore(thing, **values)
         file = explorer.save(tmp_path / f"page{len(opened)}.html")
-        settings = {"viewport": {"width": 1280, "height": 800}, "offline": True, "reduced_motion": "reduce", **options}
-        context = new_context(browser, **settings)
-        page = context.new_page()
-        requests: list[str] = []
-        problems: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.goto(file.as_uri() + hash_)
-        page.wait_for_selector(".explorer")
-        opened.append((context, Page(page, requests, problems)))
-        return opened[-1][1]
+        settings = {**SETTINGS, **options}
+        page = windows.take(settings)
+        opened.append((page, settings))
+        page.page.goto(file.as_uri() + hash_)
+        page.page.wait_for_selector(".explorer")
+        return page
 
     yield show
-    for context, page in opened:
-        context.close()
-        assert page.problems == []
-        assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    for page, settings in opened:
+        windows.give_back(page, settings)

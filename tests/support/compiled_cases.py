@@ -11,17 +11,16 @@ import pytest
 import retrograd as rg
 from retrograd import Value
 
-#: What makes one of a compiled function's kinds: vector programs, the replayed tape, exact and narrow numbers.
+#: What makes one of a compiled function's kinds: vector programs, the interpreted graph, exact numbers.
 KINDS: dict[str, dict[str, Any]] = {
     "vm": {"tier": "vm"},
     "interpreter": {"tier": "interpreter"},
     "exact": {"exact": True},
-    "float32": {"tier": "vm", "dtype": "float32"},
 }
 
 #: How far a number may be from the engine's, relative to the largest magnitude among the numbers of its kind (the
 #: value, or the gradients), at least 1. The tape and exact programs give the same bits.
-BOUNDS = {"vm": 1e-12, "interpreter": 0.0, "exact": 0.0, "float32": 2e-4}
+BOUNDS = {"vm": 1e-12, "interpreter": 0.0, "exact": 0.0}
 
 native = pytest.mark.native  # the reference engine compiles nothing
 
@@ -100,7 +99,7 @@ def assert_whole(compiled: Any, kind: str) -> None:
     statistics = compiled.stats()
     assert statistics.eager == 0, statistics.reasons
     for program in statistics.programs:
-        assert program.tier == {"vm": "vm", "float32": "vm"}.get(kind, "interpreter")
+        assert program.tier == ("vm" if kind == "vm" else "interpreter")
         assert compiled._cache.verify(program.number) == ""
     if statistics.programs:
         assert compiled.program()
@@ -119,7 +118,7 @@ def assert_equals_eager(
     """At every point, in each kind: ``backward``, which accumulates, and the plain call. What was compiled, by kind."""
     made = {}
     for kind in kinds:
-        compiled = made[kind] = rg.compile(function, pure=True, **KINDS[kind])
+        compiled = made[kind] = rg.compile(function, **KINDS[kind])
         allowed = BOUNDS[kind] if bound is None or kind in ("interpreter", "exact") else max(bound, BOUNDS[kind])
         for numbers, arguments in points:
             for leaf, number in zip(leaves, numbers, strict=True):

@@ -39,6 +39,14 @@ KEYS = {
 }
 
 
+class Screen(pyte.Screen):
+    """As tmux and xterm do it: after a line of full width the cursor still stands on its last cell."""
+
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:
+        self.cursor.x = min(self.cursor.x, self.columns - 1)
+        super().erase_in_line(how, private)
+
+
 class Terminal:
     """Runs ``python -m retrograd`` with ``arguments``; reads all it draws into ``screen``."""
 
@@ -50,7 +58,7 @@ class Terminal:
         environment: Mapping[str, str] | None = None,
         command: Sequence[str] = ("-m", "retrograd"),
     ) -> None:
-        self.screen = pyte.Screen(width, height)
+        self.screen = Screen(width, height)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         self.status: int | None = None

@@ -16,6 +16,8 @@ from retrograd.errors import CheckpointError
 from retrograd.training import checkpoints
 from retrograd.training.checkpoints import INDEX, Checkpoint, load_checkpoint, save_checkpoint
 
+pytestmark = pytest.mark.native  # about files
+
 
 def made(step=3, scale=1.0) -> Checkpoint:
     random.seed(5)

@@ -19,6 +19,8 @@ from retrograd.explorer.session import GPTSession, MoonsSession, Session, scores
 from retrograd.nn import MLP
 from retrograd.training import GPTSettings, MoonsSettings, read_log, train_gpt, train_moons
 
+pytestmark = pytest.mark.native  # the cursor is the same, whichever engine trains, and runs take the other one minutes
+
 MOONS = MoonsSettings(points=12, steps=40)
 GPT = GPTSettings(steps=30, n_embd=4, n_head=2, block_size=6)
 

@@ -319,6 +319,7 @@ def test_wrong_wishes_are_one_sentence(small, tmp_path):
     assert run_command("gpt", "--steps", "0").exit_code == 2
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_ctrl_c_saves_and_kill_loses_no_more_than_the_last_seconds(small, tmp_path, number):
     out, whole = tmp_path / "run", tmp_path / "whole"

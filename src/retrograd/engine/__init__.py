@@ -1,18 +1,22 @@
 """Value and the functions around it, from the engine in use.
 
 The native engine (C++) is the default. ``RETROGRAD_ENGINE=reference`` in the environment chooses the textbook
-engine in plain Python, :mod:`retrograd.engine.reference`, which gives the same bits, slowly.
+engine in plain Python, :mod:`retrograd.engine.reference`, which gives the same bits, slowly. Where the native module
+is not installed (the pure wheel), that engine is chosen with a warning.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import sysconfig
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .. import errors, ops
+from .. import errors, habits, ops
 
 if TYPE_CHECKING:
     from .._native import (
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
         adam_step,
         apply,
         evaluate,
-        faster_sum,
         functions,
         get_source,
         gradients,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
         set_source,
         set_tracer,
         sgd_step,
+        sparse_gradients,
         tape_position,
         weighted_sum,
         zero_gradients,
@@ -60,13 +64,13 @@ __all__ = [
     "backward_lock",
     "errstate",
     "evaluate",
-    "faster_sum",
     "functions",
     "get_source",
     "gradients",
     "interior",
     "is_constant",
     "is_parameter",
+    "is_recording",
     "no_grad",
     "operands",
     "output_index",
@@ -81,14 +85,26 @@ __all__ = [
     "set_source",
     "set_tracer",
     "sgd_step",
+    "sparse_gradients",
     "tape_position",
     "topological_order",
     "weighted_sum",
     "zero_gradients",
 ]
 
+
+def _choice() -> str:
+    """The engine asked for; else the native one, wherever its module is installed."""
+    if asked := os.environ.get("RETROGRAD_ENGINE"):
+        return asked
+    if importlib.util.find_spec("retrograd._native") is not None:
+        return "native"
+    warnings.warn(errors.native_absent(), errors.EngineWarning, stacklevel=4)  # where retrograd is imported
+    return "reference"
+
+
 #: Which engine is in use: ``"native"`` or ``"reference"``.
-ENGINE: str = os.environ.get("RETROGRAD_ENGINE") or "native"
+ENGINE: str = _choice()
 
 if sysconfig.get_config_var("Py_GIL_DISABLED"):
     raise errors.free_threaded()
@@ -96,7 +112,7 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
 if not TYPE_CHECKING:
     if ENGINE == "native":
         try:
-            from .. import _native as _engine
+            _engine = importlib.import_module("retrograd._native")
         except ImportError as error:
             raise errors.native_missing(error) from error
         if ops.digest() != _engine.OPS_DIGEST:
@@ -107,8 +123,10 @@ if not TYPE_CHECKING:
         raise errors.unknown_engine(ENGINE)
 
     # The names above, from the engine chosen; what follows here is the same for both.
-    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "backward_lock", "topological_order"}
+    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "is_recording", "backward_lock", "topological_order"}
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
+    for _name, _sentence in habits.VALUE.items():
+        setattr(Value, _name, habits.Elsewhere(_name, _sentence))
 
 
 if hasattr(os, "register_at_fork"):  # in a forked child, no other thread is left to release the lock
@@ -132,11 +150,21 @@ def backward_lock() -> Iterator[None]:
         release_backward_lock()
 
 
+def is_recording() -> bool:
+    """Whether operations are recorded on this thread (not under ``no_grad``)."""
+    recording = set_recording(True)
+    set_recording(recording)
+    return recording
+
+
 class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as
     """Record nothing: inside ``with no_grad():``, or in a function decorated with ``@no_grad()``, results are leaves.
 
     It holds for the current thread, and nests. Without a graph an operation costs less memory and time, but no
     gradient flows through its result.
+
+    Args:
+        function: What ``@no_grad`` decorates where it is written without parentheses.
 
     Example:
         >>> from retrograd import Value, no_grad
@@ -147,7 +175,10 @@ class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the func
         (9.0, ())
     """
 
-    def __init__(self) -> None:
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return object.__new__(cls) if function is None else cls()(function)
+
+    def __init__(self, function: None = None) -> None:
         self._previous: list[bool] = []
 
     def _recreate_cm(self) -> no_grad:
@@ -161,6 +192,14 @@ class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the func
 
 
 Treatment = Literal["raise", "ignore"]
+
+
+def tell_tracer(what: str) -> None:
+    """Tell who traces this thread that the function does something which no program can: a verb and its object."""
+    tracer = set_tracer(None)
+    set_tracer(tracer)
+    if tracer is not None:
+        tracer.notice(what)
 
 
 class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
@@ -198,6 +237,7 @@ class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
         return errstate(divide=divide, over=over, invalid=invalid)
 
     def __enter__(self) -> None:
+        tell_tracer("changes what operations do outside their domain, with rg.errstate()")
         previous = set_errstate(True, True, True)
         self._previous.append(previous)
         divide, over, invalid = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
-from typing import Any, Protocol, Self, SupportsFloat, TypeVar
+from typing import Any, NoReturn, Protocol, Self, SupportsFloat, TypeVar
 
 __all__ = ["Value", "documented"]
 
@@ -26,10 +26,11 @@ class Value(Protocol):
     adjoint d y / d leaf (Griewank & Walther, *Evaluating Derivatives*, 2008). One sweep costs a small constant times
     the forward pass, whatever the number of leaves.
 
-    Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()`` and ``math.floor``, ``ceil`` and ``trunc`` give
-    Values; the other operand is a Value or a real number (int, float, NumPy scalar, Fraction). With a NumPy array an
-    operator applies to each element. Operations outside their domain raise what Python's floats raise there:
-    ``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says otherwise.
+    Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()``, ``round()`` and ``math.floor``, ``ceil`` and
+    ``trunc`` give Values, ``divmod()`` two of them; the other operand is a Value or a real number (int, float, NumPy
+    scalar, Fraction). With a NumPy array an operator applies to each element. Operations outside their domain raise
+    what Python's floats raise there: ``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says
+    otherwise.
 
     Comparisons (``== != < <= > >=``) and ``bool()`` look at the numbers and record nothing: two Values are equal when
     their ``.data`` is. The hash is that of the identity, so that sets and dictionaries tell Values apart even when
@@ -203,11 +204,11 @@ class Value(Protocol):
             3.0
         """
 
-    def item(self) -> Value:
-        """This Value itself, for code that calls ``.item()`` on whatever it gets; the bare number is ``.data``.
+    def item(self) -> NoReturn:
+        """Refused, as ``float(v)`` is: a bare number would cut the gradient. The number is ``.data``.
 
-        Returns:
-            This very Value.
+        Raises:
+            TypeError: Always.
         """
 
     def conjugate(self) -> Value:
@@ -239,6 +240,18 @@ class Value(Protocol):
 
     def __trunc__(self) -> Value:
         """``math.trunc(v)``: the whole part, as a node with derivative zero."""
+
+    def __divmod__(self, other: Value | float, /) -> tuple[Value, Value]:
+        """``divmod(v, other)``: the pair ``(v // other, v % other)``, two nodes."""
+
+    def __rdivmod__(self, other: Value | float, /) -> tuple[Value, Value]:
+        """``divmod(other, v)``: the pair ``(other // v, other % v)``, two nodes."""
+
+    def __round__(self, ndigits: int | None = None, /) -> Value:
+        """``round(v)``: the nearest whole number, ties to even, as a node with derivative zero.
+
+        With ``ndigits`` it is a new leaf with the rounded number, which has no derivative either.
+        """
 
     def __complex__(self) -> complex:
         """Raises TypeError, as ``float(v)`` does: a bare number would cut the gradient."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import errors
 
-__all__ = ["is_number", "same_bits", "to_float", "to_tuple"]
+__all__ = ["is_number", "same_bits", "same_number", "to_float", "to_tuple"]
 
 _REAL = (numbers.Real, np.bool_)
 
@@ -52,3 +52,8 @@ def to_tuple(sequence: Any, where: str) -> tuple[Any, ...]:
 def same_bits(x: float, y: float) -> bool:
     """Whether two floats have the same bits: a NaN equals itself, and zero differs from minus zero."""
     return x is y or struct.pack("d", x) == struct.pack("d", y)
+
+
+def same_number(x: float, y: float) -> bool:
+    """The same for one NaN and another: their signs are the processor's affair."""
+    return same_bits(x, y) or (x != x and y != y)

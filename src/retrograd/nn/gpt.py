@@ -40,13 +40,13 @@ class Block(Module):
 
     def __init__(self, n_embd: int, n_head: int) -> None:
         self.n_head = n_head
-        self.norm = RMSNorm()
-        self.attn_wq = Linear(n_embd, n_embd, bias=False)
-        self.attn_wk = Linear(n_embd, n_embd, bias=False)
-        self.attn_wv = Linear(n_embd, n_embd, bias=False)
-        self.attn_wo = Linear(n_embd, n_embd, bias=False)
-        self.mlp_fc1 = Linear(n_embd, 4 * n_embd, bias=False)
-        self.mlp_fc2 = Linear(4 * n_embd, n_embd, bias=False)
+        self.norm: RMSNorm = RMSNorm()
+        self.attn_wq: Linear = Linear(n_embd, n_embd, bias=False)
+        self.attn_wk: Linear = Linear(n_embd, n_embd, bias=False)
+        self.attn_wv: Linear = Linear(n_embd, n_embd, bias=False)
+        self.attn_wo: Linear = Linear(n_embd, n_embd, bias=False)
+        self.mlp_fc1: Linear = Linear(n_embd, 4 * n_embd, bias=False)
+        self.mlp_fc2: Linear = Linear(4 * n_embd, n_embd, bias=False)
 
     def __call__(self, x: Vector, keys: list[Vector], values: list[Vector]) -> Vector:
         """The layer's output at one position.
@@ -123,11 +123,11 @@ class GPT(Module):
         if n_embd % n_head:
             raise ValueError(f"n_head must divide n_embd, and {n_head} does not divide {n_embd}.")
         self.block_size = block_size
-        self.norm = RMSNorm()
-        self.wte = Embedding(vocab_size, n_embd)
-        self.wpe = Embedding(block_size, n_embd)
-        self.lm_head = Linear(n_embd, vocab_size, bias=False)
-        self.layers = [Block(n_embd, n_head) for _ in range(n_layer)]
+        self.norm: RMSNorm = RMSNorm()
+        self.wte: Embedding = Embedding(vocab_size, n_embd)
+        self.wpe: Embedding = Embedding(block_size, n_embd)
+        self.lm_head: Linear = Linear(n_embd, vocab_size, bias=False)
+        self.layers: list[Block] = [Block(n_embd, n_head) for _ in range(n_layer)]
 
     def new_cache(self) -> Cache:
         """The cache with which a sequence begins.

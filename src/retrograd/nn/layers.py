@@ -37,8 +37,8 @@ class Neuron(Module):
     """
 
     def __init__(self, nin: int, nonlin: bool = True) -> None:
-        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
-        self.b = Value(0)
+        self.w: list[Value] = [Value(random.uniform(-1, 1)) for _ in range(nin)]
+        self.b: Value = Value(0)
         self.nonlin = nonlin
 
     def __call__(self, x: Sequence[Number]) -> Value:
@@ -76,7 +76,7 @@ class Layer(Module):
     """
 
     def __init__(self, nin: int, nout: int, **kwargs: Any) -> None:
-        self.neurons = [Neuron(nin, **kwargs) for _ in range(nout)]
+        self.neurons: list[Neuron] = [Neuron(nin, **kwargs) for _ in range(nout)]
 
     def __call__(self, x: Sequence[Number]) -> Any:
         """The outputs of the neurons.
@@ -114,7 +114,9 @@ class MLP(Module):
 
     def __init__(self, nin: int, nouts: Sequence[int]) -> None:
         sizes = [nin, *nouts]
-        self.layers = [Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1) for i in range(len(nouts))]
+        self.layers: list[Layer] = [
+            Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1) for i in range(len(nouts))
+        ]
 
     def __call__(self, x: Sequence[Number]) -> Any:
         """The outputs of the last layer.
@@ -160,8 +162,8 @@ class Linear(Module):
     """
 
     def __init__(self, nin: int, nout: int, bias: bool = True, std: float = 0.08) -> None:
-        self.weight = gaussian_matrix(nout, nin, std)
-        self.bias = [Value(0.0) for _ in range(nout)] if bias else None
+        self.weight: list[tuple[Value, ...]] = gaussian_matrix(nout, nin, std)
+        self.bias: list[Value] | None = [Value(0.0) for _ in range(nout)] if bias else None
 
     def __call__(self, x: Sequence[Number]) -> list[Value]:
         """The matrix times ``x``, plus the bias.
@@ -199,12 +201,12 @@ class Embedding(Module):
     Example:
         >>> import retrograd as rg
         >>> embedding = rg.nn.Embedding(count=27, size=4)
-        >>> embedding(3) == embedding.weight[3]
+        >>> embedding(3) == list(embedding.weight[3])
         True
     """
 
     def __init__(self, count: int, size: int, std: float = 0.08) -> None:
-        self.weight = gaussian_matrix(count, size, std)
+        self.weight: list[tuple[Value, ...]] = gaussian_matrix(count, size, std)
 
     def __call__(self, index: int) -> list[Value]:
         """One row of the table.
@@ -219,10 +221,9 @@ class Embedding(Module):
             IndexError: There is no such row; negative numbers are refused.
         """
         try:
-            row: list[Value] = take(self.weight, index)
+            return list(take(self.weight, index))
         except IndexError:
             raise IndexError(f"{self!r} has rows 0 to {len(self.weight) - 1}; it was asked for row {index}.") from None
-        return row
 
     def __repr__(self) -> str:
         return f"Embedding({len(self.weight)}, {len(self.weight[0])})"
@@ -243,7 +244,7 @@ class RMSNorm(Module):
     """
 
     def __init__(self, size: int | None = None, eps: float = 1e-5) -> None:
-        self.gain = None if size is None else [Value(1.0) for _ in range(size)]
+        self.gain: list[Value] | None = None if size is None else [Value(1.0) for _ in range(size)]
         self.eps = eps
 
     def __call__(self, x: Sequence[Value]) -> list[Value]:
@@ -269,8 +270,12 @@ class RMSNorm(Module):
         return f"RMSNorm({'' if self.gain is None else len(self.gain)})"
 
 
-def gaussian_matrix(rows: int, columns: int, std: float) -> list[list[Value]]:
-    """A matrix of fresh parameters, row by row from ``random.gauss(0, std)``. Raises ValueError for an empty one."""
+def gaussian_matrix(rows: int, columns: int, std: float) -> list[tuple[Value, ...]]:
+    """A matrix of fresh parameters, row by row from ``random.gauss(0, std)``. Raises ValueError for an empty one.
+
+    A row is a tuple: nobody can put another parameter there unnoticed by an optimizer, and a compiled function need not
+    look.
+    """
     if rows < 1 or columns < 1:
         raise ValueError(f"a parameter matrix has at least one row and one column, not {rows} by {columns}.")
-    return [[Value(random.gauss(0, std)) for _ in range(columns)] for _ in range(rows)]
+    return [tuple([Value(random.gauss(0, std)) for _ in range(columns)]) for _ in range(rows)]

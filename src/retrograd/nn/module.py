@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..engine import Value, zero_gradients
 from ..errors import CheckpointError
+from ..habits import MODULE, elsewhere
 
 __all__ = ["Module"]
 
@@ -24,7 +25,11 @@ class Module:
     tuples, dicts, object arrays and other modules, in the order of assignment. A result of an operation
     that happens to be kept in an attribute is no parameter; neither is anything behind a leading underscore. A
     module that refers back to the one it is part of is not entered again.
-    A subclass may define ``parameters`` itself, as micrograd's do.
+    A subclass may define ``parameters`` itself, as micrograd's do. What it computes is its ``forward``, which a call
+    runs; or it defines ``__call__``.
+
+    Attributes:
+        training: Whether ``train()`` or ``eval()`` was called last, for modules that differ in training; True at first.
 
     Example:
         >>> import retrograd as rg
@@ -32,13 +37,113 @@ class Module:
         ...     def __init__(self):
         ...         self.slope, self.offset = rg.Value(2.0), rg.Value(1.0)
         ...
-        ...     def __call__(self, x):
+        ...     def forward(self, x):
         ...         return self.slope * x + self.offset
         >>> line = Line()
         >>> line(3.0).backward()
         >>> [(name, p.data, p.grad) for name, p in line.named_parameters()]
         [('slope', 2.0, 3.0), ('offset', 1.0, 1.0)]
     """
+
+    training: bool = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run :meth:`forward`, which a subclass defines.
+
+        Args:
+            *args: What ``forward`` takes.
+            **kwargs: What it takes by name.
+
+        Returns:
+            What ``forward`` returns.
+
+        Raises:
+            TypeError: The class has no ``forward``.
+        """
+        forward = getattr(type(self), "forward", None)
+        if forward is None:
+            raise TypeError(
+                f"a {type(self).__name__} cannot be called: define what it computes as its method forward(self, x)."
+            )
+        return forward(self, *args, **kwargs)
+
+    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise elsewhere(f"{type(self).__name__!r} object", name, MODULE)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and every module in its public attributes, each once, in the order of assignment.
+
+        Returns:
+            An iterator.
+
+        Example:
+            >>> import retrograd as rg
+            >>> [type(module).__name__ for module in rg.nn.MLP(1, [1]).modules()]
+            ['MLP', 'Layer', 'Neuron']
+        """
+        return (module for _, module in self.named_modules())
+
+    def named_modules(self) -> Iterator[tuple[str, Module]]:
+        """Every module with its path through attributes and lists; this one's is empty.
+
+        Returns:
+            An iterator of pairs such as ``("layers.0", module)``.
+        """
+        seen: set[int] = set()
+        for name, module in _modules_in("", self):
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules that this one holds directly, in attributes or in lists there, each once.
+
+        Returns:
+            An iterator.
+        """
+        held = (module for name, item in vars(self).items() if name[:1] != "_" for module in _held(item))
+        return iter({id(module): module for module in held}.values())
+
+    def apply(self, function: Callable[[Module], object]) -> Self:
+        """Call ``function`` with every module: those inside first, this one last.
+
+        Args:
+            function: A function of a module, such as one that initializes its parameters.
+
+        Returns:
+            This module.
+        """
+        for module in reversed(list(self.modules())):
+            function(module)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set ``training`` of this module and every module inside.
+
+        Args:
+            mode: What to set it to.
+
+        Returns:
+            This module.
+
+        Example:
+            >>> import retrograd as rg
+            >>> rg.nn.MLP(2, [1]).eval().layers[0].training
+            False
+        """
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Set ``training`` to False, here and in every module inside.
+
+        Returns:
+            This module.
+        """
+        return self.train(False)
 
     def parameters(self) -> list[Value]:
         """Every parameter once, in the order of assignment.
@@ -103,6 +208,33 @@ class Module:
         for name, array in arrays.items():
             for value, data in zip(blocks[name][0], array.ravel().tolist(), strict=True):
                 value.data = data
+
+
+def _held(attribute: Any) -> Iterator[Module]:
+    """The modules in an attribute, without those inside them."""
+    if isinstance(attribute, Module):
+        yield attribute
+    elif isinstance(attribute, (list, tuple, dict)):
+        for item in attribute.values() if isinstance(attribute, dict) else attribute:
+            yield from _held(item)
+
+
+def _modules_in(name: str, attribute: Any, above: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
+    """The modules in an attribute and inside them, with their paths."""
+    if isinstance(attribute, Module):
+        if _is_in(attribute, above):
+            return
+        yield name, attribute
+        items, above = vars(attribute).items(), (*above, attribute)
+        entries = [(key, item) for key, item in items if not key.startswith("_")]
+    elif isinstance(attribute, (list, tuple)):
+        entries = [(str(index), item) for index, item in enumerate(attribute)]
+    elif isinstance(attribute, dict):
+        entries = [(str(key), item) for key, item in attribute.items()]
+    else:
+        return
+    for key, item in entries:
+        yield from _modules_in(f"{name}.{key}" if name else key, item, above)
 
 
 def _gather(attribute: Any, values: dict[Value, None], above: tuple[Module, ...] = ()) -> None:

@@ -9,6 +9,7 @@ The numbers of the examples come from :data:`Compute`, since the table itself co
 
 from __future__ import annotations
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
@@ -16,7 +17,17 @@ from functools import cache
 
 from .table import NaryOp, Op
 
-__all__ = ["Compute", "function_doc", "method_doc", "nary_doc", "parameters", "signature"]
+__all__ = [
+    "EXTRA",
+    "Compute",
+    "example_point",
+    "function_doc",
+    "function_signature",
+    "method_doc",
+    "nary_doc",
+    "parameters",
+    "signature",
+]
 
 #: The results of a row and its local derivatives at a point; for a row over a sequence, those of the first result.
 Compute = Callable[[str, tuple[float, ...]], tuple[list[float], list[float]]]
@@ -29,6 +40,12 @@ _INSTEAD = {"divide": "an infinity or NaN", "over": "an infinity", "invalid": "N
 #: What the table does not say: tie rules in words, empty sequences, other names, and where a formula comes from.
 _NOTES = {
     "mod": "As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.",
+    "remainder": (
+        "As ``math.remainder``: a minus the nearest multiple of b, the even multiple at a tie, so that the result is "
+        "at most half of b. ``mod`` and ``%`` have the sign of b, ``fmod`` that of a."
+    ),
+    "copysign": "The sign of a zero b counts: ``copysign(3.0, -0.0)`` is -3.0.",
+    "gamma": "``lgamma`` is the logarithm of its absolute value, which does not overflow.",
     "floordiv": "It is constant between its jumps, so that no gradient flows through it.",
     "relu": "The rectified linear unit (Nair & Hinton 2010). Of the subgradients at 0, which are 0 to 1, it takes 0.",
     "silu": "The sigmoid linear unit (Hendrycks & Gimpel 2016; Elfwing et al. 2018), also called swish.",
@@ -76,6 +93,9 @@ _POINTS: dict[str, tuple[float, ...]] = {
     "mod": (7.5, 2.0),
     "floordiv": (7.5, 2.0),
     "fmod": (-7.5, 2.0),
+    "remainder": (7.0, 4.0),
+    "copysign": (-1.5, 2.0),
+    "gamma": (5.0,),
     "square": (3.0,),
     "reciprocal": (4.0,),
     "exp2": (3.0,),
@@ -108,18 +128,47 @@ def signature(names: Sequence[str]) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
 
 
+#: What ``retrograd.math``'s functions take beyond the operands of their row, as Python's do: name, default, text.
+EXTRA: dict[str, tuple[str, str, str]] = {
+    "log": (
+        "base",
+        "None",
+        "The base, e when it is left out; a Value or a real number. The result is log(a) / log(base).",
+    ),
+    "hypot": ("*more", "", "Further coordinates: the result is the square root of the sum of all squares."),
+}
+
+
+def function_signature(row: Op | NaryOp) -> inspect.Signature:
+    """The signature of ``retrograd.math``'s function that computes ``row``."""
+    plain = signature(parameters(row))
+    if row.name not in EXTRA:
+        return plain
+    name, default, _ = EXTRA[row.name]
+    if name.startswith("*"):
+        extra = inspect.Parameter(name[1:], inspect.Parameter.VAR_POSITIONAL)
+    else:
+        extra = inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, default=ast.literal_eval(default))
+    return plain.replace(parameters=[*plain.parameters.values(), extra])
+
+
 def function_doc(row: Op, name: str, compute: Compute) -> str:
     """The docstring of ``retrograd.math``'s function ``name``, which computes ``row``."""
-    point = _point(row)
+    point = example_point(row)
     given = ", ".join(f"rg.Value({number!r})" for number in point)
     letters = ", ".join(parameters(row))
     call = f"rg.math.{name}({', '.join(map(repr, point))})"
     (y, *_), partials = compute(row.name, point)
+    operands = dict.fromkeys(parameters(row), "A Value or a real number (int, float, NumPy scalar), or an array.")
+    if name in EXTRA:
+        extra, _, says = EXTRA[name]
+        operands[extra] = says
     return _document(
         row.doc,
         _equations(row),
-        _arguments(dict.fromkeys(parameters(row), "A Value or a real number (int, float, NumPy scalar).")),
-        "Returns:\n    A Value, which is one new node, when an operand is a Value; a float otherwise.",
+        _arguments(operands),
+        "Returns:\n    A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays "
+        "an array\n    with one of these for each element.",
         _raises(row),
         f"Example:\n    >>> import retrograd as rg\n    >>> {_shown(call, y)}\n    {_number(y)}\n"
         f"    >>> {letters} = {given}\n    >>> rg.math.{name}({letters}).backward()\n"
@@ -129,7 +178,7 @@ def function_doc(row: Op, name: str, compute: Compute) -> str:
 
 def method_doc(row: Op, name: str, compute: Compute) -> str:
     """The docstring of Value's method ``name``, which computes ``row`` with the Value as its first operand."""
-    point = _point(row)
+    point = example_point(row)
     letters = parameters(row)
     given = ", ".join(f"rg.Value({number!r})" for number in point)
     call = f"a.{name}({', '.join(letters[1:])})"
@@ -261,7 +310,7 @@ def _raises(row: Op) -> str:
 # --- examples -----------------------------------------------------------------------------------------
 
 
-def _point(row: Op) -> tuple[float, ...]:
+def example_point(row: Op) -> tuple[float, ...]:
     """A point inside the row's domain: the one chosen above, or numbers that its sample intervals hold."""
     if row.name in _POINTS:
         return _POINTS[row.name]

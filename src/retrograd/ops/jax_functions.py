@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from ..errors import MissingExtraError
 
-__all__ = ["double_precision", "import_jax", "primitives"]
+__all__ = ["double_precision", "ieee_remainder", "import_jax", "primitives"]
 
 _SAME_NAME = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "sinh",
-              "cosh", "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc", "rint")  # fmt: skip
+              "cosh", "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc", "rint",
+              "copysign")  # fmt: skip
 _ARC = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")
 
 
@@ -49,6 +51,17 @@ def primitives() -> dict[str, Callable[..., Any]]:
     functions |= {name: getattr(jnp, name.replace("a", "arc", 1)) for name in _ARC}
     functions |= {"erf": special.erf, "erfc": special.erfc, "lgamma": special.gammaln, "digamma": special.digamma}
     functions |= {"pow": jnp.power, "mod": jnp.remainder, "detach": stop_gradient}
+    functions |= {"gamma": special.gamma, "remainder": partial(ieee_remainder, jnp)}
     functions["polygamma"] = lambda order, a: special.polygamma(jnp.asarray(order).astype(int), a)
     functions["floordiv"] = lambda a, b: jnp.floor(a / b)
     return functions
+
+
+def ieee_remainder(library: Any, a: Any, b: Any) -> Any:
+    """IEEE 754's remainder with the exact steps of CPython's; ``library`` is ``jax.numpy`` or ``torch``."""
+    dividend, divisor = library.abs(a), library.abs(b)
+    m = library.fmod(dividend, divisor)
+    c = divisor - m
+    tie = m - 2.0 * library.fmod(0.5 * (dividend - m), divisor)
+    magnitude = library.where(m < c, m, library.where(m > c, -c, tie))
+    return library.where(library.signbit(a), -magnitude, magnitude)

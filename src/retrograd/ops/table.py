@@ -18,110 +18,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import fields
+
+from .rows import CONSTANTS, Domain, Edge, NaryOp, Op
 
 __all__ = ["BY_NAME", "CONSTANTS", "NARY", "OPS", "Domain", "Edge", "NaryOp", "Op", "digest"]
-
-Kind = Literal["divide", "over", "invalid"]
-
-#: Numbers a formula may use by name.
-CONSTANTS: dict[str, float] = {
-    "inf": math.inf,
-    "nan": math.nan,
-    "LN2": math.log(2.0),
-    "INV_LN2": 1.4426950408889634,
-    "INV_LN10": 0.4342944819032518,
-    "SQRT_HALF": 0.7071067811865476,
-    "INV_SQRT_2PI": 0.3989422804014327,
-    "TWO_OVER_SQRT_PI": 1.1283791670955126,
-    "DEGREE": math.pi / 180.0,
-    "RADIAN": 180.0 / math.pi,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """One way an operation can fail: when ``when`` holds, ``error`` is raised.
-
-    ``kind`` is the ``retrograd.errstate`` switch that turns the error into IEEE inf or nan.
-    """
-
-    when: str
-    kind: Kind
-    error: Literal["ZeroDivisionError", "OverflowError", "ValueError"]
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A published convention: at ``at`` the value is ``y`` and the local derivatives are ``partials``."""
-
-    at: tuple[float, ...]
-    y: float
-    partials: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """One operator with a fixed number of operands (``len(partials)``)."""
-
-    name: str
-    forward: str
-    partials: tuple[str, ...]
-    doc: str
-    symbol: str = ""  #: what ``Value._op`` shows; the name when empty
-    domain: tuple[Domain, ...] = ()
-    aliases: tuple[str, ...] = ()  #: NumPy's ufunc names and other spellings
-    static: tuple[int, ...] = ()  #: operands that must be plain numbers (no derivative exists)
-    sample: tuple[tuple[float, float], ...] = ()  #: an interval for each operand, inside the domain
-    smooth: bool = True  #: infinitely differentiable on the sample intervals
-    edges: tuple[Edge, ...] = ()
-    accuracy: tuple[int, ...] = ()  #: bounds of y and the partials, where they are not 2 and 4 (see docs/ops.md)
-    card: str = ""  #: the name of the rule, for those who learn it
-    public: bool = True  #: offered in ``retrograd.math`` and as a method
-
-    @property
-    def arity(self) -> int:
-        return len(self.partials)
-
-    @property
-    def label(self) -> str:
-        return self.symbol or self.name
-
-    @property
-    def primitive(self) -> bool:
-        """Whether the forward is a library function of the same name, supplied by each engine."""
-        return self.forward == f"{self.name}({', '.join('abc'[: self.arity])})"
-
-
-@dataclass(frozen=True, slots=True)
-class NaryOp:
-    """One operator over a sequence, as a fold from left to right.
-
-    ``s`` starts at ``init`` and becomes ``step`` for each operand ``a`` (and its partner ``b`` when
-    ``paired``); the result is ``finish``. ``m`` is the largest operand, ``n`` their number.
-    A partial may also use ``y``, ``ties`` (how many operands equal ``y``) and ``rest``, which the
-    engines compute: for ``prod`` the product of the others; for ``logsumexp`` this operand's share of the sum
-    (its softmax probability); for ``softmax`` the sum of the other probabilities, or minus this operand's
-    probability when it is not this output's own.
-    ``outputs`` is true when there is one result for each operand (the fold's ``a`` in ``finish``).
-    """
-
-    name: str
-    init: str
-    step: str
-    finish: str
-    partials: tuple[str, ...]  #: one, or two when paired
-    doc: str
-    paired: bool = False
-    outputs: bool = False
-    empty: bool = True  #: whether no operand at all is allowed
-    smooth: bool = True
-
-    @property
-    def label(self) -> str:
-        return self.name
 
 
 def _zero(when: str, says: str) -> tuple[Domain, ...]:
@@ -143,6 +44,7 @@ def _integer_only(what: str) -> tuple[Domain, ...]:
     )
 
 
+_NO_REMAINDER = _invalid("(b == 0 or abs(a) == inf) and a == a and b == b", "no remainder exists")
 _LOGARITHM = (
     Domain("a == 0", "divide", "ValueError", "the logarithm of zero"),
     Domain("a < 0", "invalid", "ValueError", "the logarithm of a negative number"),
@@ -150,6 +52,20 @@ _LOGARITHM = (
 _ANY = (-3.0, 3.0)
 _POSITIVE = (0.1, 4.0)
 _AWAY = (0.5, 3.0)
+
+
+def _comparison(name: str, symbol: str) -> Op:
+    return Op(
+        name,
+        f"select(a {symbol} b, 1, 0)",
+        ("0", "0"),
+        f"1 where a {symbol} b, else 0.",
+        symbol,
+        sample=(_ANY, _ANY),
+        smooth=False,
+        public=False,
+    )
+
 
 OPS: tuple[Op, ...] = (
     # arithmetic
@@ -179,7 +95,12 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow",
         "pow(a, b)",
-        ("zero_product(b, pow(a, b - 1))", "select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))"),
+        (
+            "zero_product(b, pow(a, b - 1))",
+            "select(a == 0 and (b == 0 or b > 1), 0, "
+            "select(a == 0 and b > 0, zero_product(a, log(a) * exp(zero_product(b - 1, log(a)))), "
+            "zero_product(y, log(a))))",
+        ),
         "a to the power b. With a negative base only a constant whole exponent has a real derivative.",
         "**",
         (
@@ -209,7 +130,6 @@ OPS: tuple[Op, ...] = (
         "Remainder with the sign of b, as Python's %.",
         "%",
         _zero("b == 0", "modulo by zero"),
-        aliases=("remainder",),
         sample=(_ANY, _AWAY),
         smooth=False,
     ),
@@ -227,9 +147,18 @@ OPS: tuple[Op, ...] = (
     Op(
         "fmod",
         "fmod(a, b)",
-        ("1", "-trunc(a / b)"),
+        ("1", "select(y == y, -rint(a / b - y / b), -trunc(a / b))"),
         "Remainder with the sign of a, as C's fmod.",
-        domain=_invalid("(b == 0 or abs(a) == inf) and a == a and b == b", "no remainder exists"),
+        domain=_NO_REMAINDER,
+        sample=(_ANY, _AWAY),
+        smooth=False,
+    ),
+    Op(
+        "remainder",
+        "remainder(a, b)",
+        ("1", "select(y == y, -rint(a / b - y / b), -rint(a / b))"),
+        "Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.",
+        domain=_NO_REMAINDER,
         sample=(_ANY, _AWAY),
         smooth=False,
     ),
@@ -447,6 +376,19 @@ OPS: tuple[Op, ...] = (
         accuracy=(3, 8),
     ),
     Op(
+        "gamma",
+        "gamma(a)",
+        ("select(a == 0, -y * y, y * digamma(a))",),
+        "Gamma function: (a - 1)! for a whole number above 0.",
+        domain=(
+            Domain("a <= 0 and a == floor(a) and a != -inf", "divide", "ValueError", "a pole of the gamma function"),
+            Domain("a == -inf", "invalid", "ValueError", "the gamma function has no limit at minus infinity"),
+            *_over(),
+        ),
+        sample=((0.3, 5.0),),
+        accuracy=(8, 16),
+    ),
+    Op(
         "digamma",
         "digamma(a)",
         ("polygamma(1, a)",),
@@ -473,6 +415,15 @@ OPS: tuple[Op, ...] = (
         sample=(_AWAY,),
         smooth=False,
         edges=(Edge((0.0,), 0.0, (0.0,)),),
+    ),
+    Op(
+        "copysign",
+        "copysign(a, b)",
+        ("sign(a) * copysign(1, b)", "0"),
+        "The magnitude of a with the sign of b; its derivative at a = 0 is zero.",
+        sample=(_AWAY, _AWAY),
+        smooth=False,
+        edges=(Edge((0.0, 1.0), 0.0, (0.0, 0.0)),),
     ),
     Op(
         "sign",
@@ -519,6 +470,16 @@ OPS: tuple[Op, ...] = (
         smooth=False,
     ),
     Op(
+        "round",
+        "rint(a)",
+        ("0",),
+        "Nearest whole number, ties to even, as Python's round(); its derivative is zero.",
+        domain=_integer_only("the rounding"),
+        sample=(_AWAY,),
+        smooth=False,
+        public=False,
+    ),
+    Op(
         "minimum",
         "select(a != a or a <= b, a, b)",
         ("select(a > b, 0, select(a == b, 0.5, 1))", "select(b > a, 0, select(a == b, 0.5, 1))"),
@@ -546,6 +507,13 @@ OPS: tuple[Op, ...] = (
         smooth=False,
         card="the switch",
     ),
+    # comparisons as numbers, for conditions that are computed
+    _comparison("less", "<"),
+    _comparison("less_equal", "<="),
+    _comparison("greater", ">"),
+    _comparison("greater_equal", ">="),
+    _comparison("equal", "=="),
+    _comparison("not_equal", "!="),
     # helpers of the table itself
     Op("identity", "a", ("1",), "The number itself, as a new node.", sample=(_ANY,), public=False),
     Op(

@@ -64,12 +64,12 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(params, lr)
-        self.betas = _checked_betas(betas)
-        self.eps = checked_number("eps", eps)
-        self.weight_decay = checked_number("weight_decay", weight_decay)
-        self.steps = 0
-        self.m = _aligned_zeros(len(self.params))
-        self.v = _aligned_zeros(len(self.params))
+        self.betas: tuple[float, float] = _checked_betas(betas)
+        self.eps: float = checked_number("eps", eps)
+        self.weight_decay: float = checked_number("weight_decay", weight_decay)
+        self.steps: int = 0
+        self.m: NDArray[np.float64] = _aligned_zeros(len(self.params))
+        self.v: NDArray[np.float64] = _aligned_zeros(len(self.params))
 
     def step(self) -> None:
         """Move every parameter once, by the formulas above."""

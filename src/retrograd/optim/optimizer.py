@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Parameters, Value, zero_gradients
 from ..errors import CheckpointError
+from ..habits import OPTIMIZER, elsewhere
 from ..nn.module import Module
 
 __all__ = ["Optimizer", "checked_number"]
@@ -49,6 +50,15 @@ class Optimizer(ABC):
         self.params = _checked_parameters(params)
         self.lr = lr
 
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({len(self.params)} parameters, {settings})"
+
+    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise elsewhere(f"{type(self).__name__!r} object", name, OPTIMIZER)
+
     @property
     def params(self) -> tuple[Value, ...]:
         """The parameters, in the order of the optimizer's arrays; assign to change them."""
@@ -67,13 +77,18 @@ class Optimizer(ABC):
     @lr.setter
     def lr(self, lr: float) -> None:
         self._lr = checked_number("the learning rate", lr)
+        self._unscheduled_lr: float | None = None  #: the rate at first, where a schedule begins with another
 
     @abstractmethod
     def step(self) -> None:
         """Move every parameter once, by what its ``.grad`` says; the gradients stay as they are."""
 
-    def zero_grad(self) -> None:
-        """Set the gradient of every parameter to zero."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set the gradient of every parameter to zero.
+
+        Args:
+            set_to_none: PyTorch's; a gradient is a number here, and zero in both cases.
+        """
         zero_gradients(self._parameters)
 
     def settings(self) -> dict[str, Any]:
@@ -152,6 +167,10 @@ def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
         raise ValueError("an optimizer needs at least one parameter; this list is empty.")
     seen = set()
     for index, value in enumerate(values):
+        if isinstance(value, Mapping):
+            raise TypeError(
+                f"an optimizer has one list of parameters and one set of settings: {OPTIMIZER['param_groups']}."
+            )
         if not isinstance(value, Value):
             raise TypeError(f"an optimizer takes Values; parameter {index} is {value!r}, a {type(value).__name__}.")
         if value in seen:

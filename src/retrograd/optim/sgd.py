@@ -55,12 +55,12 @@ class SGD(Optimizer):
         nesterov: bool = False,
     ) -> None:
         super().__init__(params, lr)
-        self.momentum = checked_number("momentum", momentum)
-        self.weight_decay = checked_number("weight_decay", weight_decay)
+        self.momentum: float = checked_number("momentum", momentum)
+        self.weight_decay: float = checked_number("weight_decay", weight_decay)
         if nesterov and not momentum:
             raise ValueError("nesterov=True needs a momentum above zero, such as momentum=0.9.")
-        self.nesterov = bool(nesterov)
-        self.velocity = np.zeros(len(self.params)) if momentum else None
+        self.nesterov: bool = bool(nesterov)
+        self.velocity: NDArray[np.float64] | None = np.zeros(len(self.params)) if momentum else None
 
     def step(self) -> None:
         """Move every parameter once, along its gradient or, with momentum, its velocity."""

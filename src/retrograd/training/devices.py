@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..compiler.backends.jax import JaxFunction
 from ..engine import Value
 from ..ops.jax_functions import double_precision, import_jax
 from ..optim import Adam, AdamW
+from .hosts import insist_on_the_same, together
 
 __all__ = ["DataParallel"]
 
@@ -33,7 +35,7 @@ class DataParallel:
     calls, and ``devices`` counts the devices of all.
 
     Args:
-        loss: a scalar function of a member's arguments; it must be pure, as for ``compile(pure=True)``.
+        loss: a scalar function of a member's arguments; what it reads besides is as in the first call.
         optimizer: whose parameters are trained, with its hyperparameters and moments.
         devices: how many devices to use; None takes all that JAX sees.
 
@@ -62,11 +64,15 @@ class DataParallel:
                 f"{count} devices were requested and JAX has {len(found)} ({found[0].platform}): request 1 to "
                 f"{len(found)}, or split the CPU with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
             )
+        if jax.process_count() > 1 and count != len(found):
+            raise ValueError(
+                f"{count} of {len(found)} devices were requested: several processes use all of them, so leave it out."
+            )
         mesh = jax.sharding.Mesh(np.asarray(found[:count]), ("members",))
         self._replicated = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
         self._sharded = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("members"))
         self._devices: int = count
-        self._loss = compiled(loss, pure=True)
+        self._loss = compiled(loss)
         self._optimizer = optimizer
         self._functions: list[tuple[JaxFunction, _Compiled]] = []
         update = _unless_not_finite(_adam(optimizer))
@@ -86,10 +92,11 @@ class DataParallel:
             ValueError: there are no members.
             NotTraceableError: no trace of ``loss`` is valid for other members.
             IndexError: an Index selects nothing.
+            HostsError: another process is gone.
         """
         if not members:
             raise ValueError("a step takes at least one member, a tuple of arguments.")
-        with double_precision():
+        with together(self._jax), double_precision():
             buckets = self._buckets(members)
             if self._state is None:
                 self._state = self._put(self._initial_state(), self._replicated)
@@ -103,6 +110,16 @@ class DataParallel:
                 sums = add_bucket(self._state[0], sums, inputs, weights)
             self._state, loss = self._update(self._state, sums, rate)
             return float(loss)
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the only one, or the first of several, which saves."""
+        return bool(self._jax.process_index() == 0)
+
+    def insist_on_the_same(self, done: int) -> None:
+        """Compare the numbers of all processes before they train together. Raises HostsError where they differ."""
+        arrays = self._state or self._initial_state()
+        insist_on_the_same(self._jax, [done, *(zlib.crc32(np.asarray(array).tobytes()) >> 1 for array in arrays)])
 
     def write_back(self) -> None:
         """Copy the parameters into their Values, and the moments and number of steps into the optimizer.

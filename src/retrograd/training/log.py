@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from .checkpoints import write_atomically
 
-__all__ = ["LOG", "PathLike", "Progress", "flush_log", "log_line", "open_log", "read_log"]
+__all__ = ["LOG", "PathLike", "Progress", "RecentRate", "flush_log", "log_line", "open_log", "read_log"]
 
 LOG = "log.jsonl"
 
@@ -27,7 +28,7 @@ class Progress:
         steps: How many steps the run has.
         loss: The loss before the parameters moved.
         lr: The learning rate of the step.
-        rate: Steps a second, since the run began or was resumed.
+        rate: Steps a second, over the last two seconds or so.
         accuracy: Of the moons: the share of points on the right side, before the parameters moved; else None.
         tier: What ran the step: "eager", "jax", or a tier of :func:`retrograd.compile`.
 
@@ -108,3 +109,18 @@ def flush_log(log: IO[str]) -> None:
     """Put the lines written so far on the disk."""
     log.flush()
     os.fsync(log.fileno())
+
+
+class RecentRate:
+    """Steps a second lately: over a window of one to two seconds, because the first steps compile and are slow."""
+
+    def __init__(self, done: int) -> None:
+        now = time.monotonic()
+        self._older = self._newer = (done, now)
+
+    def after(self, done: int, now: float) -> float:
+        """The rate after ``done`` steps, at the time ``now``."""
+        if now - self._newer[1] >= 1.0:
+            self._older, self._newer = self._newer, (done, now)
+        steps, since = self._older
+        return (done - steps) / max(now - since, 1e-9)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import random
 import time
 from collections.abc import Callable, Generator
@@ -19,7 +20,7 @@ from ..errors import AnomalyError, CheckpointError
 from ..nn import GPT, MLP
 from .checkpoints import INDEX, Checkpoint, load_checkpoint, save_checkpoint
 from .data import Vocabulary, make_moons
-from .log import LOG, PathLike, Progress, flush_log, log_line, open_log
+from .log import LOG, PathLike, Progress, RecentRate, flush_log, log_line, open_log
 from .tasks import KINDS, AnySettings, Backend, GPTSettings, MoonsSettings, Task, build_gpt, gpt_task, moons_task
 
 __all__ = [
@@ -80,6 +81,7 @@ def train_gpt(
         OSError: The folder cannot be written.
         AnomalyError: While it runs: the loss is not a finite number. The last checkpoint is kept.
         MissingExtraError: The backend is not installed.
+        HostsError: Where several processes train together: they have different runs, or one is gone.
 
     Example:
         >>> import tempfile
@@ -177,11 +179,17 @@ def _start(
     task: Task, out: Path, resume: bool, force: bool, save_every: float, eager: bool
 ) -> Generator[Progress, None, None]:
     """Open the run here, so that an error is raised now and not at the first step."""
-    done = open_run(task, out, resume, force)
+    writes = task.mesh is None or task.mesh.first
+    # A process of another host writes nothing: it begins afresh, or reads what the first one wrote.
+    restored = _restore if resume else lambda *_: 0
+    done = open_run(task, out, resume, force) if writes else restored(task, out)
+    if task.mesh is not None:
+        task.mesh.insist_on_the_same(done)
     run_step: StepFunction = one_step if eager or ENGINE == "reference" else compiled_step
     if task.mesh is not None:
         run_step = mesh_step
-    return _steps(task, out, done, open_log(out / LOG, done), save_every, run_step)
+    log = open_log(out / LOG, done) if writes else open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (_steps does)
+    return _steps(task, out, done, log, save_every if writes else math.inf, run_step)
 
 
 StepFunction = Callable[[Task, int, int], tuple[float, float | None]]
@@ -202,7 +210,7 @@ def _steps(
     save_every: float,
     run_step: StepFunction,
 ) -> Generator[Progress, None, None]:
-    first, began, saved, saved_at = done, time.monotonic(), done, time.monotonic()
+    saved, saved_at, speed = done, time.monotonic(), RecentRate(done)
     with log:
         try:
             while done < task.settings.steps:
@@ -212,8 +220,7 @@ def _steps(
                 tier = _tier(task, run_step)
                 done += 1
                 now = time.monotonic()
-                rate = (done - first) / max(now - began, 1e-9)
-                progress = Progress(done, task.settings.steps, loss, lr, rate, accuracy, tier)
+                progress = Progress(done, task.settings.steps, loss, lr, speed.after(done, now), accuracy, tier)
                 log.write(log_line(progress))
                 if now - saved_at >= save_every:
                     flush_log(log)
@@ -289,6 +296,8 @@ def _insist_on_finite(task: Task, step: int, saved: int, loss: float) -> None:
 
 
 def _finish(task: Task, out: Path, done: int, saved: int, log: IO[str]) -> None:
+    if task.mesh is not None and not task.mesh.first:
+        return
     flush_log(log)
     if done > saved:
         save_run(task, out, done)

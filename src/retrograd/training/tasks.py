@@ -198,7 +198,7 @@ def gpt_task(settings: GPTSettings, backend: Backend = "native", devices: int | 
         # The model sees only block_size tokens: cut the rest, so that one program serves all long documents.
         return [([Index(token) for token in document[: settings.block_size + 1]],) for document in tokens(step)]
 
-    loss = compiled_function(model.loss, pure=True, tier=_TIER)
+    loss = compiled_function(model.loss, tier=_TIER)
 
     def compiled(step: int) -> tuple[float, None]:
         batch = members(step)
@@ -293,9 +293,9 @@ def moons_task(settings: MoonsSettings) -> Task:
         right = [(score.data > 0) == (label > 0) for score, label in zip(scores, labels, strict=True)]
         return loss_of(scores), sum(right) / len(right)
 
-    loss = compiled_function(lambda: loss_of([model(point) for point in points]), pure=True, tier=_TIER)
+    loss = compiled_function(lambda: loss_of([model(point) for point in points]), tier=_TIER)
 
-    @compiled_function(pure=True, tier=_TIER)
+    @compiled_function(tier=_TIER)
     def accuracy() -> Value:
         # where() is part of the compiled program; a comparison would be a guard that fails when the weights change.
         sides = [where(model(point).relu(), label > 0, label < 0) for point, label in zip(points, labels, strict=True)]

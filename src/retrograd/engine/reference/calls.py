@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ... import errors
 from ...ops import NARY, OPS, NaryOp, Op, docs
+from ..numbers import is_number, to_tuple
 from .modes import backward_lock
 from .nary import reduce
 from .rules import worked_example
-from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, sweep
+from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, structural_leaves, sweep
 
 __all__ = [
     "Parameters",
     "SpecializationCache",
-    "faster_sum",
     "functions",
     "gradients",
     "is_parameter",
     "set_tracer",
+    "sparse_gradients",
     "tape_position",
     "weighted_sum",
 ]
@@ -27,18 +31,15 @@ __all__ = [
 
 def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Number, /) -> Any:
     """``start + w0*x0 + w1*x1 + …``, one node for each operation. Raises ValueError for lengths that differ."""
-    weights, inputs = list(weights), list(inputs)
+    weights, inputs = list(weights), to_tuple(inputs, "a layer")
+    if any(isinstance(x, (list, tuple, np.ndarray)) for x in inputs):
+        raise errors.batch_given(len(weights), inputs[0])
     if len(weights) != len(inputs):
         raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
     total = start
     for weight, x in zip(weights, inputs, strict=True):
         total = total + weight * x
     return total
-
-
-def faster_sum(original: Callable[..., Any], /, *samples: object) -> Callable[..., Any]:
-    """``original``: nothing is faster here."""
-    return original
 
 
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
@@ -53,6 +54,25 @@ def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]:
             return [x._grad for x in xs]
         finally:
             before.restore()
+
+
+def sparse_gradients(roots: Sequence[Number], leaves: Sequence[Value], /) -> tuple[bytearray, bytearray, bytearray]:
+    """The derivatives of each root with respect to the leaves it depends on, as compressed sparse rows, in bytes.
+
+    The entries of row i are ``starts[i]`` to ``starts[i + 1]`` of ``columns`` and ``numbers`` (int64, int64, float64).
+    Every ``.grad`` stays as it was.
+    """
+    places = {id(leaf): column for column, leaf in enumerate(leaves)}
+    if len(places) < len(leaves) or any(leaf._record is not None for leaf in leaves):
+        raise ValueError("sparse_gradients() needs leaves, each of them once.")
+    starts, columns, numbers = array("q", [0]), array("q"), array("d")
+    for root in roots:
+        if isinstance(root, Value):
+            row = sorted(places[id(leaf)] for leaf in structural_leaves(root) if id(leaf) in places)
+            columns.extend(row)
+            numbers.extend(gradients(root, 1.0, [leaves[column] for column in row]))
+        starts.append(len(columns))
+    return bytearray(starts.tobytes()), bytearray(columns.tobytes()), bytearray(numbers.tobytes())
 
 
 # --- what only the native engine has: its compiler ------------------------------------------------------------
@@ -86,7 +106,15 @@ def is_parameter(value: Value, /) -> bool:
 def _function(row: Op | NaryOp, name: str) -> Callable[..., Any]:
     """A row as a function, with the name, signature and documentation that the native engine's has."""
 
-    def operation(*operands: Any) -> Value | float:
+    def operation(*operands: Any) -> Any:
+        from .. import elementwise, norm  # they import the engine that is being loaded
+
+        if row.name == "log" and len(operands) == 2:  # log(x, base), as in Python's math
+            return operation(operands[0]) if operands[1] is None else operation(operands[0]) / operation(operands[1])
+        if row.name == "hypot" and len(operands) != 2:
+            return norm.of_any_number(row.name, operands)
+        if not all(isinstance(operand, Value) or is_number(operand) for operand in operands):
+            return elementwise.on_elements(row.name, operands)
         if any(isinstance(operand, Value) for operand in operands):
             return apply(row.name, *operands)
         return evaluate(row.name, *operands)
@@ -101,7 +129,7 @@ def _function(row: Op | NaryOp, name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "retrograd.math"
     function.__doc__ = text
-    function.__signature__ = docs.signature(docs.parameters(row))  # type: ignore[attr-defined]
+    function.__signature__ = docs.function_signature(row)  # type: ignore[attr-defined]
     return function
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ... import errors
-from ..numbers import same_bits, to_float, to_tuple
+from ..numbers import same_number, to_float, to_tuple
 from .modes import tape
 from .operators import Operators
 
@@ -45,10 +45,10 @@ def check_thread(operands: Iterable[Value | float]) -> None:
 
 def check_unchanged(value: Value, record: Record) -> None:
     """Raise ChangedValueError when the result, or an operand, is not what this operation computed and used."""
-    if not same_bits(value._data, record.data):
+    if not same_number(value._data, record.data):
         raise errors.changed_value(value, record.data)
     for operand, used in zip(record.operands, record.used, strict=True):
-        if not isinstance(operand, float) and not same_bits(operand._data, used):
+        if not isinstance(operand, float) and not same_number(operand._data, used):
             raise errors.changed_value(operand, used)
 
 

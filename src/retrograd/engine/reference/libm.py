@@ -178,7 +178,8 @@ PRIMITIVES: dict[str, Callable[..., float]] = {
             "ceil", "trunc", "rint",
         )
     },
-    **{name: _function(name, 2) for name in ("pow", "fmod", "hypot", "atan2")},
+    **{name: _function(name, 2) for name in ("pow", "fmod", "remainder", "copysign", "hypot", "atan2")},
+    "gamma": _function("tgamma"),
     "abs": math.fabs,
     "mod": mod,
     "floordiv": floordiv,

@@ -23,7 +23,7 @@ class Tape(threading.local):
     """The modes of one thread. Its interior nodes keep ``thread``, the identity of the thread."""
 
     def __init__(self) -> None:
-        self.thread = object()
+        self.thread: object = object()
         self.recording = True
         self.raising: frozenset[str] = frozenset({"divide", "over", "invalid"})
         self.observer: Callable[[Value], object] | None = None
@@ -41,7 +41,7 @@ class Tape(threading.local):
             self.observing = False
 
 
-tape = Tape()
+tape: Tape = Tape()
 
 #: A backward pass holds this lock, because all threads share the gradients of leaves.
 backward_lock = threading.RLock()

@@ -63,6 +63,14 @@ class Operators:
     def __rfloordiv__(self, other: Any) -> Any:
         return _binary("floordiv", other, self)
 
+    def __divmod__(self, other: Any) -> Any:
+        quotient = _binary("floordiv", self, other)
+        return quotient if quotient is NotImplemented else (quotient, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        quotient = _binary("floordiv", other, self)
+        return quotient if quotient is NotImplemented else (quotient, other % self)
+
     def __pow__(self, other: Any, modulo: None = None) -> Any:
         return _binary("pow", self, other) if modulo is None else NotImplemented
 
@@ -110,7 +118,8 @@ class Operators:
     def __ne__(self, other: object) -> bool:
         return _compare(operator.ne, self, other)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __bool__(self) -> bool:
         return self._data != 0.0
@@ -151,6 +160,10 @@ def _compare(relation: Callable[[Any, Any], bool], value: Operators, other: obje
 
 def _method(row: Op, name: str) -> Callable[..., Any]:
     def method(self: Operators, /, *others: Any) -> Any:
+        if not all(isinstance(other, Operators) or is_number(other) for other in others):
+            from .. import elementwise  # it imports the engine that is being loaded
+
+            return elementwise.on_elements(row.name, (self, *others))
         return self._apply(row.name, self, *others)
 
     method.__name__ = name

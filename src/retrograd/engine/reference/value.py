@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, SupportsFloat, TypeAlias
+from typing import Any, NoReturn, Self, SupportsFloat, TypeAlias
 
 from ... import errors
 from ..interface import documented
@@ -51,14 +51,18 @@ class Record:
         output: int = 0,
         local_grads: tuple[float, ...] | None = None,
     ) -> None:
-        self.rule = rule  #: the row of the op table; None for a node that a user made
-        self.operands = list(operands)  #: in order; a plain number stays a float until ``_children`` shows it
-        self.used = [data_of(operand) for operand in self.operands]  #: their data, as this operation used it
-        self.data = data  #: the result
-        self.output = output  #: which of a softmax's results this is
-        self.local_grads = local_grads  #: of a node that a user made, where given
-        self.source = 0  #: where in the user's program, see ``nodes.set_source``
-        self.thread = tape.thread
+        self.rule: Rule | NaryRule | None = rule  #: the row of the op table; None for a node that a user made
+        self.operands: list[Value | float] = list(
+            operands
+        )  #: in order; a plain number stays a float until ``_children`` shows it
+        self.used: list[float] = [
+            data_of(operand) for operand in self.operands
+        ]  #: their data, as this operation used it
+        self.data: float = data  #: the result
+        self.output: int = output  #: which of a softmax's results this is
+        self.local_grads: tuple[float, ...] | None = local_grads  #: of a node that a user made, where given
+        self.source: int = 0  #: where in the user's program, see ``nodes.set_source``
+        self.thread: object = tape.thread
 
     def child_slots(self) -> list[int]:
         """The positions of the operands that ``_children`` shows: all, except the number in a power."""
@@ -220,8 +224,11 @@ class Value(Operators, Copies):
     def detach(self) -> Value:
         return leaf(self._data)
 
-    def item(self) -> Value:
-        return self
+    def item(self) -> NoReturn:
+        raise errors.no_float("item()")
+
+    def __round__(self, ndigits: int | None = None) -> Value:
+        return apply("round", self) if ndigits is None else leaf(round(self._data, ndigits))
 
     def _apply_vjp(self) -> None:
         """operand.grad += local derivative * self.grad, for each operand that is a Value."""
@@ -348,6 +355,28 @@ def reached(root: Value) -> list[Value]:
                 found[id(operand)] = operand
                 stack.append(operand)
     return sorted(found.values(), key=lambda value: value._creation)
+
+
+def structural_leaves(root: Value) -> list[Value]:
+    """The leaves that ``root`` depends on through local derivatives that are not structurally zero, in no order."""
+    found, stack = {id(root): root}, [root]
+    while stack:
+        for operand in _structural_operands(stack.pop()):
+            if id(operand) not in found:
+                found[id(operand)] = operand
+                stack.append(operand)
+    return [value for value in found.values() if value._record is None]
+
+
+def _structural_operands(value: Value) -> list[Value]:
+    record = value._record
+    if record is None:
+        return []
+    values = [(slot, operand) for slot, operand in enumerate(record.operands) if isinstance(operand, Value)]
+    if record.rule is None or _user_backward(value) is not None:  # a user's own function may reach any operand
+        return [operand for _, operand in values]
+    derivatives = record.local_derivatives([slot for slot, _ in values])
+    return [operand for (_, operand), d in zip(values, derivatives, strict=True) if d is not None]
 
 
 def interior(root: Value, /) -> list[Value]:

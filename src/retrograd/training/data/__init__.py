@@ -82,8 +82,8 @@ class Vocabulary:
     """
 
     def __init__(self, characters: Iterable[str]) -> None:
-        self.characters = "".join(sorted(set(characters)))
-        self.bos = len(self.characters)
+        self.characters: str = "".join(sorted(set(characters)))
+        self.bos: int = len(self.characters)
         self._tokens = {character: token for token, character in enumerate(self.characters)}
 
     def __len__(self) -> int:

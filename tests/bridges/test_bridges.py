@@ -1,0 +1,173 @@
+"""Bridges to SciPy, PyTorch, SymPy, Graphviz, Mermaid and IPython: what goes over arrives as it was."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from support.parts import require
+
+import retrograd as rg
+from retrograd.errors import HigherOrderError
+from retrograd.scipy import objective
+from retrograd.sympy import to_sympy
+from retrograd.torch import to_torch
+
+START = [-1.2, 1.0, 0.7]
+
+
+def rosenbrock(x: Any) -> Any:
+    return sum((1 - a) ** 2 + 100 * (b - a * a) ** 2 for a, b in pairwise(x))
+
+
+# --- SciPy -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-exact", "trust-krylov"])
+def test_scipy_minimizes(method: str) -> None:
+    optimize = require("scipy.optimize")
+    f = objective(rosenbrock)
+    second = {} if method == "BFGS" else {"hessp": f.hessp} if method == "trust-krylov" else {"hess": f.hess}
+    found = optimize.minimize(f, START, jac=f.jac, method=method, options={"gtol": 1e-9, "maxiter": 500}, **second)
+    assert found.x == pytest.approx([1.0] * 3, abs=2e-4)
+
+
+def test_the_objective_is_scipys_own_rosenbrock() -> None:
+    optimize = require("scipy.optimize")
+    f = objective(rosenbrock)
+    assert f(START) == pytest.approx(optimize.rosen(START), rel=1e-14)
+    assert f.jac(START) == pytest.approx(optimize.rosen_der(START), rel=1e-13)
+    assert f.hess(START) == pytest.approx(optimize.rosen_hess(np.array(START)), rel=1e-13)
+    assert f.hessp(START, [1.0, 2.0, -1.0]) == pytest.approx(
+        optimize.rosen_hess_prod(START, [1.0, 2.0, -1.0]), rel=1e-13
+    )
+    value, slopes = f.value_and_grad(START)
+    assert (value, slopes.tolist()) == (f(START), f.jac(START).tolist())
+
+
+def test_further_arguments_and_what_changes_are_seen() -> None:
+    scale = [2.0]
+    f = objective(lambda x, k: scale[0] * x[0] ** 2 * k)
+    assert (f([3.0], 5.0), f.jac([3.0], 5.0).tolist(), f.hess([3.0], 5.0).tolist()) == (90.0, [60.0], [[20.0]])
+    assert f.hessp([3.0], [2.0], 5.0).tolist() == [40.0]
+    scale[0] = 1.0
+    assert (f([3.0], 5.0), f.jac([3.0], 5.0).tolist()) == (45.0, [30.0])
+
+
+@pytest.mark.native
+def test_a_compiled_objective() -> None:
+    f = objective(rg.compile(rosenbrock))
+    plain = objective(rosenbrock)
+    assert f(START) == pytest.approx(plain(START), rel=1e-14)
+    assert f.jac(START) == pytest.approx(plain.jac(START), rel=1e-13)
+    assert f.hess(START).tolist() == plain.hess(START).tolist()
+
+
+# --- PyTorch -----------------------------------------------------------------------------------------------------
+
+
+def network(x: Any, w: Any, k: int) -> Any:
+    return rg.math.tanh(rg.sum([rg.dot(row, x) * k for row in w])) * rg.math.exp(x[0])
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.native)])
+def test_torch_checks_the_gradient(compiled: bool) -> None:
+    torch = require("torch")
+    f = to_torch(rg.compile(network) if compiled else network)
+    x = torch.tensor([0.3, -0.2], dtype=torch.float64, requires_grad=True)
+    w = torch.tensor([[0.1, 0.5], [0.7, -0.4]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x, w: f(x, w, 2), (x, w))
+    loss = f(x * 2, w, 2) * 3
+    loss.backward()
+    y = x.detach().clone().requires_grad_()
+    their = torch.tanh((w.detach() @ (2 * y)).sum() * 2) * torch.exp(2 * y[0]) * 3
+    their.backward()
+    assert x.grad.tolist() == pytest.approx(y.grad.tolist(), rel=1e-13)
+    assert loss.item() == pytest.approx(their.item(), rel=1e-14)
+
+
+def test_torch_keeps_kinds_and_refuses_a_second_derivative() -> None:
+    torch = require("torch")
+    f = to_torch(lambda x: x * x * x)
+    x = torch.tensor(2.0, requires_grad=True)
+    y = f(x)
+    assert y.dtype == torch.float32
+    with pytest.raises(HigherOrderError, match="first derivatives only"):
+        torch.autograd.grad(y, x, create_graph=True)
+    [slope] = torch.autograd.grad(y, x)
+    assert slope.item() == 12.0
+    with pytest.raises(TypeError, match="none of these arguments is a tensor of floats"):
+        f(2.0)
+
+
+# --- SymPy -------------------------------------------------------------------------------------------------------
+
+
+def test_sympy_has_the_value_and_the_exact_derivative() -> None:
+    sympy = require("sympy")
+    random.seed(3)
+    rows = "exp sin cos tanh sigmoid softplus silu gelu erf expm1 atan sinh square relu log1p exp2 asinh"
+    for name in rows.split():
+        x, w = rg.Value(0.4, label="x"), rg.Value(random.uniform(0.5, 2), label="w")
+        y = getattr(rg.math, name)(x * w) / (2 + x**3) - rg.math.hypot(x, w)
+        expression = to_sympy(y)
+        at = {symbol: {"x": x, "w": w}[symbol.name].data for symbol in expression.free_symbols}
+        assert float(expression.subs(at)) == pytest.approx(y.data, rel=1e-13), name
+        for symbol in at:
+            exact = float(sympy.diff(expression, symbol).subs(at).evalf())
+            assert rg.gradient(y, {"x": x, "w": w}[symbol.name]) == pytest.approx(exact, rel=1e-11), name
+
+
+def test_sympy_knows_sequences_and_names() -> None:
+    require("sympy")
+    a, b = rg.Value(2.0), rg.Value(3.0)
+    assert str(to_sympy(rg.dot([a, b], [b, 2.0]), a=a, b=b)) == "a*b + 2*b"
+    assert str(to_sympy(rg.mean([a, b, 1.0]))) == "x1/3 + x2/3 + 1/3"
+    assert str(to_sympy(rg.max([a, b]) - rg.prod([a, b]), a=a, b=b)) == "-a*b + Max(a, b)"
+    with pytest.raises(ValueError, match="which to_sympy does not know"):
+        to_sympy(rg.Value(1.0, (a,), "mine", local_grads=(1.0,)))
+
+
+# --- diagrams ----------------------------------------------------------------------------------------------------
+
+
+def test_diagrams_have_every_node_and_edge() -> None:
+    explanation = rg.explain("where(a < b, a*b, 2) + dot([a, b], [b, a])", a=2, b=-3)
+    trace = explanation.trace
+    dot, mermaid = explanation.to_dot(), explanation.to_mermaid()
+    for text, node, edge in (
+        (dot, r"^  n\d+ \[label=", r"^  n\d+ -> n\d+"),
+        (mermaid, r"^  n\d+\[", r"^  n\d+ --.*> n\d+"),
+    ):
+        assert len(re.findall(node, text, re.MULTILINE)) == len(trace.nodes)
+        assert len(re.findall(edge, text, re.MULTILINE)) == len(trace.edges)
+
+
+def test_names_of_users_cannot_break_a_diagram() -> None:
+    name = 'a"]|{}<b>\\;'
+    explanation = rg.explain(rg.Value(2.0, label=name) * 3.0)
+    assert r"a\"]\|\{\}\<b\>\\;" in explanation.to_dot()
+    [line] = [line for line in explanation.to_mermaid().splitlines() if line.startswith('  n0["a')]
+    assert line.count('"') == 2
+    assert line.count("[") == 1
+
+
+# --- IPython -----------------------------------------------------------------------------------------------------
+
+
+def test_magics() -> None:
+    shell_class = require("IPython.core.interactiveshell").InteractiveShell
+    shell = shell_class.instance()
+    try:
+        shell.extension_manager.load_extension("retrograd")
+        shell.user_ns["L"] = rg.Value(2.0, label="a") * 3.0
+        assert "a * 3.0 = 6.0" in shell.run_line_magic("explain", "L").to_text(check=False)
+        assert "= -6.0" in shell.run_line_magic("explain", "a*b a=2 b=-3").to_text(check=False)
+        assert "= -6.0" in shell.run_line_magic("explain", '"a * b" a=2 b=-3').to_text(check=False)
+        assert hasattr(shell.run_line_magic("explore", "a*b a=2 b=-3"), "save")
+    finally:
+        shell_class.clear_instance()
