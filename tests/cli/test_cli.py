@@ -195,7 +195,7 @@ def test_check_has_exit_status_1_for_a_wrong_gradient(capsys: pytest.CaptureFixt
 
 def test_check_refuses_a_function_that_is_not_steady(capsys: pytest.CaptureFixture[str], loss_file: str) -> None:
     ran = Ran(capsys, "check", f"{loss_file}:unsteady", "a=2")
-    assert ran.status == 1
+    assert ran.status == 2
     assert "a random function has no gradient to check" in ran.err
 
 
@@ -223,7 +223,10 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["explain", "--formt", "a", "a=1"], "'a' is not of the form name=value"),
         (["explain", "--formt", "a=1"], "there is no option --formt"),
         (["explain", "some.py:", "a=1"], "some.py: names a file: add the function to call, as in some.py:loss."),
-        (["explain", "a", "a=1", "--format", "yaml"], "'yaml' is not one of 'text', 'json', 'markdown': see"),
+        (
+            ["explain", "a", "a=1", "--format", "yaml"],
+            "'yaml' is not one of 'text', 'json', 'markdown', 'dot', 'mermaid': see",
+        ),
         (["train", "gpt", "--steps", "-1"], "'--steps': "),
         (["train", "gpt", "--steps", "-1"], "-1"),
         (["train", "gpt", "--steps=many"], "'many'"),

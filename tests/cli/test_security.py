@@ -22,6 +22,8 @@ from retrograd.trace.grammar import MAX_LENGTH
 from retrograd.trace.reader import decode
 from retrograd.training.checkpoints import load_checkpoint
 
+pytestmark = pytest.mark.native  # what is refused is refused before any engine sees it
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "retrograd"
 
@@ -197,7 +199,6 @@ def test_an_audit_without_advisories_says_so() -> None:
     assert (status, says.splitlines()[1]) == (1, "typer 0.1: CVE-1, mended in 0.2")
 
 
-@pytest.mark.native
 def test_fuzzers_run_where_atheris_is_installed() -> None:
     require("atheris")
     done = subprocess.run(

@@ -176,8 +176,8 @@ def test_a_neuron_as_a_micrograd_notebook_writes_it() -> None:
 
     out._backward = backward
     text = explain(out).to_text()
-    assert "o = tanh(a) = tanh(-1.0) = -0.7615941559557649" in text
-    assert "a.grad += o._backward() = 0.41997434161402614" in text
+    assert "o = tanh(n) = tanh(-1.0) = -0.7615941559557649" in text
+    assert "n.grad += o._backward() = 0.41997434161402614" in text
     assert "Not made: 'o' has a _backward function of its own." in text
 
 

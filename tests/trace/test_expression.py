@@ -20,6 +20,8 @@ from retrograd.ops import NARY, OPS
 from retrograd.trace.expression import Evaluation, parse, unused_names
 from retrograd.trace.grammar import FUNCTIONS, MAX_LENGTH
 
+pytestmark = pytest.mark.native  # the language is the same, whichever engine computes
+
 
 def evaluate(text: str, **values: float) -> Evaluation:
     return parse(text).evaluate(values)

@@ -29,6 +29,8 @@ from retrograd.trace.groups import MOST
 from retrograd.trace.schema import schema, validate
 from retrograd.training.data import Vocabulary, load_documents
 
+pytestmark = pytest.mark.native  # the form of a trace is the same, whichever engine made it
+
 
 def bits(number: float | None) -> bytes:
     return b"" if number is None else b"nan" if number != number else struct.pack("<d", number)

@@ -339,6 +339,7 @@ def _set(path: str, value: object) -> str:
     return json.dumps(document)
 
 
+@pytest.mark.native  # about files
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -397,6 +398,7 @@ THINGS = st.recursive(
 )
 
 
+@pytest.mark.native  # about files
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_the_validator_decides_as_the_library_does(data: st.DataObject) -> None:
@@ -429,6 +431,7 @@ def _with_strict_integers(thing: Any) -> Any:
     return {key: _with_strict_integers(item) for key, item in thing.items()} if isinstance(thing, dict) else thing
 
 
+@pytest.mark.native  # about files
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_no_damage_to_the_json_ends_in_another_error(data: st.DataObject) -> None:

@@ -1,4 +1,4 @@
-"""The command ``retrograd``: explain, explore, check, grade and train.
+"""The command ``retrograd``: explain, explore, check, learn, grade and train.
 
 Every wrong input ends with one sentence on stderr and a non-zero exit status, never with a traceback.
 """
@@ -13,7 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from enum import StrEnum
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -29,28 +29,33 @@ from ..explorer.explorer import explore_function
 from ..explorer.terminal import explore_in_terminal
 from ..trace.explain import Explanation, ascii_text, explain_function
 from ..trace.explain import explain as explain_anything
-from ..trace.grammar import MINUS
+from ..trace.grammar import FUNCTIONS, MINUS
 from ..trace.render import LIMIT, check_section
 from .grade import grade
+from .learn import learn
 from .sentences import fail, one_sentence_errors
 from .train import train
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="retrograd",
     help="Automatic differentiation that you can watch: explain a gradient, check it, train with it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 app.add_typer(train)
 app.command()(grade)
+app.command()(learn)
 
 Looked = TypeVar("Looked")
 
 #: Expressions and values may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 _SIGNS = {"ignore_unknown_options": True}
+
+
+_WHAT = "An expression in quotes, FILE.py:FUNCTION, or - for an expression on standard input."
+_FUNCTION_NAMES = f"Functions in expressions: {', '.join(sorted(FUNCTIONS))}."
 
 
 class Format(StrEnum):
@@ -59,6 +64,8 @@ class Format(StrEnum):
     text = "text"
     json = "json"
     markdown = "markdown"
+    dot = "dot"
+    mermaid = "mermaid"
 
 
 def _print_version(wanted: bool) -> None:
@@ -76,14 +83,16 @@ def options(
     """Automatic differentiation that you can watch: explain a gradient, check it, train with it."""
 
 
-@app.command(context_settings=_SIGNS)
+@app.command(context_settings=_SIGNS, epilog=_FUNCTION_NAMES)
 def explain(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="An expression in quotes, or FILE.py:FUNCTION.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.text,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Leave the gradient check out.")] = False,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Leave the gradient check out, which runs a function again.")
+    ] = False,
     all_steps: Annotated[bool, typer.Option("--all", help="Show every step of a large graph.")] = False,
 ) -> None:
     """Show every step forward, every += backward, and what the gradients mean.
@@ -97,7 +106,7 @@ def explain(
 
 @app.command(context_settings=_SIGNS)
 def explore(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="An expression in quotes, or FILE.py:FUNCTION.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
     ] = None,
@@ -118,6 +127,8 @@ def explore(
                 fail("--tty shows the steps in this terminal and writes no page: leave out --out and --no-browser.")
             explore_in_terminal(_explained(what, numbers).trace)
             return
+        if no_browser and out is None and Path("explorer.html").exists():
+            fail("explorer.html is there already: name a file with --out, or the same one to overwrite it.")
         page = _looked_at(what, numbers, explore_function, explore_anything)
         written = page.save(out or Path("explorer.html")) if no_browser else page.open(out)
         print(f"Written: {written}")
@@ -125,31 +136,45 @@ def explore(
 
 @app.command(context_settings=_SIGNS)
 def check(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="FILE.py:FUNCTION, or an expression in quotes.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
     ] = None,
     all_inputs: Annotated[bool, typer.Option("--all", help="Show every input of a large function.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; the exit status tells.")] = False,
 ) -> None:
     """Compare gradients with finite differences, the reference engine, PyTorch and JAX.
 
-    The exit status is 1 when a gradient must not be trusted.
+    The exit status is 0 when all are right, 1 when a gradient must not be trusted, 2 when it cannot be asked.
     """
-    with _sentences():
+    with _cannot_be_asked(), _sentences():
         explanation = _explained(what, _numbers(values or []))
         with _user_code(what), _waiting():
             table = explanation.check
         if table is None:
             fail(f"{what} has no inputs to check: give at least one name=value.")
-        _print(_console(), check_section(table, None if all_inputs else LIMIT))
-        if not table.ok:
-            raise typer.Exit(1)
+    with suppress(typer.Exit), _sentences():  # a reader that went away does not change the verdict
+        if as_json:
+            _write(table.to_json() + "\n")
+        elif not quiet:
+            _print(_console(), check_section(table, None if all_inputs else LIMIT))
+    raise typer.Exit(0 if table.ok else 1)
+
+
+@contextmanager
+def _cannot_be_asked() -> Iterator[None]:
+    """Inside, a refusal ends the command with status 2: 1 is for a gradient that is wrong."""
+    try:
+        yield
+    except typer.Exit as error:
+        raise typer.Exit(2 if error.exit_code == 1 else error.exit_code) from None
 
 
 # --- the arguments --------------------------------------------------------------------------------
 
-_FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_.]*)", re.DOTALL)
-_PAIR = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
+_FILE = re.compile(r"(?P<file>.+\.py):(?P<function>[^\W\d][\w.]*)", re.DOTALL)
+_PAIR = re.compile(r"(?P<name>[^\W\d]\w*)\s*=\s*(?P<value>.*)", re.DOTALL)
 
 
 def _explained(what: str, values: dict[str, float | list[float]]) -> Explanation:
@@ -164,6 +189,8 @@ def _looked_at(
     at_expression: Callable[..., Looked],
 ) -> Looked:
     """Explain or explore the argument: a function in a file, or an expression."""
+    if what == "-":
+        what = sys.stdin.read().strip()
     match = _FILE.fullmatch(what)
     if re.fullmatch(r"--[a-z][a-z-]+", what) and what.strip("-") not in values:
         fail(_not_a_pair(what))
@@ -322,6 +349,9 @@ def _show(explanation: Explanation, what: str, form: Format, limit: int | None, 
     if form is Format.text:
         for section in explanation.sections(limit, check=False):
             _print(console, section)
+    if form in (Format.dot, Format.mermaid):
+        _write(explanation.to_dot() if form is Format.dot else explanation.to_mermaid())
+        return
     text, table = "", None
     with _user_code(what), _waiting() if check else nullcontext():  # the check calls the function again
         if check:
@@ -360,9 +390,11 @@ _UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """The entry point of the command: runs it and exits with its status."""
     _prepare_streams()
+    # Not as options of each command: -h*2 is an expression.
+    sys.argv[1:] = [{"-h": "--help", "-V": "--version"}.get(word, word) for word in sys.argv[1:]]
     try:
         with one_sentence_errors():  # for what writes before a command runs: --help, --version
-            status = app(standalone_mode=False)
+            status = app(prog_name="retrograd", standalone_mode=False)
     except typer.Exit as error:
         status = error.exit_code
     except _UsageError as error:
@@ -383,6 +415,14 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+#: What the libraries below say, in our words.
+_JARGON = {
+    "Input should be a valid integer, unable to parse string as an integer": "it must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "it must be a number",
+    "Input should be ": "it must be ",
+}
+
+
 def _usage(error: Any) -> None:
     """One sentence about a wrong command line; the help for an empty one."""
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -390,6 +430,8 @@ def _usage(error: Any) -> None:
         return
     command = error.ctx.command_path if error.ctx is not None else "retrograd"
     message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".?:")
+    for jargon, words in _JARGON.items():
+        message = message.replace(jargon, words)
     message = message.replace(". Did you mean", ", did you mean")
     received = _received(getattr(getattr(error, "param", None), "opts", ()))
     if received is not None and repr(received) not in message:

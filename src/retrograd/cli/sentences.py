@@ -24,14 +24,14 @@ INTERRUPTED = 130
 def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
     """Inside, a RetrogradError, an OSError or one of ``also`` ends the command: a sentence, exit status 1.
 
-    Ctrl-C exits with 130; a reader of our output that went away (``| head``) ends the command without a word.
+    Ctrl-C exits with 130; a reader of our output that went away (``| head``) has had enough: the status is 0.
     """
     expected: tuple[type[Exception], ...] = (RetrogradError, *also)
     try:
         yield
     except BrokenPipeError:
         _discard_output()
-        raise typer.Exit(1) from None
+        raise typer.Exit(0) from None
     except KeyboardInterrupt:
         fail("interrupted.", INTERRUPTED)
     except OSError as error:
@@ -63,21 +63,27 @@ def file_sentence(error: OSError) -> str:
 
 
 class StopRequest:
-    """A context in which the first Ctrl-C only sets ``made``, for a loop to see; the second interrupts at once."""
+    """A context in which the first Ctrl-C only sets ``made``, for a loop to see; the second interrupts at once.
+
+    SIGTERM, which batch systems send, does the same; ``status`` is the exit status that tells of either.
+    """
 
     def __init__(self) -> None:
-        self.made = False
+        self.made: bool = False
+        self.status: int = INTERRUPTED
 
     def __enter__(self) -> StopRequest:
-        self._previous = signal.signal(signal.SIGINT, self._on_signal)
+        self._previous = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *exception: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.made:
             raise KeyboardInterrupt
         self.made = True
+        self.status = 128 + number
         with suppress(OSError):  # not print: a handler may run in the middle of one
             os.write(2, b"\nstopping after this step, and saving; Ctrl-C again interrupts at once\n")

@@ -35,10 +35,11 @@ from ..training import (
 from ..training.data import Vocabulary, load_documents
 from . import plots
 from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
+from .several_hosts import joined, supervised
 
 __all__ = ["train"]
 
-train = typer.Typer(
+train: typer.Typer = typer.Typer(
     name="train",
     help="Train a small model, watch its loss fall, and look at what it learned.",
     no_args_is_help=True,
@@ -52,6 +53,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --
 Eager = Annotated[bool, typer.Option("--eager", help="Record and sweep each step instead of compiling it.")]
 Force = Annotated[bool, typer.Option("--force", help="Delete the run in --out and begin a new one.")]
 LiveView = Annotated[bool, typer.Option("--live", help="Watch and steer it on a page in the browser.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no curve.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="With --live: print the page's address only.")]
 
 
@@ -86,22 +88,30 @@ def gpt(
         int | None,
         typer.Option(help="With --backend jax: among how many devices to divide each step.", show_default="all", min=1),
     ] = None,
+    coordinator: Annotated[
+        str | None,
+        typer.Option(help="With --backend jax on several hosts: the first one's address.", metavar="HOST:PORT"),
+    ] = None,
+    processes: Annotated[int | None, typer.Option(help="With --coordinator: how many processes there are.")] = None,
+    process_id: Annotated[int | None, typer.Option(help="With --coordinator: which one this is, from 0.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
     resume: Resume = False,
     force: Force = False,
     eager: Eager = False,
     live: LiveView = False,
     no_browser: NoBrowser = False,
+    quiet: Quiet = False,
     samples: Annotated[int, _option("Documents to make up at the end.", 0)] = 20,
     temperature: Annotated[float, _option("Of the samples: 0 the likeliest, 1 as learned.", 0)] = 0.5,
     prompt: Annotated[str, _option("How each sample begins.")] = "",
 ) -> None:
     """Train a small GPT on the lines of a text file, then let it make up new ones."""
-    with one_sentence_errors(ValueError):
+    command = f"gpt --out {_quoted(out)}"
+    with supervised(coordinator, command), one_sentence_errors(ValueError):
+        first = joined(coordinator, processes, process_id, backend.value)
         settings = _settings(GPTSettings, context, out, resume, force)
         vocabulary = Vocabulary("".join(load_documents(settings.data)))
         sampling_tokens(vocabulary, settings.block_size, temperature, prompt)
-        command = f"gpt --out {_quoted(out)}"
         if live:
             if backend is not BackendName.native:
                 fail("--live shows steps of retrograd's own engine: leave out --backend or --live.")
@@ -111,8 +121,10 @@ def gpt(
                 run = train_gpt(
                     settings, out, resume=resume, force=force, eager=eager, backend=backend.value, devices=devices
                 )
-            _follow(run, settings.steps, command)
-        _show_losses(out)
+            _follow(run, settings.steps, command, quiet or not first)
+        if not first:
+            return
+        _show_losses(out, quiet)
         model, vocabulary = load_gpt(out)
         for number in range(1, samples + 1):
             print(f"sample {number:2d}: {_harmless(sample(model, vocabulary, temperature, prompt))}")
@@ -132,6 +144,7 @@ def moons(
     eager: Eager = False,
     live: LiveView = False,
     no_browser: NoBrowser = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a network with two hidden layers to tell two moons apart, and draw where it draws the line."""
     with one_sentence_errors(ValueError):
@@ -142,9 +155,9 @@ def moons(
         else:
             with _saying_what_to_do():
                 run = train_moons(settings, out, resume=resume, force=force, eager=eager)
-            _follow(run, settings.steps, command)
-        _show_losses(out)
-        _show_boundary(out)
+            _follow(run, settings.steps, command, quiet)
+        _show_losses(out, quiet)
+        _show_boundary(out, quiet)
 
 
 def _settings(kind: type[AnySettings], context: typer.Context, out: Path, resume: bool, force: bool) -> AnySettings:
@@ -186,9 +199,9 @@ def _saying_what_to_do() -> Iterator[None]:
 # --- while it trains ------------------------------------------------------------------------------
 
 
-def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> None:
+def _follow(run: Generator[Progress, None, None], steps: int, command: str, quiet: bool) -> None:
     """Show a run's progress on stderr until it ends. Ctrl-C stops it, saves it and says how to resume it."""
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, quiet=quiet)
     last: Progress | None = None
     with StopRequest() as stop, closing(run), _Display(console, steps) as show, _saying_how_to_go_on(command):
         for last in run:
@@ -199,7 +212,7 @@ def _follow(run: Generator[Progress, None, None], steps: int, command: str) -> N
     if last is None:
         console.print(f"All {steps} steps were done already.")
     elif last.step < steps:
-        _fail_stopped(last.step, steps, command)
+        _fail_stopped(last.step, steps, command, stop.status)
 
 
 def _watch(
@@ -222,7 +235,7 @@ def _watch(
             webbrowser.open(live.address)
         live.run(lambda: stop.made)
     if session.done < session.steps:
-        _fail_stopped(session.done, session.steps, command)
+        _fail_stopped(session.done, session.steps, command, stop.status)
 
 
 @contextmanager
@@ -242,11 +255,8 @@ def _saying_how_to_go_on(command: str) -> Iterator[None]:
         )
 
 
-def _fail_stopped(step: int, steps: int, command: str) -> NoReturn:
-    fail(
-        f"stopped after step {step} of {steps}, and saved; resume with: retrograd train {command} --resume",
-        INTERRUPTED,
-    )
+def _fail_stopped(step: int, steps: int, command: str, status: int) -> NoReturn:
+    fail(f"stopped after step {step} of {steps}, and saved; resume with: retrograd train {command} --resume", status)
 
 
 class _Display:
@@ -301,26 +311,29 @@ def _news(progress: Progress) -> str:
 # --- when it has ended ----------------------------------------------------------------------------
 
 
-def _show_losses(out: Path) -> None:
+def _show_losses(out: Path, quiet: bool) -> None:
     """The loss curve in the terminal and as a PNG beside the log."""
     log = read_log(out)
     losses = [float(entry["loss"]) for entry in log]
     if not losses:
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=quiet)
     window = max(1, len(losses) // 20)
     means = plots.running_means(losses, window)
     averaged = "" if window == 1 else f" (means of {window} steps)"
-    print(f"Loss{averaged}: from {means[0]:.4f} to {means[-1]:.4f}")
+    if not quiet:
+        print(f"Loss{averaged}: from {means[0]:.4f} to {means[-1]:.4f}")
     for line in plots.curve(means, min(console.width, 100), ascii_only=_ascii_only(console)):
         console.print(line, markup=False, no_wrap=True)
-    _write_picture(out / "loss.png", lambda path: plots.save_curve(path, [entry["step"] for entry in log], losses))
+    _write_picture(
+        out / "loss.png", lambda path: plots.save_curve(path, [entry["step"] for entry in log], losses), quiet
+    )
 
 
-def _show_boundary(out: Path) -> None:
+def _show_boundary(out: Path, quiet: bool) -> None:
     """The moons and the network's decision for the plane around them, in the terminal and as a PNG."""
     model, points, labels = load_moons(out)
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=quiet)
 
     def score(x: float, y: float) -> float:
         return float(model([x, y]).data)
@@ -328,20 +341,21 @@ def _show_boundary(out: Path) -> None:
     with no_grad():
         for line in plots.boundary(score, points, labels, min(console.width, 72), ascii_only=_ascii_only(console)):
             console.print(line)
-        _write_picture(out / "boundary.png", lambda path: plots.save_boundary(path, score, points, labels))
+        _write_picture(out / "boundary.png", lambda path: plots.save_boundary(path, score, points, labels), quiet)
 
 
 def _ascii_only(console: Console) -> bool:
     return not console.encoding.lower().startswith("utf")
 
 
-def _write_picture(path: Path, draw: Callable[[Path], None]) -> None:
+def _write_picture(path: Path, draw: Callable[[Path], None], quiet: bool) -> None:
     try:
         draw(path)
+        says = f"Written: {path}"
     except MissingExtraError as error:
-        print(f"No {path.name}: {error}.")
+        says = f"No {path.name}: {error}."
     except OSError as error:
         path.unlink(missing_ok=True)
-        print(f"No {path.name}: {file_sentence(error)}")
-    else:
-        print(f"Written: {path}")
+        says = f"No {path.name}: {file_sentence(error)}"
+    if not quiet:
+        print(says)

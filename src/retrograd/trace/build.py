@@ -183,8 +183,11 @@ class TraceBuilder:
             for edge, contribution in zip(edges, contributions, strict=True)
             if not edge.zero and not (own and contribution == 0.0)
         ]
-        targets = listed([self.about[item.target].name for item in additions])
-        text = fill(SENTENCES["flows" if additions else "flowsNowhere"], targets=targets, **said)
+        amounts: dict[str, list[str]] = {}
+        for item in additions:
+            amounts.setdefault(self.about[item.target].name, []).append(repr(item.contribution))
+        shares = [fill(SENTENCES["share"], name=name, amount=" + ".join(own)) for name, own in amounts.items()]
+        text = fill(SENTENCES["flows" if additions else "flowsNowhere"], shares=listed(shares), **said)
         if closed := [self.about[edge.operand].name for edge in edges if edge.zero]:
             text += fill(SENTENCES["closed"], targets=listed(closed))
         return Step("visit", (number,), text, tuple(additions))

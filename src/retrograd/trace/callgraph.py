@@ -103,7 +103,7 @@ class record_calls:  # noqa: N801  # named like a function, as contexts are
     """A context that notes, for every node that this thread records, the call that recorded it."""
 
     def __init__(self) -> None:
-        self.calls = Calls()
+        self.calls: Calls = Calls()
         self._stack: list[FrameType] = []
         self._known: dict[FrameType, tuple[int, Module | None]] = {}
         self._paths: dict[int, str] = {}

@@ -20,6 +20,7 @@ from .columns import Columns, Json, number_to_json, to_text
 from .graph import Graph
 from .groups import Group, grouped
 from .trace import Trace, Written
+from .variables import with_calls
 
 if TYPE_CHECKING:
     from ..autodiff.check import GradientCheck, GradientRow
@@ -126,7 +127,7 @@ def pack(
     give names to leaves that ``names`` does not name. Without ``fold`` the graph is one group. Raises what
     ``backward()`` would raise.
     """
-    graph = Graph(root, _with_own(names or {}, root, calls), written)
+    graph = Graph(root, with_calls(names or {}, root, calls), written)
     gradients = dict(zip(graph.ids, _gradients(graph), strict=True))
     columns = Columns(packed=True)
     for number, (about, value) in enumerate(zip(graph.about, graph.values, strict=True)):
@@ -167,21 +168,6 @@ def _add_operation(columns: Columns, graph: Graph, value: Value, gradient: float
         added = iter(graph.measure(value, gradient)) if gradient else iter(())
         amounts = [0.0 if o.constant else number_to_json(next(added, 0.0)) for o in graph.operands_of(value)]
         columns.measured.append({"node": number, "contributions": amounts})
-
-
-def _with_own(names: Mapping[str, Value], root: Value, calls: Calls | None) -> Mapping[str, Value]:
-    """``names``, and the names that the program's own variables give to leaves of this graph."""
-    if calls is None:
-        return names
-    given = set(names.values())
-    used = {
-        operand
-        for node in engine.interior(root)
-        for operand in engine.operands(node)
-        if isinstance(operand, Value) and operand not in given and not engine.row_name(operand)
-    }
-    own = {name: value for name, value in calls.names().items() if value in used and name not in names}
-    return {**names, **own}
 
 
 def _is_exact(text: str, names: Sequence[str]) -> bool:

@@ -1,7 +1,8 @@
 """How a node and its local derivatives are written: in symbols (``f.data``), and in LaTeX.
 
-Both follow from the formulas of the op table. In symbols a choice such as ``select(a <= 0, 0, 1)`` is written as
-the side that was taken, because the pass computed that side; in LaTeX the whole rule stands.
+Both follow from the rules as a textbook prints them (:mod:`retrograd.ops.textbook`), or else from the op table. In
+symbols a choice such as ``select(a <= 0, 0, 1)`` is written as the side that was taken, because the pass computed that
+side; in LaTeX the whole rule stands.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache, lru_cache
 
 from ..engine.reference import libm
 from ..ops import BY_NAME, NaryOp, Op, formula
+from ..ops.textbook import NAMES, TEXTBOOK
 from .notation import ATOM, INFIX, LATEX, MANY, MINUS, PRODUCT, SEQUENCES, TEXT, Written, fill, form, write
 
 __all__ = ["Derivatives", "Operand", "formula_latex", "formula_text"]
@@ -101,10 +103,10 @@ class Derivatives:
     """The local derivatives of one node, ``result``, with respect to its operands."""
 
     def __init__(self, row: str, operands: Sequence[Operand], result: Operand) -> None:
-        self.row = BY_NAME.get(row)
+        self.row: Op | NaryOp | None = BY_NAME.get(row)
         self.operands = operands
         self.result = result
-        self.ties = float(sum(operand.data == result.data for operand in operands))
+        self.ties: float = float(sum(operand.data == result.data for operand in operands))
 
     def text(self, slot: int, local: float) -> str:
         """One local derivative in symbols, fit to be a factor: ``b.data``."""
@@ -112,7 +114,7 @@ class Derivatives:
             return repr(local)
         partial, around = self.partial(self.row, slot, local)
         names = {name: operand.text for name, operand in around.items()}
-        text, level = write(_parsed(partial, tuple(around)), TEXT, names, lambda tree: _holds(tree, around))
+        text, level = write(_parsed(partial, (*around, *NAMES)), TEXT, names, lambda tree: _holds(tree, around))
         return text if level >= PRODUCT else fill(TEXT.wrap, text)
 
     def latex(self, slot: int, local: float) -> str:
@@ -122,13 +124,14 @@ class Derivatives:
             return f"{left} = {local:g}"
         partial, around = self.partial(self.row, slot, local)
         names = {name: (operand.latex, ATOM) for name, operand in around.items()}
-        return f"{left} = {write(_parsed(partial, tuple(around)), LATEX, names)[0]}"
+        return f"{left} = {write(_parsed(partial, (*around, *NAMES)), LATEX, names)[0]}"
 
     def partial(self, row: Op | NaryOp, slot: int, local: float) -> tuple[str, dict[str, Operand]]:
         """The formula of one slot's partial, and what its variables stand for there."""
         operands, result = self.operands, self.result
         if isinstance(row, Op):
-            return row.partials[slot], {**dict(zip("abc", operands, strict=False)), "y": result}
+            printed = TEXTBOOK.get(row.name, row)
+            return printed.partials[slot], {**dict(zip("abc", operands, strict=False)), "y": result}
         if row.name == "prod" and 1 < len(operands) < MANY:
             others = {f"x{k}": operand for k, operand in enumerate(operands) if k != slot}
             return " * ".join(others), others

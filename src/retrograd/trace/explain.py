@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -19,12 +20,15 @@ from ..engine.pytree import flatten, paths, single_output
 from ..engine.source_lines import record_sources
 from ..errors import RetrogradError
 from .build import trace_of
+from .callgraph import record_calls
 from .codec import check_to_json, encode
+from .diagrams import to_dot, to_mermaid
 from .expression import parse
 from .graph import Graph
 from .markdown import to_markdown
 from .render import LIMIT, Section, check_section, sections
 from .trace import Trace
+from .variables import with_calls, with_variables
 
 __all__ = ["Call", "Explanation", "call_function", "explain", "explain_function"]
 
@@ -113,6 +117,14 @@ class Explanation:
         """Markdown with formulas in LaTeX, as notebooks and web pages show it."""
         return to_markdown(self.trace, self.check_or_reason() if check else None, limit)
 
+    def to_dot(self) -> str:
+        """The graph in Graphviz's language: ``dot -Tsvg`` draws it."""
+        return to_dot(self.trace)
+
+    def to_mermaid(self) -> str:
+        """The graph as a flowchart of Mermaid, which Markdown pages show."""
+        return to_mermaid(self.trace)
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
@@ -143,8 +155,8 @@ def explain(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explan
     Args:
         thing: An expression as text, a Value, or a function, which is called with ``values`` and returns one Value.
         **values: For an expression, the number of each name. For a function, its arguments: numbers or pytrees of
-            them. For a Value, names for the Values it was computed from; otherwise their labels are shown, and
-            letters where there are none.
+            them. For a Value, names for the Values it was computed from; otherwise their labels are shown, or else
+            the names of the variables that hold them, and letters where there are none.
 
     Returns:
         An Explanation: ``print`` it, let a notebook display it, or take ``.to_json()`` or ``.trace``.
@@ -164,7 +176,7 @@ def explain(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explan
     if isinstance(thing, str):
         return _explain_expression(thing, values)
     if isinstance(thing, Value):
-        return _explain_value(thing, values)
+        return _explain_value(thing, values, sys._getframe(1))
     if callable(thing):
         return explain_function(thing, values)
     raise TypeError(
@@ -183,11 +195,11 @@ def _explain_expression(text: str, values: Mapping[str, Any]) -> Explanation:
     return Explanation(trace, lambda **leaves: expression.evaluate(leaves).root, numbers)
 
 
-def _explain_value(root: Value, names: Mapping[str, Any]) -> Explanation:
+def _explain_value(root: Value, names: Mapping[str, Any], frame: FrameType) -> Explanation:
     for name, value in names.items():
         if not isinstance(value, Value):
             raise TypeError(f"explain(value, {name}=...) names a Value, and got {value!r}: leave it out.")
-    graph = Graph(root, names)
+    graph = Graph(root, with_variables(names, root, frame))
     leaves = {graph.names[leaf]: leaf for leaf in graph.leaves}
     return Explanation(trace_of(graph), _rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
 
@@ -208,8 +220,10 @@ def explain_function(function: Callable[..., Any], values: Mapping[str, Any], ti
     value no parameter, or the result is not a Value.
     """
     function = getattr(function, "scalar_function", function)  # of a compiled function
-    call = call_function(function, values, title)
-    return Explanation(Trace.of(call.result, call.leaves, title=call.title), function, values)
+    with record_calls() as calls:
+        call = call_function(function, values, title)
+    names = with_calls(call.leaves, call.result, calls)
+    return Explanation(Trace.of(call.result, names, title=call.title), function, values)
 
 
 def call_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Call:

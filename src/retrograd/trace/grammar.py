@@ -48,9 +48,14 @@ _ROW_OF_OPERATOR = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", 
 _COMPARE, _SUM, _PRODUCT, _MINUS, _POWER = 1, 2, 3, 4, 5
 _PRECEDENCE = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "//": _PRODUCT, "**": _POWER}
 
+#: Latin and Greek letters, but for the Greek ones that look like Latin ones: nobody can tell those apart.
+_LETTERS = (
+    r"A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"
+    r"\u0393\u0394\u0398\u039b\u039e\u03a0\u03a3\u03a6\u03a8\u03a9\u03b1-\u03be\u03c0-\u03c9"
+)
 _TOKEN = re.compile(
     r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+\u2212]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    rf"|(?P<name>[{_LETTERS}][{_LETTERS}0-9]*)"
     r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%()\[\],<>=.\u2212\u00d7\u00b7\u22c5\u00f7])"
     r"|(?P<space>\s+)"
 )
@@ -408,8 +413,17 @@ def _keyword_sentence(word: str) -> str:
     return f"{word!r} is a word of the Python language and not part of an expression; choose another name"
 
 
+#: What functions are called elsewhere.
+_ELSEWHERE = {
+    "ln": "log", "lg": "log10", "tg": "tan", "sgn": "sign", "arctg": "atan", "logistic": "sigmoid", "swish": "silu",
+    "root": "sqrt", "sqr": "square", "average": "mean",
+}  # fmt: skip
+
+
 def _suggestion(word: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    close = [_ELSEWHERE[word]] if word in _ELSEWHERE else difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    if close and word not in _ELSEWHERE and len(close[0]) > len(word) + 1:  # foo is no floor
+        close = []
     return f"; did you mean {close[0]}?" if close else f"; if you mean a product, write {word}*(...)"
 
 

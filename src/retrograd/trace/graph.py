@@ -26,11 +26,11 @@ class Graph:
 
     def __init__(self, root: Value, names: Mapping[str, Value], written: Written | None = None) -> None:
         self.root = root
-        self.written = written or (lambda node, slot: "")
-        self.interior = engine.interior(root)
+        self.written: Written = written or (lambda node, slot: "")
+        self.interior: list[Value] = engine.interior(root)
         self.slots: dict[Value, tuple[Value | float, ...]] = {node: engine.operands(node) for node in self.interior}
-        self.leaves = self.find_leaves(names)
-        self.names = _named(root, self.leaves, self.interior, names)
+        self.leaves: list[Value] = self.find_leaves(names)
+        self.names: dict[Value, str] = _named(root, self.leaves, self.interior, names)
         self.about: list[Operand] = []  #: every node's name and data
         self.values: list[Value | None] = []  #: the Value of every node, None for a constant
         self.ids: dict[Value, int] = {}

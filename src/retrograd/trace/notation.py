@@ -14,7 +14,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["ATOM", "INFIX", "LATEX", "MANY", "MINUS", "PRODUCT", "SEQUENCES", "TEXT", "Style", "fill", "form", "write"]
+__all__ = [
+    "ATOM",
+    "CARD",
+    "INFIX",
+    "LATEX",
+    "MANY",
+    "MINUS",
+    "PRODUCT",
+    "SEQUENCES",
+    "SEQUENCE_CARDS",
+    "TEXT",
+    "Style",
+    "fill",
+    "form",
+    "write",
+]
 
 #: How tightly a text binds, from loose to tight.
 OR, AND, COMPARE, SUM, REMAINDER, PRODUCT, MINUS, POWER, ATOM = range(1, 10)
@@ -63,6 +78,7 @@ TEXT = Style(
         "INV_LN2": ("1.0 / log(2.0)", PRODUCT),
         "INV_LN10": ("1.0 / log(10.0)", PRODUCT),
         "SQRT_HALF": ("sqrt(0.5)", ATOM),
+        "pi": ("pi", ATOM),
         "INV_SQRT_2PI": ("1.0 / sqrt(2.0 * pi)", PRODUCT),
         "TWO_OVER_SQRT_PI": ("2.0 / sqrt(pi)", PRODUCT),
         "DEGREE": ("pi / 180.0", PRODUCT),
@@ -101,6 +117,7 @@ LATEX = Style(
         "reciprocal": (r"\frac{1}{$0}", ATOM, ()),
         "pow": (r"{$0}^{$1}", ATOM, (ATOM,)),
         "zero_product": (r"$0 \cdot $1", PRODUCT, (PRODUCT, PRODUCT)),
+        "gamma": (r"\Gamma\left($0\right)", ATOM, ()),
         "digamma": (r"\psi\left($0\right)", ATOM, ()),
         "polygamma": (r"\psi^{($0)}\left($1\right)", ATOM, ()),
         "floordiv": (r"\left\lfloor \frac{$0}{$1} \right\rfloor", ATOM, ()),
@@ -115,12 +132,65 @@ LATEX = Style(
         "INV_LN2": (r"\frac{1}{\ln 2}", ATOM),
         "INV_LN10": (r"\frac{1}{\ln 10}", ATOM),
         "SQRT_HALF": (r"\frac{1}{\sqrt{2}}", ATOM),
+        "pi": (r"\pi", ATOM),
         "INV_SQRT_2PI": (r"\frac{1}{\sqrt{2\pi}}", ATOM),
         "TWO_OVER_SQRT_PI": (r"\frac{2}{\sqrt{\pi}}", ATOM),
         "DEGREE": (r"\frac{\pi}{180}", ATOM),
         "RADIAN": (r"\frac{180}{\pi}", ATOM),
     },
 )
+
+_MINUS, _TIMES, _SIGMA = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{GREEK SMALL LETTER SIGMA}"
+#: As a rule card has it. The page writes a whole power above the line.
+CARD = Style(
+    exact=False,
+    wrap="($0)",
+    call="$f($*)",
+    forms={
+        "+": ("$0 + $1", SUM, (SUM, SUM)),
+        "-": (f"$0 {_MINUS} $1", SUM, (SUM, REMAINDER)),
+        "*": (f"$0 {_TIMES} $1", PRODUCT, (REMAINDER, MINUS)),
+        "/": ("$0 / $1", PRODUCT, (REMAINDER, MINUS)),
+        "%": ("$0 mod $1", REMAINDER, (REMAINDER, MINUS)),
+        "//": ("⌊$0 / $1⌋", ATOM, (REMAINDER, MINUS)),
+        "**": ("$0^$1", POWER, (ATOM, ATOM)),
+        "minus": (f"{_MINUS}$0", MINUS, (PRODUCT,)),
+        "not": ("not $0", AND, (COMPARE,)),
+        "and": ("$0 and $1", AND, (AND, AND)),
+        "or": ("$0 or $1", OR, (OR, OR)),
+        "<": ("$0 < $1", COMPARE, ()),
+        "<=": ("$0 ≤ $1", COMPARE, ()),
+        ">": ("$0 > $1", COMPARE, ()),
+        ">=": ("$0 ≥ $1", COMPARE, ()),
+        "==": ("$0 = $1", COMPARE, ()),
+        "!=": ("$0 ≠ $1", COMPARE, ()),
+        "select": ("$1 if $0, else $2", 0, (OR, OR)),
+        "abs": ("|$0|", ATOM, ()),
+        "sqrt": ("√($0)", ATOM, ()),
+        "cbrt": ("∛($0)", ATOM, ()),
+        "log": ("ln($0)", ATOM, ()),
+        "sigmoid": (f"{_SIGMA}($0)", ATOM, ()),
+        "digamma": ("ψ($0)", ATOM, ()),
+        "floor": ("⌊$0⌋", ATOM, ()),
+        "ceil": ("⌈$0⌉", ATOM, ()),
+        "maximum": ("max($0, $1)", ATOM, ()),
+        "minimum": ("min($0, $1)", ATOM, ()),
+    },
+    constants={"inf": ("∞", ATOM), "nan": ("undefined", ATOM), "pi": ("π", ATOM)},
+)
+
+#: What each operand of an operation over a sequence gets of the upstream gradient G.
+SEQUENCE_CARDS = {
+    "sum": "each operand gets G, unchanged",
+    "mean": "each of the n operands gets G / n",
+    "dot": f"each operand gets its partner {_TIMES} G",
+    "prod": f"each operand gets the product of the others {_TIMES} G",
+    "max": "the largest operand gets G, the others nothing; operands that tie for it share G",
+    "min": "the smallest operand gets G, the others nothing; operands that tie for it share G",
+    "logsumexp": f"each operand gets its softmax probability {_TIMES} G",
+    "softmax": f"its own operand gets p {_TIMES} (1 {_MINUS} p) {_TIMES} G, p the probability, and any other, with q, "
+    f"{_MINUS}p {_TIMES} q {_TIMES} G",
+}
 
 #: Sums and products over a sequence in LaTeX: each term, what stands between, and what stands for no term at all.
 SEQUENCES = {"dot": (r"$0 \cdot $1", " + ", "0"), "sum": ("$0", " + ", "0"), "prod": ("$0", r" \cdot ", "1")}

@@ -323,8 +323,10 @@ def influence_words(trace: Trace, leaves: Sequence[Node]) -> list[str]:
             continue
         if ranks[0] == ranks[-1]:
             rank = "Only" if len(ranks) == 1 else "Equal"
+        elif strength in (ranks[0], ranks[-1]):
+            rank = "Strongest" if strength == ranks[-1] else "Weakest"
         else:
-            rank = "Strongest" if strength == ranks[-1] else "Weakest" if strength == ranks[0] else "Moderate"
+            rank = "Moderate" if strength >= 0.1 * ranks[-1] else "Weak"
         sign, verb = ("positive", "rises") if grad > 0 else ("negative", "drops")
         words.append(f"{rank} influence, {sign}: increase {node.name} and {root} {verb}.")
     return words

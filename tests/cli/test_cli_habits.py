@@ -1,0 +1,182 @@
+"""What hands expect of a command: -h, completion, pipes, exit statuses, signals."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from retrograd import cli
+from retrograd.trace.grammar import FUNCTIONS
+from retrograd.training.log import RecentRate
+
+pytestmark = pytest.mark.native  # what commands say is the same on every engine
+
+WRONG = """
+from retrograd import Value
+
+def wrong(a):
+    return Value(a.data**3, (a,), (1.0,))
+
+def noisy(a):
+    print("said")
+    return a * a
+"""
+
+
+def status(*words: str) -> int:
+    """What the command exits with."""
+    argv, sys.argv = sys.argv, ["retrograd", *words]
+    try:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+    finally:
+        sys.argv = argv
+    return int(exit_.value.code or 0)
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> str:
+    path = tmp_path / "mistaken.py"
+    path.write_text(WRONG)
+    return str(path)
+
+
+def test_check_tells_right_wrong_and_cannot_be_asked_apart(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", "a*b", "a=2", "b=3", "--quiet") == 0
+    assert capsys.readouterr().out == ""
+    assert status("check", f"{wrong}:wrong", "a=2") == 1
+    for question in (["a*"], ["a*b", "a=2"], [f"{wrong}:nothing", "a=2"], ["no.py:f", "a=1"], ["a", "a=x"], ["2*3"]):
+        assert status("check", *question) == 2, question
+
+
+def test_check_in_json(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", f"{wrong}:wrong", "a=2", "--json") == 1
+    table = json.loads(capsys.readouterr().out)
+    assert table["ok"] is False
+    assert [(row["name"], row["ours"], row["verdict"]) for row in table["rows"]] == [("a", 1.0, "differs")]
+    assert status("check", "log(a)*0 + 1e308*10*a", "a=1", "--json") in (1, 2)
+    assert "Infinity" not in capsys.readouterr().out
+
+
+def test_short_options_and_functions_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("-V") == 0
+    assert capsys.readouterr().out.startswith("retrograd ")
+    assert status("explain", "-h") == 0
+    told = capsys.readouterr().out.replace(",", " ").replace(".", " ").split()
+    assert {"logsumexp", "tanh", "where"} <= set(told) & set(FUNCTIONS)
+    assert status("explain", "-h*2", "h=3", "--no-check") == 0  # an expression
+    assert "= -6.0" in capsys.readouterr().out
+
+
+def test_a_dash_is_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a * b\n"))
+    assert status("explain", "-", "a=2", "b=3", "--no-check") == 0
+    assert capsys.readouterr().out.startswith("L = a * b = 6.0")
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("ln(a)", "did you mean log?"),
+        ("tg(a)", "did you mean tan?"),
+        ("foo(a)", "if you mean a product, write foo*"),
+        ("sigmod(a)", "did you mean sigmoid?"),
+    ],
+)
+def test_names_of_elsewhere(expression: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("explain", expression, "a=1") == 1
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "text"), [("--steps", "abc"), ("--lr", "fast"), ("--steps", "1.5")])
+def test_a_wrong_number_is_told_in_words(option: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("train", "gpt", option, text) == 2
+    told = capsys.readouterr().err
+    assert "parse" not in told
+    assert "Input" not in told
+    assert text in told
+
+
+def test_a_page_is_not_overwritten_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("explorer.html").write_text("mine")
+    assert status("explore", "a*b", "a=2", "b=3", "--no-browser") == 1
+    assert "name a file with --out" in capsys.readouterr().err
+    assert Path("explorer.html").read_text() == "mine"
+
+
+def test_without_the_check_a_function_runs_once(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("explain", f"{wrong}:noisy", "a=2", "--no-check") == 0
+    assert capsys.readouterr().err.count("said") == 1
+
+
+def test_a_reader_that_goes_away_is_no_failure() -> None:
+    command = [sys.executable, "-m", "retrograd", "explain", "sin(a)*cos(a)*tan(a)", "a=2", "--no-check"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, b"")
+
+
+def test_the_shell_completes_commands() -> None:
+    environment = {
+        **os.environ,
+        "_RETROGRAD_COMPLETE": "complete_bash",
+        "COMP_WORDS": "retrograd ex",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "retrograd"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert {"explain", "explore"} <= set(done.stdout.split())
+
+
+def test_sigterm_saves_as_ctrl_c_does(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = ["train", "gpt", "--steps", "1000000", "--eager", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "retrograd", *command], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    log = out / "log.jsonl"
+    for _ in range(600):
+        if log.exists():
+            break
+        time.sleep(0.1)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "and saved; resume with: retrograd train gpt" in told
+    assert log.read_text().count("\n") >= 1
+
+
+def test_quiet_training_prints_the_samples_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        status("train", "gpt", "--steps", "2", "--eager", "--quiet", "--samples", "2", "--out", str(tmp_path / "r"))
+        == 0
+    )
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert [line.partition(":")[0] for line in told.out.splitlines()] == ["sample  1", "sample  2"]
+
+
+def test_the_rate_is_the_recent_one() -> None:
+    rate = RecentRate(0)
+    start = rate._newer[1]
+    for second in range(1, 11):
+        slow = rate.after(second, start + second)  # a step a second
+    assert slow == pytest.approx(1.0)
+    for tenth in range(1, 31):
+        fast = rate.after(10 + 100 * tenth, start + 10 + tenth / 10)
+    assert fast == pytest.approx(1000.0)
