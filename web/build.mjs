@@ -8,7 +8,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const bundle = join(here, "..", "src", "retrograd", "explorer", "bundle");
 await build({
   absWorkingDir: here,
-  entryPoints: { explorer: "src/main.tsx", live: "src/live/main.tsx" },
+  entryPoints: { explorer: "src/main.tsx", live: "src/live/main.tsx", lesson: "src/lesson/main.tsx" },
   outdir: bundle,
   bundle: true,
   minify: !process.argv.includes("--readable"),

@@ -1,5 +1,5 @@
 // Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
-import { f_pow, f_mod, f_floordiv, f_fmod, f_exp, f_exp2, f_expm1, f_log, f_log2, f_log10, f_log1p, f_sqrt, f_cbrt, f_hypot, f_sin, f_cos, f_tan, f_asin, f_acos, f_atan, f_atan2, f_sinh, f_cosh, f_tanh, f_asinh, f_acosh, f_atanh, f_erf, f_erfc, f_lgamma, f_digamma, f_polygamma, f_abs, f_floor, f_ceil, f_trunc, f_rint } from "./src/model/special";
+import { f_pow, f_mod, f_floordiv, f_fmod, f_remainder, f_exp, f_exp2, f_expm1, f_log, f_log2, f_log10, f_log1p, f_sqrt, f_cbrt, f_hypot, f_sin, f_cos, f_tan, f_asin, f_acos, f_atan, f_atan2, f_sinh, f_cosh, f_tanh, f_asinh, f_acosh, f_atanh, f_erf, f_erfc, f_lgamma, f_gamma, f_digamma, f_polygamma, f_abs, f_copysign, f_floor, f_ceil, f_trunc, f_rint } from "./src/model/special";
 import type { NaryOp, Op, Style } from "./src/model/table";
 
 function f_add(a: number, b: number): number { return (a + b); }
@@ -18,13 +18,20 @@ function f_relu(a: number): number { return ((a <= 0.0) ? 0.0 : a); }
 function f_silu(a: number): number { return f_zero_product(f_sigmoid(a), a); }
 function f_gelu(a: number): number { return f_zero_product((0.5 * f_erfc(((-a) * 0.7071067811865476))), a); }
 function f_sign(a: number): number { return ((a > 0.0) ? 1.0 : ((a < 0.0) ? (-1.0) : a)); }
+function f_round(a: number): number { return f_rint(a); }
 function f_minimum(a: number, b: number): number { return (((a !== a) || (a <= b)) ? a : b); }
 function f_maximum(a: number, b: number): number { return (((a !== a) || (a >= b)) ? a : b); }
 function f_where(a: number, b: number, c: number): number { return ((a !== 0.0) ? b : c); }
+function f_less(a: number, b: number): number { return ((a < b) ? 1.0 : 0.0); }
+function f_less_equal(a: number, b: number): number { return ((a <= b) ? 1.0 : 0.0); }
+function f_greater(a: number, b: number): number { return ((a > b) ? 1.0 : 0.0); }
+function f_greater_equal(a: number, b: number): number { return ((a >= b) ? 1.0 : 0.0); }
+function f_equal(a: number, b: number): number { return ((a === b) ? 1.0 : 0.0); }
+function f_not_equal(a: number, b: number): number { return ((a !== b) ? 1.0 : 0.0); }
 function f_identity(a: number): number { return a; }
 function f_detach(a: number): number { return a; }
 
-export const DIGEST = "3f8858a2a5c65747";
+export const DIGEST = "333045c227095251";
 
 export const OPS: readonly Op[] = [
   { name: "add", symbol: "+", card: "the distributor", doc: "Sum of two numbers.", aliases: [], public: true, static: [], forward: "a + b", partials: ["1", "1"], f: f_add, p: [(a, b, y) => 1.0, (a, b, y) => 1.0], domain: [] },
@@ -32,10 +39,11 @@ export const OPS: readonly Op[] = [
   { name: "mul", symbol: "*", card: "the swapper", doc: "a times b.", aliases: ["multiply"], public: true, static: [], forward: "a * b", partials: ["b", "a"], f: f_mul, p: [(a, b, y) => b, (a, b, y) => a], domain: [] },
   { name: "div", symbol: "/", card: "", doc: "a divided by b.", aliases: ["divide", "true_divide"], public: true, static: [], forward: "a / b", partials: ["1 / b", "-y / b"], f: f_div, p: [(a, b, y) => (1.0 / b), (a, b, y) => ((-y) / b)], domain: [[(a, b, y) => (b === 0.0), "division by zero"]] },
   { name: "neg", symbol: "neg", card: "the mirror", doc: "Minus a.", aliases: ["negative"], public: true, static: [], forward: "-a", partials: ["-1"], f: f_neg, p: [(a, y) => (-1.0)], domain: [] },
-  { name: "pow", symbol: "**", card: "", doc: "a to the power b. With a negative base only a constant whole exponent has a real derivative.", aliases: ["power"], public: true, static: [], forward: "pow(a, b)", partials: ["zero_product(b, pow(a, b - 1))", "select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))"], f: f_pow, p: [(a, b, y) => f_zero_product(b, f_pow(a, (b - 1.0))), (a, b, y) => !((a === 0.0) && ((b === 0.0) || (b > 1.0))) ? f_zero_product(y, f_log(a)) : null], domain: [[(a, b, y) => ((a === 0.0) && (b < 0.0) && (b !== (-Infinity))), "zero to a negative power"], [(a, b, y) => ((a < 0.0) && (a !== (-Infinity)) && (b === b) && (f_abs(b) !== Infinity) && (b !== f_floor(b))), "a negative number to a fractional power is not a real number"], [(a, b, y) => ((f_abs(y) === Infinity) && (a !== 0.0) && (f_abs(a) !== Infinity) && (f_abs(b) !== Infinity)), "the result is too large for a float"]] },
-  { name: "mod", symbol: "%", card: "", doc: "Remainder with the sign of b, as Python's %.", aliases: ["remainder"], public: true, static: [], forward: "mod(a, b)", partials: ["1", "-floordiv(a, b)"], f: f_mod, p: [(a, b, y) => 1.0, (a, b, y) => (-f_floordiv(a, b))], domain: [[(a, b, y) => (b === 0.0), "modulo by zero"]] },
+  { name: "pow", symbol: "**", card: "", doc: "a to the power b. With a negative base only a constant whole exponent has a real derivative.", aliases: ["power"], public: true, static: [], forward: "pow(a, b)", partials: ["zero_product(b, pow(a, b - 1))", "select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a) * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))"], f: f_pow, p: [(a, b, y) => f_zero_product(b, f_pow(a, (b - 1.0))), (a, b, y) => !((a === 0.0) && ((b === 0.0) || (b > 1.0))) ? (((a === 0.0) && (b > 0.0)) ? f_zero_product(a, (f_log(a) * f_exp(f_zero_product((b - 1.0), f_log(a))))) : f_zero_product(y, f_log(a))) : null], domain: [[(a, b, y) => ((a === 0.0) && (b < 0.0) && (b !== (-Infinity))), "zero to a negative power"], [(a, b, y) => ((a < 0.0) && (a !== (-Infinity)) && (b === b) && (f_abs(b) !== Infinity) && (b !== f_floor(b))), "a negative number to a fractional power is not a real number"], [(a, b, y) => ((f_abs(y) === Infinity) && (a !== 0.0) && (f_abs(a) !== Infinity) && (f_abs(b) !== Infinity)), "the result is too large for a float"]] },
+  { name: "mod", symbol: "%", card: "", doc: "Remainder with the sign of b, as Python's %.", aliases: [], public: true, static: [], forward: "mod(a, b)", partials: ["1", "-floordiv(a, b)"], f: f_mod, p: [(a, b, y) => 1.0, (a, b, y) => (-f_floordiv(a, b))], domain: [[(a, b, y) => (b === 0.0), "modulo by zero"]] },
   { name: "floordiv", symbol: "//", card: "", doc: "Quotient rounded down, as Python's //.", aliases: ["floor_divide"], public: true, static: [], forward: "floordiv(a, b)", partials: ["0", "0"], f: f_floordiv, p: [(a, b, y) => null, (a, b, y) => null], domain: [[(a, b, y) => (b === 0.0), "division by zero"]] },
-  { name: "fmod", symbol: "fmod", card: "", doc: "Remainder with the sign of a, as C's fmod.", aliases: [], public: true, static: [], forward: "fmod(a, b)", partials: ["1", "-trunc(a / b)"], f: f_fmod, p: [(a, b, y) => 1.0, (a, b, y) => (-f_trunc((a / b)))], domain: [[(a, b, y) => (((b === 0.0) || (f_abs(a) === Infinity)) && (a === a) && (b === b)), "no remainder exists"]] },
+  { name: "fmod", symbol: "fmod", card: "", doc: "Remainder with the sign of a, as C's fmod.", aliases: [], public: true, static: [], forward: "fmod(a, b)", partials: ["1", "select(y == y, -rint(a / b - y / b), -trunc(a / b))"], f: f_fmod, p: [(a, b, y) => 1.0, (a, b, y) => ((y === y) ? (-f_rint(((a / b) - (y / b)))) : (-f_trunc((a / b))))], domain: [[(a, b, y) => (((b === 0.0) || (f_abs(a) === Infinity)) && (a === a) && (b === b)), "no remainder exists"]] },
+  { name: "remainder", symbol: "remainder", card: "", doc: "Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.", aliases: [], public: true, static: [], forward: "remainder(a, b)", partials: ["1", "select(y == y, -rint(a / b - y / b), -rint(a / b))"], f: f_remainder, p: [(a, b, y) => 1.0, (a, b, y) => ((y === y) ? (-f_rint(((a / b) - (y / b)))) : (-f_rint((a / b))))], domain: [[(a, b, y) => (((b === 0.0) || (f_abs(a) === Infinity)) && (a === a) && (b === b)), "no remainder exists"]] },
   { name: "square", symbol: "square", card: "", doc: "a times a.", aliases: [], public: true, static: [], forward: "a * a", partials: ["2 * a"], f: f_square, p: [(a, y) => (2.0 * a)], domain: [] },
   { name: "reciprocal", symbol: "reciprocal", card: "", doc: "One over a; infinite at zero.", aliases: [], public: true, static: [], forward: "1 / a", partials: ["-y * y"], f: f_reciprocal, p: [(a, y) => ((-y) * y)], domain: [] },
   { name: "zero_product", symbol: "*", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a == 0, 0, a * b)", partials: ["b", "a"], f: f_zero_product, p: [(a, b, y) => b, (a, b, y) => a], domain: [] },
@@ -72,17 +80,26 @@ export const OPS: readonly Op[] = [
   { name: "erf", symbol: "erf", card: "", doc: "Error function.", aliases: [], public: true, static: [], forward: "erf(a)", partials: ["select(abs(a) > 30, 0, TWO_OVER_SQRT_PI * exp(-a * a))"], f: f_erf, p: [(a, y) => !(f_abs(a) > 30.0) ? (1.1283791670955126 * f_exp(((-a) * a))) : null], domain: [] },
   { name: "erfc", symbol: "erfc", card: "", doc: "1 - erf(a), exact in the tail.", aliases: [], public: true, static: [], forward: "erfc(a)", partials: ["select(abs(a) > 30, 0, -TWO_OVER_SQRT_PI * exp(-a * a))"], f: f_erfc, p: [(a, y) => !(f_abs(a) > 30.0) ? ((-1.1283791670955126) * f_exp(((-a) * a))) : null], domain: [] },
   { name: "lgamma", symbol: "lgamma", card: "", doc: "Logarithm of the absolute value of the gamma function.", aliases: ["gammaln"], public: true, static: [], forward: "lgamma(a)", partials: ["digamma(a)"], f: f_lgamma, p: [(a, y) => f_digamma(a)], domain: [[(a, y) => ((a <= 0.0) && (a === f_floor(a)) && (a !== (-Infinity))), "a pole of the gamma function"], [(a, y) => ((y === Infinity) && (f_abs(a) !== Infinity)), "the result is too large for a float"]] },
+  { name: "gamma", symbol: "gamma", card: "", doc: "Gamma function: (a - 1)! for a whole number above 0.", aliases: [], public: true, static: [], forward: "gamma(a)", partials: ["select(a == 0, -y * y, y * digamma(a))"], f: f_gamma, p: [(a, y) => ((a === 0.0) ? ((-y) * y) : (y * f_digamma(a)))], domain: [[(a, y) => ((a <= 0.0) && (a === f_floor(a)) && (a !== (-Infinity))), "a pole of the gamma function"], [(a, y) => (a === (-Infinity)), "the gamma function has no limit at minus infinity"], [(a, y) => ((f_abs(y) === Infinity) && (f_abs(a) !== Infinity)), "the result is too large for a float"]] },
   { name: "digamma", symbol: "digamma", card: "", doc: "Derivative of lgamma; NaN at the poles.", aliases: [], public: true, static: [], forward: "digamma(a)", partials: ["polygamma(1, a)"], f: f_digamma, p: [(a, y) => f_polygamma(1.0, a)], domain: [] },
   { name: "polygamma", symbol: "polygamma", card: "", doc: "", aliases: [], public: false, static: [0], forward: "polygamma(a, b)", partials: ["nan", "polygamma(a + 1, b)"], f: f_polygamma, p: [(a, b, y) => NaN, (a, b, y) => f_polygamma((a + 1.0), b)], domain: [] },
   { name: "abs", symbol: "abs", card: "", doc: "Absolute value; its derivative at zero is zero.", aliases: ["absolute", "fabs"], public: true, static: [], forward: "abs(a)", partials: ["sign(a)"], f: f_abs, p: [(a, y) => f_sign(a)], domain: [] },
+  { name: "copysign", symbol: "copysign", card: "", doc: "The magnitude of a with the sign of b; its derivative at a = 0 is zero.", aliases: [], public: true, static: [], forward: "copysign(a, b)", partials: ["sign(a) * copysign(1, b)", "0"], f: f_copysign, p: [(a, b, y) => (f_sign(a) * f_copysign(1.0, b)), (a, b, y) => null], domain: [] },
   { name: "sign", symbol: "sign", card: "", doc: "-1, 0 or 1; its derivative is zero.", aliases: [], public: true, static: [], forward: "select(a > 0, 1, select(a < 0, -1, a))", partials: ["0"], f: f_sign, p: [(a, y) => null], domain: [] },
   { name: "floor", symbol: "floor", card: "", doc: "Largest whole number not above a; its derivative is zero.", aliases: [], public: true, static: [], forward: "floor(a)", partials: ["0"], f: f_floor, p: [(a, y) => null], domain: [[(a, y) => (f_abs(a) === Infinity), "the floor of an infinity"], [(a, y) => (a !== a), "the floor of a NaN"]] },
   { name: "ceil", symbol: "ceil", card: "", doc: "Smallest whole number not below a; its derivative is zero.", aliases: [], public: true, static: [], forward: "ceil(a)", partials: ["0"], f: f_ceil, p: [(a, y) => null], domain: [[(a, y) => (f_abs(a) === Infinity), "the ceiling of an infinity"], [(a, y) => (a !== a), "the ceiling of a NaN"]] },
   { name: "trunc", symbol: "trunc", card: "", doc: "Whole part of a; its derivative is zero.", aliases: [], public: true, static: [], forward: "trunc(a)", partials: ["0"], f: f_trunc, p: [(a, y) => null], domain: [[(a, y) => (f_abs(a) === Infinity), "the whole part of an infinity"], [(a, y) => (a !== a), "the whole part of a NaN"]] },
   { name: "rint", symbol: "rint", card: "", doc: "Nearest whole number, ties to even; its derivative is zero.", aliases: [], public: true, static: [], forward: "rint(a)", partials: ["0"], f: f_rint, p: [(a, y) => null], domain: [] },
+  { name: "round", symbol: "round", card: "", doc: "", aliases: [], public: false, static: [], forward: "rint(a)", partials: ["0"], f: f_round, p: [(a, y) => null], domain: [[(a, y) => (f_abs(a) === Infinity), "the rounding of an infinity"], [(a, y) => (a !== a), "the rounding of a NaN"]] },
   { name: "minimum", symbol: "minimum", card: "", doc: "The smaller of two; at a tie each gets half the gradient.", aliases: [], public: true, static: [], forward: "select(a != a or a <= b, a, b)", partials: ["select(a > b, 0, select(a == b, 0.5, 1))", "select(b > a, 0, select(a == b, 0.5, 1))"], f: f_minimum, p: [(a, b, y) => !(a > b) ? ((a === b) ? 0.5 : 1.0) : null, (a, b, y) => !(b > a) ? ((a === b) ? 0.5 : 1.0) : null], domain: [] },
   { name: "maximum", symbol: "maximum", card: "", doc: "The larger of two; at a tie each gets half the gradient.", aliases: [], public: true, static: [], forward: "select(a != a or a >= b, a, b)", partials: ["select(a < b, 0, select(a == b, 0.5, 1))", "select(b < a, 0, select(a == b, 0.5, 1))"], f: f_maximum, p: [(a, b, y) => !(a < b) ? ((a === b) ? 0.5 : 1.0) : null, (a, b, y) => !(b < a) ? ((a === b) ? 0.5 : 1.0) : null], domain: [] },
   { name: "where", symbol: "where", card: "the switch", doc: "b where a is true (not zero), else c; the branch not taken gets no gradient.", aliases: ["select"], public: true, static: [], forward: "select(a != 0, b, c)", partials: ["0", "select(a != 0, 1, 0)", "select(a != 0, 0, 1)"], f: f_where, p: [(a, b, c, y) => null, (a, b, c, y) => (a !== 0.0) ? 1.0 : null, (a, b, c, y) => !(a !== 0.0) ? 1.0 : null], domain: [] },
+  { name: "less", symbol: "<", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a < b, 1, 0)", partials: ["0", "0"], f: f_less, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
+  { name: "less_equal", symbol: "<=", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a <= b, 1, 0)", partials: ["0", "0"], f: f_less_equal, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
+  { name: "greater", symbol: ">", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a > b, 1, 0)", partials: ["0", "0"], f: f_greater, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
+  { name: "greater_equal", symbol: ">=", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a >= b, 1, 0)", partials: ["0", "0"], f: f_greater_equal, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
+  { name: "equal", symbol: "==", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a == b, 1, 0)", partials: ["0", "0"], f: f_equal, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
+  { name: "not_equal", symbol: "!=", card: "", doc: "", aliases: [], public: false, static: [], forward: "select(a != b, 1, 0)", partials: ["0", "0"], f: f_not_equal, p: [(a, b, y) => null, (a, b, y) => null], domain: [] },
   { name: "identity", symbol: "identity", card: "", doc: "", aliases: [], public: false, static: [], forward: "a", partials: ["1"], f: f_identity, p: [(a, y) => 1.0], domain: [] },
   { name: "detach", symbol: "detach", card: "", doc: "", aliases: [], public: false, static: [], forward: "a", partials: ["0"], f: f_detach, p: [(a, y) => null], domain: [] },
 ];
@@ -121,6 +138,7 @@ export const TEXT: Style = {
     "INV_LN2": ["1.0 / log(2.0)", 6],
     "INV_LN10": ["1.0 / log(10.0)", 6],
     "SQRT_HALF": ["sqrt(0.5)", 9],
+    "pi": ["pi", 9],
     "INV_SQRT_2PI": ["1.0 / sqrt(2.0 * pi)", 6],
     "TWO_OVER_SQRT_PI": ["2.0 / sqrt(pi)", 6],
     "DEGREE": ["pi / 180.0", 6],
@@ -158,6 +176,7 @@ export const LATEX: Style = {
     "reciprocal": ["\\frac{1}{$0}", 9, []],
     "pow": ["{$0}^{$1}", 9, [9]],
     "zero_product": ["$0 \\cdot $1", 6, [6, 6]],
+    "gamma": ["\\Gamma\\left($0\\right)", 9, []],
     "digamma": ["\\psi\\left($0\\right)", 9, []],
     "polygamma": ["\\psi^{($0)}\\left($1\\right)", 9, []],
     "floordiv": ["\\left\\lfloor \\frac{$0}{$1} \\right\\rfloor", 9, []],
@@ -177,14 +196,57 @@ export const LATEX: Style = {
     "INV_LN2": ["\\frac{1}{\\ln 2}", 9],
     "INV_LN10": ["\\frac{1}{\\ln 10}", 9],
     "SQRT_HALF": ["\\frac{1}{\\sqrt{2}}", 9],
+    "pi": ["\\pi", 9],
     "INV_SQRT_2PI": ["\\frac{1}{\\sqrt{2\\pi}}", 9],
     "TWO_OVER_SQRT_PI": ["\\frac{2}{\\sqrt{\\pi}}", 9],
     "DEGREE": ["\\frac{\\pi}{180}", 9],
     "RADIAN": ["\\frac{180}{\\pi}", 9],
   },
 };
+export const CARD: Style = {
+  "exact": false,
+  "wrap": "($0)",
+  "call": "$f($*)",
+  "forms": {
+    "+": ["$0 + $1", 4, [4, 4]],
+    "-": ["$0 \u2212 $1", 4, [4, 5]],
+    "*": ["$0 \u00d7 $1", 6, [5, 7]],
+    "/": ["$0 / $1", 6, [5, 7]],
+    "%": ["$0 mod $1", 5, [5, 7]],
+    "//": ["\u230a$0 / $1\u230b", 9, [5, 7]],
+    "**": ["$0^$1", 8, [9, 9]],
+    "minus": ["\u2212$0", 7, [6]],
+    "not": ["not $0", 2, [3]],
+    "and": ["$0 and $1", 2, [2, 2]],
+    "or": ["$0 or $1", 1, [1, 1]],
+    "<": ["$0 < $1", 3, []],
+    "<=": ["$0 \u2264 $1", 3, []],
+    ">": ["$0 > $1", 3, []],
+    ">=": ["$0 \u2265 $1", 3, []],
+    "==": ["$0 = $1", 3, []],
+    "!=": ["$0 \u2260 $1", 3, []],
+    "select": ["$1 if $0, else $2", 0, [1, 1]],
+    "abs": ["|$0|", 9, []],
+    "sqrt": ["\u221a($0)", 9, []],
+    "cbrt": ["\u221b($0)", 9, []],
+    "log": ["ln($0)", 9, []],
+    "sigmoid": ["\u03c3($0)", 9, []],
+    "digamma": ["\u03c8($0)", 9, []],
+    "floor": ["\u230a$0\u230b", 9, []],
+    "ceil": ["\u2308$0\u2309", 9, []],
+    "maximum": ["max($0, $1)", 9, []],
+    "minimum": ["min($0, $1)", 9, []],
+  },
+  "constants": {
+    "inf": ["\u221e", 9],
+    "nan": ["undefined", 9],
+    "pi": ["\u03c0", 9],
+  },
+};
 export const INFIX: Readonly<Record<string, string>> = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "floordiv": "//", "pow": "**", "neg": "minus"};
 export const SEQUENCES: Readonly<Record<string, readonly [string, string, string]>> = {"dot": ["$0 \\cdot $1", " + ", "0"], "sum": ["$0", " + ", "0"], "prod": ["$0", " \\cdot ", "1"]};
+export const SEQUENCE_CARDS: Readonly<Record<string, string>> = {"sum": "each operand gets G, unchanged", "mean": "each of the n operands gets G / n", "dot": "each operand gets its partner \u00d7 G", "prod": "each operand gets the product of the others \u00d7 G", "max": "the largest operand gets G, the others nothing; operands that tie for it share G", "min": "the smallest operand gets G, the others nothing; operands that tie for it share G", "logsumexp": "each operand gets its softmax probability \u00d7 G", "softmax": "its own operand gets p \u00d7 (1 \u2212 p) \u00d7 G, p the probability, and any other, with q, \u2212p \u00d7 q \u00d7 G"};
+export const TEXTBOOK: Readonly<Record<string, readonly [string, readonly string[]]>> = {"div": ["a / b", ["1 / b", "-a / pow(b, 2)"]], "pow": ["pow(a, b)", ["b * pow(a, b - 1)", "pow(a, b) * log(a)"]], "square": ["pow(a, 2)", ["2 * a"]], "reciprocal": ["1 / a", ["-1 / pow(a, 2)"]], "zero_product": ["a * b", ["b", "a"]], "exp": ["exp(a)", ["exp(a)"]], "exp2": ["pow(2, a)", ["pow(2, a) * log(2)"]], "expm1": ["exp(a) - 1", ["exp(a)"]], "log2": ["log(a) / log(2)", ["1 / (a * log(2))"]], "log10": ["log(a) / log(10)", ["1 / (a * log(10))"]], "log1p": ["log(1 + a)", ["1 / (1 + a)"]], "sqrt": ["sqrt(a)", ["1 / (2 * sqrt(a))"]], "cbrt": ["cbrt(a)", ["1 / (3 * pow(cbrt(a), 2))"]], "hypot": ["sqrt(pow(a, 2) + pow(b, 2))", ["a / y", "b / y"]], "tan": ["tan(a)", ["1 + pow(tan(a), 2)"]], "asin": ["asin(a)", ["1 / sqrt(1 - pow(a, 2))"]], "acos": ["acos(a)", ["-1 / sqrt(1 - pow(a, 2))"]], "atan": ["atan(a)", ["1 / (1 + pow(a, 2))"]], "atan2": ["atan2(a, b)", ["b / (pow(a, 2) + pow(b, 2))", "-a / (pow(a, 2) + pow(b, 2))"]], "degrees": ["a * 180 / pi", ["180 / pi"]], "radians": ["a * pi / 180", ["pi / 180"]], "tanh": ["tanh(a)", ["1 - pow(tanh(a), 2)"]], "asinh": ["asinh(a)", ["1 / sqrt(1 + pow(a, 2))"]], "acosh": ["acosh(a)", ["1 / sqrt(pow(a, 2) - 1)"]], "atanh": ["atanh(a)", ["1 / (1 - pow(a, 2))"]], "sigmoid": ["1 / (1 + exp(-a))", ["sigmoid(a) * (1 - sigmoid(a))"]], "softplus": ["log(1 + exp(a))", ["sigmoid(a)"]], "relu": ["maximum(a, 0)", ["select(a <= 0, 0, 1)"]], "silu": ["a * sigmoid(a)", ["sigmoid(a) + a * sigmoid(a) * (1 - sigmoid(a))"]], "gelu": ["0.5 * a * (1 + erf(a / sqrt(2)))", ["0.5 * (1 + erf(a / sqrt(2))) + a * exp(-pow(a, 2) / 2) / sqrt(2 * pi)"]], "erf": ["erf(a)", ["2 / sqrt(pi) * exp(-pow(a, 2))"]], "erfc": ["1 - erf(a)", ["-2 / sqrt(pi) * exp(-pow(a, 2))"]], "sign": ["sign(a)", ["0"]], "minimum": ["minimum(a, b)", ["select(a > b, 0, select(a == b, 0.5, 1))", "select(b > a, 0, select(a == b, 0.5, 1))"]], "maximum": ["maximum(a, b)", ["select(a < b, 0, select(a == b, 0.5, 1))", "select(b < a, 0, select(a == b, 0.5, 1))"]], "where": ["select(a, b, c)", ["0", "select(a, 1, 0)", "select(a, 0, 1)"]]};
 export const MINUS = 7;
 export const PRODUCT = 6;
 export const ATOM = 9;
@@ -195,7 +257,8 @@ export const SENTENCES = {
   "seed": "$name.grad = 1.0",
   "visit": "$name = $formula",
   "stopped": "$visit: $name.grad is $grad, so nothing flows on.",
-  "flows": "$visit: $name.grad = $grad flows on to $targets.",
+  "flows": "$visit: $name.grad = $grad sends $shares.",
+  "share": "$amount to $name",
   "flowsNowhere": "$visit: nothing flows on.",
   "closed": " Nothing flows to $targets: the local derivative there is zero.",
   "addition": "$target.grad $sign $formula * $name.grad = $local * $upstream = $contribution",

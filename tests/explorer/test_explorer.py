@@ -171,7 +171,7 @@ def test_every_view_follows_the_one_cursor(product: Page) -> None:
 def test_the_thermometer_ranks_signed_influence(show: Show) -> None:
     page = show("a*b + c", values={"a": 2.0, "b": -3.0, "c": 10.0})
     page.press("t")
-    rows = page.page.locator(".bars li").all_inner_texts()
+    rows = page.page.locator(".bars button").all_inner_texts()
     assert [re.split(r"\s+", row.strip()) for row in rows] == [["a", MINUS + "3"], ["b", "+2"], ["c", "+1"]]
     assert "raise b or lower a" in page.text(".reading")
     page.page.click(".bars li:first-child button")
@@ -179,7 +179,7 @@ def test_the_thermometer_ranks_signed_influence(show: Show) -> None:
 
 
 def test_the_formula_can_be_clicked_and_copied(product: Page) -> None:
-    product.page.click("#tab-formula")
+    product.press("m")
     assert product.text(".whole").replace("\n", "") == "L = (a + b) · c"
     product.page.click(".whole [data-part='1']")
     assert product.page.locator(".box.chosen").get_attribute("data-node") == "1"
@@ -277,9 +277,7 @@ def test_the_game_names_the_lost_path_and_the_amount(diamond: Page) -> None:
     place(diamond, 5, 4, 0, 2)  # d, c, a, b: the input is read before b has sent its share
     result = diamond.text(".result")
     assert "0 of 1 gradients are right" in result
-    assert "d → b → a lost 6." in result
-    assert "a was visited before b" in result
-    assert f"1 {TIMES} 6 = 6" in result
+    assert "d → b → a lost 6.0. a was visited before b" in result
     assert "9.0" in result
     assert "15.0" in result
     diamond.click("Start over")
@@ -467,7 +465,7 @@ def test_infinities_and_nan_are_shown(show: Show) -> None:
         a = Value(0.0, label="a")
         root = 1 / a - 1 / a
         page = show(explore(root))
-    assert "data nan" in boxes(page)["L"]
+    assert "data nan" in boxes(page)["root"]
     for key in ("s", "w", "l", "t", "m", "y", "b", "g"):
         page.press(key)
 

@@ -6,10 +6,12 @@ import json
 import math
 import random
 import struct
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import Page, Show
+from support.browser import SETTINGS, Page, Show, Windows
 from support.expressions import EXAMPLES
 
 from retrograd import engine, explore, nn
@@ -28,6 +30,17 @@ IDS = [text for text, _ in EXAMPLES]
 def python_trace(text: str, **values: float) -> Trace:
     evaluation = parse(text).evaluate(values)
     return Trace.of(evaluation.root, evaluation.leaves, title=text, written=evaluation.written)
+
+
+@pytest.fixture(scope="module")
+def calculator(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One page for all tests that open programs of their own in it."""
+    page = windows.take(SETTINGS)
+    file: Path = explore("a*b", a=1.0, b=2.0).save(tmp_path_factory.mktemp("calculator") / "page.html")
+    page.page.goto(file.as_uri())
+    page.page.wait_for_selector(".explorer")
+    yield page
+    windows.give_back(page, SETTINGS)
 
 
 def same(x: float, y: float) -> bool:
@@ -78,23 +91,22 @@ def test_an_unedited_graph_shows_pythons_own_numbers(show: Show, text: str, valu
 @pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
 def test_step_k_is_the_same_in_the_browser_and_in_the_terminal(show: Show, text: str, values: dict[str, float]) -> None:
     """In a notebook too: its frame holds this very page."""
-    page = show(text, values=values)
+    page = show(text, "#digits=all", values=values)
     timeline = Timeline(python_trace(text, **values))
     assert page.steps == len(timeline.steps)
     page.press("Home")
     for step, expected in enumerate(timeline.steps):
-        assert page.step == step
-        assert page.page.inner_text(".said") == expected.text
-        shown = page.run(
-            """const { shown, step } = explorer.state;
-               return shown.graph.names.map((_, node) => [
-                   shown.hasData(node, step) ? shown.data[node] : null, shown.gradient(node, step)]);"""
+        at, said, shown = page.run(
+            """const { shown, step, run } = explorer.state;
+               return [step, document.querySelector('.said').innerText, shown.graph.names.map((_, node) => [
+                   shown.hasData(node, step) ? shown.data[node] : null, shown.gradient(node, step),
+                   run.graph.isVariable(node)])];"""
         )
-        for node, (data, grad) in enumerate(shown):
+        assert at == step
+        assert said == expected.text
+        for node, (data, grad, is_variable) in enumerate(shown):
             assert data == timeline.data(node, step)
-            assert not page.run("return explorer.state.run.graph.isVariable(x)", node) or grad == timeline.grad(
-                node, step
-            )
+            assert not is_variable or grad == timeline.grad(node, step)
         page.press("ArrowRight")
 
 
@@ -119,11 +131,12 @@ def test_an_edited_graph_is_computed_as_python_computes_it(show: Show, text: str
 
 
 @pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
-def test_a_typed_program_is_recorded_as_python_records_it(show: Show, text: str, values: dict[str, float]) -> None:
-    page = show("a*b", values={"a": 1.0, "b": 2.0})
-    page.open(text, **values)
+def test_a_typed_program_is_recorded_as_python_records_it(
+    calculator: Page, text: str, values: dict[str, float]
+) -> None:
+    calculator.open(text, **values)
     theirs = python_trace(text, **values)
-    ours = assert_steps_agree(page, theirs, ulps_for(theirs))
+    ours = assert_steps_agree(calculator, theirs, ulps_for(theirs))
     assert [node.expression for node in ours.nodes] == [node.expression for node in theirs.nodes]
 
 
@@ -143,8 +156,7 @@ def random_expression(drawn: random.Random, depth: int) -> str:
     )
 
 
-def test_arithmetic_is_bit_equal(show: Show) -> None:
-    page = show("a*b", values={"a": 1.0, "b": 2.0})
+def test_arithmetic_is_bit_equal(calculator: Page) -> None:
     drawn = random.Random(7)
     compared = 0
     while compared < 120:
@@ -157,8 +169,8 @@ def test_arithmetic_is_bit_equal(show: Show) -> None:
             continue
         if not theirs.operations:
             continue
-        page.open(text, **values)
-        assert_steps_agree(page, theirs, 0)
+        calculator.open(text, **values)
+        assert_steps_agree(calculator, theirs, 0)
         compared += 1
 
 
@@ -174,14 +186,13 @@ def allowed(row: Any, got: float, wanted: float) -> bool:
 
 
 @pytest.mark.parametrize("row", [row for row in OPS if row.public], ids=lambda row: row.name)
-def test_every_operator_is_within_four_ulp(show: Show, row: Any) -> None:
+def test_every_operator_is_within_four_ulp(calculator: Page, row: Any) -> None:
     names = "abc"[: row.arity]
     points = [dict(zip(names, point, strict=True)) for point in samples(row, 200)]
     text = f"{row.name}({', '.join(names)})"
     if row.name == "where":  # its condition is no operand
         text, points = "where(1 > 0, b, c)", [{name: point[name] for name in "bc"} for point in points]
-    page = show("a*b", values={"a": 1.0, "b": 2.0})
-    found = page.run(
+    found = calculator.run(
         """return x.points.map((values) => {
             if (!explorer.open({ text: x.text, values })) return explorer.state.problem;
             const { run } = explorer.state;
@@ -195,22 +206,21 @@ def test_every_operator_is_within_four_ulp(show: Show, row: Any) -> None:
         for edge, local in zip(trace.edges, got["local"], strict=True):
             if edge.local is not None:
                 assert allowed(row, math.nan if local is None else local, edge.local), (point, edge, local)
-    said, expected = (json.loads(text)["words"] for text in (page.trace(), trace.to_json()))
+    said, expected = (json.loads(text)["words"] for text in (calculator.trace(), trace.to_json()))
     for name in ("nodes", "formulas", "derivatives", "rules"):
         assert said[name] == expected[name], "the page writes the row as Python does"
 
 
 @pytest.mark.parametrize("row", NARY, ids=lambda row: row.name)
-def test_every_operator_over_a_sequence_agrees(show: Show, row: Any) -> None:
+def test_every_operator_over_a_sequence_agrees(calculator: Page, row: Any) -> None:
     text = f"{row.name}(a, b, c, a)" + ("[1]" if row.outputs else "")
     if row.paired:
         text = f"{row.name}([a, b], [c, a])"
-    page = show("a*b", values={"a": 1.0, "b": 2.0})
     drawn = random.Random(row.name)
     for _ in range(20):
         values = {name: drawn.uniform(-2, 2) for name in "abc"}
-        page.open(text, **values)
-        assert_steps_agree(page, python_trace(text, **values), 4)
+        calculator.open(text, **values)
+        assert_steps_agree(calculator, python_trace(text, **values), 4)
 
 
 def test_a_folded_graph_shows_the_same_as_a_plain_one(show: Show) -> None:
@@ -228,7 +238,7 @@ def test_a_folded_graph_shows_the_same_as_a_plain_one(show: Show) -> None:
     assert_steps_agree(page, Trace.of(root, names, title="loss()"), 0)
 
 
-def test_numbers_are_written_as_python_writes_them(show: Show) -> None:
+def test_numbers_are_written_as_python_writes_them(calculator: Page) -> None:
     drawn = random.Random(1)
     numbers = [
         0.0,
@@ -246,9 +256,8 @@ def test_numbers_are_written_as_python_writes_them(show: Show) -> None:
     ]
     numbers += [struct.unpack("<d", drawn.randbytes(8))[0] for _ in range(300)]
     numbers = [number for number in numbers if math.isfinite(number)]
-    page = show("a*b", values={"a": 1.0, "b": 2.0})
     for number in numbers[:60]:
-        page.open("a + 0", a=number)
-        step = json.loads(page.trace())["words"]["forward"][0]
+        calculator.open("a + 0", a=number)
+        step = json.loads(calculator.trace())["words"]["forward"][0]
         assert step == f"a = {number!r}"
     assert engine.ENGINE

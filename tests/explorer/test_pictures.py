@@ -53,5 +53,5 @@ def test_a_folded_model(show: Show, tmp_path: Path) -> None:
         return model.loss([26, 4, 12, 12, 0, 26])
 
     page = show(explore(loss))
-    page.page.click("#tab-why")
+    page.press("y")
     keep(page, "explorer-gpt", tmp_path)

@@ -153,6 +153,18 @@ def test_a_new_size_is_drawn_anew() -> None:
         assert terminal.wait_for_end() == 0
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_the_last_column_is_not_erased(width: int) -> None:
+    with Terminal(ARGUMENTS, width, 24) as terminal:
+        terminal.wait_for("forward, step 1 of 16")
+        assert terminal.screen.display[0].endswith("step 1 of 16")
+        terminal.send("end")
+        terminal.wait_for("backward, step 16 of 16")
+        assert terminal.screen.display[0].endswith("step 16 of 16")
+        terminal.send("q")
+        assert terminal.wait_for_end() == 0
+
+
 # --- the terminal is left as it was found -----------------------------------------------------------
 
 

@@ -111,6 +111,7 @@ def test_there_are_many_wrong_classes() -> None:
     assert len({wrong.source for wrong in WRONG}) == len(WRONG)
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_wrong_classes_are_told_by_name(wrong: Wrong) -> None:
     report = examined(wrong.source)
@@ -254,6 +255,7 @@ def test_grade_with_a_hint() -> None:
     assert "(+=)" in str(rg.grade(cls, seed=SEED, hint=True))
 
 
+@pytest.mark.native
 def test_grade_leaves_random_numbers_as_they_were() -> None:
     code = "import random; random.seed(1); import retrograd as rg; rg.grade(rg.Value); print(random.random())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -277,6 +279,7 @@ def test_grade_leaves_this_process_alone(capfd: pytest.CaptureFixture[str]) -> N
     assert not process.can_fork() or "lines, which are not shown here." in str(found)
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 @pytest.mark.skipif(not process.can_fork(), reason="without fork the class runs in this process")
 @pytest.mark.parametrize(
     ("does", "says"),
@@ -328,6 +331,7 @@ def test_a_file_that_fails_below_the_class_is_graded(file: Callable[..., str]) -
     assert told["file_error"]["kind"] == "AssertionError"
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 @pytest.mark.parametrize(
     ("source", "says"),
     [
@@ -346,11 +350,13 @@ def test_what_cannot_be_graded_is_a_sentence(source: str, says: str, file: Calla
     assert says in str(caught.value)
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 def test_a_file_that_never_ends_is_a_sentence(file: Callable[..., str]) -> None:
     with pytest.raises(GradingError, match=r"my_value.py could not be loaded: it gave no answer within 1 s"):
         grade_file(file("while True: pass\n"), limit=1.0)
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 def test_a_syntax_error_has_a_caret(file: Callable[..., str]) -> None:
     with pytest.raises(GradingError) as caught:
         grade_file(file("class Value:\n    def __init__(self data):\n        pass\n"))
@@ -358,6 +364,7 @@ def test_a_syntax_error_has_a_caret(file: Callable[..., str]) -> None:
     assert line[caret.index("^") :].startswith(("self data", "data"))
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
 def test_a_notebook_is_graded(file: Callable[..., str]) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Day 2"]},
@@ -390,6 +397,7 @@ def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(caught.value.code or 0)
 
 
+@pytest.mark.native
 def test_the_command_and_its_exit_status(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: Callable[..., str]
 ) -> None:
@@ -410,6 +418,7 @@ def test_the_command_and_its_exit_status(
     assert [rule["rule"] for rule in told["rules"]] == [rule.name for rule in RULES]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("name", "says"),
     [("missing.py", "there is no file"), ("my_value.py:Wert", "has no class Wert; it has Value, Module.")],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,17 @@ from ..trace.codec import pack
 from ..trace.explain import call_function
 from ..trace.expression import parse
 from ..trace.trace import Written
+from ..trace.variables import with_variables
 from .page import document
 
 __all__ = ["Explorer", "explore", "explore_function"]
 
 #: The version of the payload that the page is given.
 VERSION = 2
+#: What a page can be opened with: the options of ``web/src/state/link.ts``, but for those that change the graph.
+OPTIONS = (
+    "digits", "theme", "figure", "hint", "answers", "views", "view", "bug", "assign", "order", "step", "node", "edge",
+)  # fmt: skip
 #: From this many operations on, the graph is folded.
 LARGE = 60
 
@@ -39,6 +45,29 @@ class Explorer:
     def to_html(self) -> str:
         """The whole page: one HTML file that works offline. Raises BundleMissingError where it was not built."""
         return document(self.payload, self.title)
+
+    def at(self, **options: str | int | bool) -> Explorer:
+        """The same page, opened at a step, a view, a node, or with its answers hidden.
+
+        Args:
+            **options: The options of a link, such as ``step="last"``, ``view="ledger"``, ``views="step,slope"``,
+                ``answers="hidden"``, ``digits=6`` or ``figure=True``. docs/explorer.md lists them all.
+
+        Returns:
+            A new Explorer.
+
+        Raises:
+            TypeError: There is no such option.
+
+        Example:
+            >>> import retrograd as rg
+            >>> rg.explore("a*a", a=3).at(step="seed", view="ledger").payload["options"]
+            {'step': 'seed', 'view': 'ledger'}
+        """
+        if unknown := options.keys() - OPTIONS:
+            raise TypeError(f"no option is called {min(unknown)!r}; there are {', '.join(OPTIONS)}.")
+        said = {name: str(int(value) if isinstance(value, bool) else value) for name, value in options.items()}
+        return replace(self, payload={**self.payload, "options": {**self.payload.get("options", {}), **said}})
 
     def save(self, path: str | Path) -> Path:
         """Write the page to ``path`` and return it."""
@@ -86,7 +115,8 @@ def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explor
     Args:
         thing: An expression as text, a Value, or a function, which is called with ``values`` and returns one Value.
         **values: For an expression, the number of each name. For a function, its arguments: numbers or pytrees of
-            them. For a Value, names for the Values it was computed from.
+            them. For a Value, names for the Values it was computed from; otherwise their labels are shown, or else
+            the names of the variables that hold them, and letters where there are none.
 
     Returns:
         An Explorer. A notebook shows it; elsewhere ``.open()`` shows it in the browser, and ``.save("page.html")``
@@ -111,7 +141,7 @@ def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explor
         for name, value in values.items():
             if not isinstance(value, Value):
                 raise TypeError(f"explore(value, {name}=...) names a Value, and got {value!r}: leave it out.")
-        return _explorer(thing, values, "")
+        return _explorer(thing, with_variables(values, thing, sys._getframe(1)), "")
     if callable(thing):
         return explore_function(thing, values)
     raise TypeError(

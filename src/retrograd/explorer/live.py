@@ -55,23 +55,23 @@ class Live:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.running = False
-        self.pace = max(1.0, session.steps / _LASTING)
-        self.problem = ""
+        self.running: bool = False
+        self.pace: float = max(1.0, session.steps / _LASTING)
+        self.problem: str = ""
         self._begun = session.done > 0  # a new run begins when the first page opens
         self._told = session.done
         self._due = self._told_at = 0.0
         self._look = self.look()
         self._asked: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
         self._ended = threading.Event()
-        self.server = Server(
+        self.server: Server = Server(
             Pages(
                 get={"": self._page, "graph": self._graph},
                 post={"command": self._command},
                 opening=lambda: self._ask(self.opening),
             )
         )
-        self.address = self.server.address
+        self.address: str = self.server.address
 
     # --- the training's thread ----------------------------------------------------------------------
 

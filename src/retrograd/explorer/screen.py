@@ -22,7 +22,7 @@ from ..trace.render import (
     style_of,
     wrapped,
 )
-from ..trace.trace import Node
+from ..trace.trace import Node, Trace
 from .timeline import Timeline
 
 __all__ = ["HELP", "Screen", "View"]
@@ -62,8 +62,9 @@ class Screen:
     """Draws views of one trace."""
 
     def __init__(self, timeline: Timeline, ascii_only: bool = False) -> None:
-        self.timeline, self.trace = timeline, timeline.trace
-        self.rows = [node for node in self.trace.nodes if node.kind != "constant"]
+        self.timeline: Timeline = timeline
+        self.trace: Trace = timeline.trace
+        self.rows: list[Node] = [node for node in self.trace.nodes if node.kind != "constant"]
         self._row_of = {node.id: number for number, node in enumerate(self.rows)}
         self._line, self._dots, self._arrows = ("-", "...", "left/right") if ascii_only else ("─", "…", "←/→")
 

@@ -64,12 +64,12 @@ class Server:
 
     def __init__(self, pages: Pages) -> None:
         self.pages = pages
-        self.token = secrets.token_urlsafe(32)
+        self.token: str = secrets.token_urlsafe(32)
         self._streams: set[queue.Queue[str | None]] = set()
         self._lock = threading.Lock()
         self._http = _Http(self)
         self.port: int = self._http.server_address[1]
-        self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
+        self.address: str = f"http://127.0.0.1:{self.port}/{self.token}/"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.1,), daemon=True)
 
     def start(self) -> None:

@@ -77,14 +77,18 @@ class Session:
 
     def __init__(self, task: Task, out: Path, resume: bool = False, force: bool = False) -> None:
         """Open the run in the folder ``out``; raises as ``train_gpt`` does."""
+        self.task: Task
+        self.out: Path
         self.task, self.out = task, out
-        self.parameters = task.model.parameters()
+        self.parameters: list[Value] = task.model.parameters()
+        self.layers: list[str]
         self.layers, self._layer_of = _layers(task)
         self._kept: dict[int, _State] = {0: self._state()}
         self._keep_every = _KEEP_EVERY
         self._loss: Value | None = None  #: of the step that was made last; None when the run was just resumed
-        self.done = self.saved = open_run(task, out, resume, force)
-        self.entries = [_entry_of(line, task.settings.steps) for line in read_log(out)[: self.done]]
+        self.done: int = open_run(task, out, resume, force)
+        self.saved: int = self.done
+        self.entries: list[Entry] = [_entry_of(line, task.settings.steps) for line in read_log(out)[: self.done]]
         self._keep()
 
     @property
@@ -221,8 +225,10 @@ class MoonsSession(Session):
 
     def __init__(self, settings: MoonsSettings, out: Path, resume: bool = False, force: bool = False) -> None:
         super().__init__(moons_task(settings), out, resume, force)
+        self.points: list[tuple[float, float]]
+        self.labels: list[int]
         self.points, self.labels = make_moons(settings.points, settings.noise, settings.seed)
-        self.frame = _frame(np.array(self.points))
+        self.frame: tuple[float, float, float, float] = _frame(np.array(self.points))
 
     def opening(self) -> dict[str, Any]:
         return {**super().opening(), "points": self.points, "labels": self.labels, "frame": self.frame, "field": FIELD}
@@ -246,7 +252,7 @@ class GPTSession(Session):
 
     def __init__(self, settings: GPTSettings, out: Path, resume: bool = False, force: bool = False) -> None:
         super().__init__(gpt_task(settings), out, resume, force)
-        self.vocabulary = Vocabulary(self.task.config["characters"])
+        self.vocabulary: Vocabulary = Vocabulary(self.task.config["characters"])
 
     def picture(self) -> dict[str, Any]:
         """Documents that the model makes up: the same ones whenever it comes to this step."""

@@ -74,12 +74,12 @@ class Player:
     """Moves through the steps as the keys say."""
 
     def __init__(self, trace: Trace, terminal: _Terminal, step: int = 0) -> None:
-        self.timeline = Timeline(trace)
+        self.timeline: Timeline = Timeline(trace)
         self.terminal = terminal
-        self.screen = Screen(self.timeline, terminal.ascii_only)
-        self.view = View(min(max(step, 0), len(self.timeline.steps) - 1))
-        self.seconds = 1.0  #: from step to step while playing
-        self.due = 0.0
+        self.screen: Screen = Screen(self.timeline, terminal.ascii_only)
+        self.view: View = View(min(max(step, 0), len(self.timeline.steps) - 1))
+        self.seconds: float = 1.0  #: from step to step while playing
+        self.due: float = 0.0
 
     def run(self) -> None:
         """Draw and follow keys until one of them leaves; Ctrl-C is one of them."""
@@ -181,8 +181,10 @@ class _Terminal:
     """The terminal in raw mode: reads keys, draws views, and restores the terminal at the end."""
 
     def __init__(self, keys: int, out: TextIO) -> None:
+        self.keys: int
+        self.out: TextIO
         self.keys, self.out = keys, out
-        self.ascii_only = not (out.encoding or "").lower().replace("-", "").startswith("utf")
+        self.ascii_only: bool = not (out.encoding or "").lower().replace("-", "").startswith("utf")
         self._console = Console(file=io.StringIO(), force_terminal=True, legacy_windows=False, highlight=False)
         self._decoder = codecs.getincrementaldecoder(sys.stdin.encoding or "utf-8")("replace")
         self._pending = ""
@@ -252,8 +254,9 @@ class _Terminal:
         for line in screen.lines(view, self._console, width, height):
             with self._console.capture() as capture:
                 self._console.print(line, end="", no_wrap=True, crop=True, overflow="crop")
-            lines.append(capture.get())
-        text = "\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J"
+            # After a line of full width the cursor still stands on the last cell, which erasing would take away.
+            lines.append(capture.get() + ("" if line.cell_len >= width else "\x1b[K"))
+        text = "\x1b[H" + "\r\n".join(lines)
         self._write(ascii_text(text) if self.ascii_only else text)
 
     def _size(self) -> tuple[int, int]:

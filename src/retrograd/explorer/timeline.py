@@ -16,7 +16,7 @@ class Timeline:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.steps: tuple[Step, ...] = (*trace.forward, *trace.backward)
-        self.forward = len(trace.forward)
+        self.forward: int = len(trace.forward)
         self._known: dict[int, int] = {}
         self._changes: dict[int, tuple[list[int], list[float]]] = {}
         for number, step in enumerate(trace.forward):

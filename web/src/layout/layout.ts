@@ -292,8 +292,9 @@ function placed(
     left += width + spacing.rank;
     return middle;
   });
-  const top = Math.min(0, ...rows.flatMap((row) => row.slice(0, 1).map((spot) => spot.y - spot.height / 2)));
-  const bottom = Math.max(0, ...rows.flatMap((row) => row.slice(-1).map((spot) => spot.y + spot.height / 2)));
+  const filled = rows.filter((row) => row.length > 0);
+  const top = filled.reduce((least, [spot]) => Math.min(least, spot.y - spot.height / 2), filled.length ? Infinity : 0);
+  const bottom = filled.reduce((most, row) => Math.max(most, row[row.length - 1].y + row[row.length - 1].height / 2), filled.length ? -Infinity : 0);
   const routes = chains.map((chain, k) => {
     const { from, to, fromPort, toPort } = links[k];
     const points: Point[] = [];

@@ -12,6 +12,17 @@ export const GROUP: Box = { width: 168, height: 66 };
 const SPACING = { rank: 62, box: 20, edge: 10 };
 const VERTICAL_SPACING = { rank: 48, box: 16, edge: 10 };
 
+/** The room for the graph, in pixels. */
+export interface Room {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Up to so many boxes both directions are tried. */
+const TRIED = 160;
+/** Larger graphs go from top to bottom where the page is narrower than this. */
+const NARROW = 620;
+
 export interface Item {
   /** `n12` for a node, `g3` for a group. */
   readonly key: string;
@@ -38,7 +49,27 @@ export interface Scene {
   readonly vertical: boolean;
 }
 
-export function buildScene(tree: FoldTree, open: ReadonlySet<number>, vertical: boolean): Scene {
+/** What is seen of a graph, laid out from top to bottom or not as `room` says, or else in the direction in which it is seen larger there. */
+export function buildScene(tree: FoldTree, open: ReadonlySet<number>, room: Room | boolean | null): Scene {
+  const seen = itemsOf(tree, open);
+  if (typeof room === "boolean") return laidOut(tree.graph, seen, room);
+  const known = room !== null && room.width > 0 && room.height > 0;
+  if (!known || seen.items.length > TRIED) return laidOut(tree.graph, seen, known && room.width < NARROW);
+  const [across, down] = [false, true].map((vertical) => laidOut(tree.graph, seen, vertical));
+  return scaleOf(down.layout, room) > 1.1 * scaleOf(across.layout, room) ? down : across;
+}
+
+/** How large a layout can be drawn. */
+function scaleOf(layout: Layout, room: Room): number {
+  return Math.min(1, room.width / Math.max(1, layout.width + 56), room.height / Math.max(1, layout.height + 56));
+}
+
+interface Seen {
+  readonly items: readonly Item[];
+  readonly seenIn: Int32Array;
+}
+
+function itemsOf(tree: FoldTree, open: ReadonlySet<number>): Seen {
   const { graph } = tree;
   const items: Item[] = [];
   const seenIn = new Int32Array(graph.count);
@@ -54,6 +85,10 @@ export function buildScene(tree: FoldTree, open: ReadonlySet<number>, vertical: 
     }
     seenIn[node] = item;
   }
+  return { items, seenIn };
+}
+
+function laidOut(graph: Graph, { items, seenIn }: Seen, vertical: boolean): Scene {
   const wires = wiresBetween(graph, items, seenIn, vertical);
   const boxes = items.map(({ box }) => (vertical ? { width: box.height, height: box.width } : box));
   const layout = layOut(boxes, wires, vertical ? VERTICAL_SPACING : SPACING);

@@ -1,6 +1,6 @@
 /** How a node and its local derivatives are written, as `retrograd explain` writes them (see trace/derivative_text.py). */
 
-import { ATOM, INFIX, LATEX, MANY, PRODUCT, SEQUENCES, TEXT } from "../../ops.gen";
+import { ATOM, INFIX, LATEX, MANY, PRODUCT, SEQUENCES, TEXT, TEXTBOOK } from "../../ops.gen";
 import { truth } from "./conditions";
 import { parseOnce } from "./formula";
 import { fill, form, signed, write } from "./notation";
@@ -103,7 +103,7 @@ export function partialOf(
   const fixed = ROWS.get(row);
   if (fixed !== undefined) {
     const around = new Map(operands.map((operand, k) => ["abc"[k], operand] as const));
-    return { text: fixed.partials[slot], around: around.set("y", result) };
+    return { text: (TEXTBOOK[row]?.[1] ?? fixed.partials)[slot], around: around.set("y", result) };
   }
   const nary = NARY_ROWS.get(row);
   return nary === undefined ? null : naryPartial(nary, operands, result, slot, local);

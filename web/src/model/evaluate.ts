@@ -1,7 +1,7 @@
 /** Computes a graph in the page: forward with the op table's functions, its local derivatives, and the backward pass. */
 
 import { truth } from "./conditions";
-import { parseOnce } from "./formula";
+import { NAME, parseOnce } from "./formula";
 import { CONSTANT, type Graph, OPERATION } from "./graph";
 import { type Additions, Run } from "./run";
 import { NARY_ROWS, type NaryOp, ROWS } from "./table";
@@ -22,6 +22,8 @@ export interface Manner {
   readonly order?: Int32Array | readonly number[];
   /** `=` where `+=` belongs. */
   readonly assign?: boolean;
+  /** A node that has been visited takes nothing more: what comes later is lost, as it is when its gradient has been read. */
+  readonly closed?: boolean;
   /** Gradients that are there before the pass. */
   readonly start?: Float64Array | null;
   /** What a function of the user's contributes to each operand, in place of local × upstream. */
@@ -51,7 +53,7 @@ function decideAgain(graph: Graph, node: number, data: Float64Array): void {
   const text = graph.written.expression?.[condition] ?? "";
   if (graph.kinds[condition] !== CONSTANT || !/[<>]|[!=]=/.test(text)) return;
   const around = new Map<string, { data: number }>();
-  for (const [name] of text.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
+  for (const [name] of text.matchAll(new RegExp(NAME, "g"))) {
     const id = graph.find(name);
     if (id !== undefined) around.set(name, { data: data[id] });
     else if (!ROWS.has(name)) return;
@@ -158,9 +160,11 @@ export function backward(
   const order = Int32Array.from(manner.order ?? graph.operations.slice().reverse());
   const grads = manner.start?.slice() ?? new Float64Array(graph.count);
   grads[graph.root] = 1;
+  const visited = new Uint8Array(graph.count);
   const columns = { edge: [] as number[], before: [] as number[], contribution: [] as number[], after: [] as number[], step: [] as number[] };
   order.forEach((node, position) => {
     const upstream = grads[node];
+    visited[node] = 1;
     if (upstream === 0) return;
     const own = manner.own?.get(node);
     for (let edge = graph.first[node]; edge < graph.first[node + 1]; edge++) {
@@ -169,7 +173,7 @@ export function backward(
       const before = grads[operand];
       const contribution = own === undefined ? local[edge] * upstream : own[graph.slots[edge]];
       if (own !== undefined && contribution === 0) continue;
-      grads[operand] = manner.assign ? contribution : before + contribution;
+      if (!(manner.closed && visited[operand])) grads[operand] = manner.assign ? contribution : before + contribution;
       columns.edge.push(edge);
       columns.before.push(before);
       columns.contribution.push(contribution);

@@ -43,8 +43,16 @@ interface Token {
   readonly at: Span;
 }
 
-const TOKEN =
-  /(?<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+\u2212]?[0-9]+)?)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<sign>\*\*|\/\/|<=|>=|==|!=|[-+*/%()[\],<>=\u2212\u00d7\u00b7\u22c5\u00f7])|(?<space>\s+)/y;
+/** Latin and Greek letters, but for the Greek ones that look like Latin ones (see trace/grammar.py). */
+export const LETTERS = "A-Za-z_\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u017f\\u0393\\u0394\\u0398\\u039b\\u039e\\u03a0\\u03a3\\u03a6\\u03a8\\u03a9\\u03b1-\\u03be\\u03c0-\\u03c9";
+/** A name, as the source of a regular expression. */
+export const NAME = `[${LETTERS}][${LETTERS}0-9]*`;
+
+const TOKEN = new RegExp(
+  String.raw`(?<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+\u2212]?[0-9]+)?)|(?<name>${NAME})|` +
+    String.raw`(?<sign>\*\*|//|<=|>=|==|!=|[-+*/%()[\],<>=\u2212\u00d7\u00b7\u22c5\u00f7])|(?<space>\s+)`,
+  "y",
+);
 const SIGNS: Readonly<Record<string, string>> = { "\u2212": "-", "\u00d7": "*", "\u00b7": "*", "\u22c5": "*", "\u00f7": "/" };
 /** How tightly a sign binds. */
 const LEVEL: Readonly<Record<string, number>> = { "+": 4, "-": 4, "*": 5, "/": 5, "%": 5, "//": 5, "**": 7 };
@@ -181,7 +189,7 @@ class Reader {
     const operands: Expr[] = [];
     let split = 0;
     while (!this.take(")")) {
-      if (operands.length) this.expect(",");
+      if (operands.length && !this.take(",")) throw this.unexpected("“)” or “,” is expected");
       if (this.take("[")) {
         while (!this.take("]")) {
           if (operands.length > split && !this.take(",")) throw this.unexpected("A comma is expected");

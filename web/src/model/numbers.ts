@@ -16,6 +16,18 @@ export function repr(x: number): string {
   return `${mantissa}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
+/**
+ * As Python writes it, with few significant digits; 0 for all of them. A whole part is never cut, and a zero has no sign.
+ */
+export function rounded(x: number, significant: number): string {
+  if (significant === 0 || !Number.isFinite(x)) return repr(x);
+  if (x === 0) return "0.0";
+  if (Number.isInteger(x) && Math.abs(x) < 1e15) return repr(x);
+  const exponent = Math.floor(Math.log10(Math.abs(x)));
+  if (exponent < significant - 1) return repr(Number(x.toPrecision(significant)));
+  return exponent < 15 ? x.toFixed(1) : repr(x);
+}
+
 function digits(mantissa: string): number {
   return mantissa.replace(/[-.]/g, "").length;
 }

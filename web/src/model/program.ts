@@ -6,7 +6,7 @@
 
 import { compare, OPERATORS } from "./conditions";
 import { evaluate } from "./evaluate";
-import { type Expr, FormulaError, parse, type Span } from "./formula";
+import { type Expr, FormulaError, NAME, parse, type Span } from "./formula";
 import { CONSTANT, Graph, LEAF, OPERATION } from "./graph";
 import { readNumber, repr } from "./numbers";
 import type { Run } from "./run";
@@ -24,6 +24,9 @@ const CALLS: ReadonlyMap<string, string> = new Map([
   ...[...ROWS.values()].filter((row) => row.public).flatMap((row) => [row.name, ...row.aliases].map((name) => [name, row.name] as const)),
 ]);
 
+/** What is to the left of the text that a name stands for. */
+const ASSIGNED = new RegExp(String.raw`^\s*(${NAME})\s*=(?!=)`);
+
 interface Statement {
   readonly name: string | null;
   readonly tree: Expr;
@@ -35,7 +38,7 @@ export function readProgram(text: string): Statement[] {
   for (const match of text.matchAll(/[^;\n]+/g)) {
     const line = match[0];
     if (line.trim() === "") continue;
-    const assignment = /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)/.exec(line);
+    const assignment = ASSIGNED.exec(line);
     const start = match.index + (assignment?.[0].length ?? 0);
     statements.push({ name: assignment?.[1] ?? null, tree: parse(text.slice(start, match.index + line.length), start) });
   }
@@ -48,9 +51,9 @@ export function splitInputs(text: string): Program {
   const values: Record<string, number> = {};
   const rest: string[] = [];
   for (const line of text.split(/[;\n]/)) {
-    const match = /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)(.*)$/.exec(line);
-    const number = match === null ? NaN : readNumber(match[2]);
-    if (match !== null && (number === number || match[2].trim() === "nan")) values[match[1]] = number;
+    const match = ASSIGNED.exec(line);
+    const number = match === null ? NaN : readNumber(line.slice(match[0].length));
+    if (match !== null && (number === number || line.slice(match[0].length).trim() === "nan")) values[match[1]] = number;
     else if (line.trim() !== "") rest.push(line.trim());
   }
   return { text: rest.join("; "), values };
@@ -204,7 +207,10 @@ export function runProgram(program: Program): Run {
   let root: Operand = { number: 0, at: [0, 0] };
   for (const statement of statements) root = recorder.statement(statement);
   if (!("row" in root)) {
-    throw new FormulaError("The result is computed from no name, so that it has no gradient.", [0, program.text.length]);
+    const { at } = statements[statements.length - 1].tree;
+    const what = program.text.slice(...at);
+    const why = "leaf" in root ? `“${what}” is an input, and nothing is computed from it` : `“${what}” is computed from numbers alone, so that it has no gradient`;
+    throw new FormulaError(`${why}. End with an expression of your inputs, such as ${"leaf" in root ? `${what} * ${what}` : "2 * a"}.`, at);
   }
   const title = program.text.split(/\s+/).join(" ").trim();
   const { graph, inputs } = laidOut(recorder.recorded, root, program.values, title, program.text);

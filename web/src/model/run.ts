@@ -118,6 +118,13 @@ export class Run {
     return Array.from({ length: to - from }, (_, k) => from + k);
   }
 
+  /** Whether an addition came after its target had been visited, and was lost. */
+  wasLost(item: number): boolean {
+    const { edge, before, after, contribution, step } = this.additions;
+    const visit = this.visitedAt[this.graph.from[edge[item]]];
+    return contribution[item] !== 0 && before[item] === after[item] && visit >= 0 && visit < step[item];
+  }
+
   /** The step of the whole run in which an addition is made. */
   additionStep(item: number): number {
     return this.forwardCount + this.additions.step[item];

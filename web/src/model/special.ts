@@ -59,6 +59,21 @@ export function f_fmod(a: number, b: number): number {
   return a % b;
 }
 
+/** Distance from the nearest multiple of b, the even one at a tie, with the exact steps of CPython's math.remainder. */
+export function f_remainder(a: number, b: number): number {
+  const divisor = Math.abs(b);
+  const m = Math.abs(a) % divisor;
+  const c = divisor - m;
+  const magnitude = m < c ? m : m > c ? -c : m - 2 * ((0.5 * (Math.abs(a) - m)) % divisor);
+  return a < 0 || Object.is(a, -0) ? -magnitude : magnitude;
+}
+
+/** The magnitude of a with the sign of b. */
+export function f_copysign(a: number, b: number): number {
+  const magnitude = Math.abs(a);
+  return b < 0 || Object.is(b, -0) ? -magnitude : magnitude;
+}
+
 /** Remainder with the sign of b, as Python's %. */
 export function f_mod(a: number, b: number): number {
   const remainder = a % b;
@@ -175,6 +190,31 @@ export function f_lgamma(a: number): number {
   let series = 0;
   for (let k = 9; k >= 0; k--) series = series * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1));
   return (a - 0.5) * (Math.log(a) - 1) + (0.91893853320467274178 - 0.5 + series / a);
+}
+
+/** Gamma: products from the range around 2, Stirling's formula from 20 on, reflection below 0. */
+export function f_gamma(a: number): number {
+  if (a === Infinity || a !== a) return a;
+  if (a === 0) return 1 / a;
+  if (a < 0) {
+    const distance = a - Math.floor(a + 0.5);
+    if (distance === 0 || a === -Infinity) return NaN;
+    const sine = Math.sin(Math.PI * distance) * (Math.floor(a + 0.5) % 2 === 0 ? 1 : -1);
+    return -Math.PI / (a * sine * f_gamma(-a));
+  }
+  if (a > 171.7) return Infinity;
+  if (a < 20) {
+    let product = 1;
+    let x = a;
+    while (x > 2.5) product *= x -= 1;
+    while (x < 1.5) product /= x++;
+    return product * Math.exp(lgammaNearTwo(x - 2));
+  }
+  const square = 1 / (a * a);
+  let series = 0;
+  for (let k = 6; k >= 0; k--) series = series * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1));
+  const root = Math.pow(a, 0.5 * a - 0.25); // the power itself may overflow where the result does not
+  return root * Math.exp(-a) * root * (2.5066282746310005024 * Math.exp(series / a));
 }
 
 /** Logarithmic derivative of the gamma function; NaN at 0, -1, -2, …: recurrence up to 10, then the asymptotic series. */

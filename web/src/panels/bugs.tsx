@@ -1,9 +1,13 @@
 /** The bug lab: wrong backward passes, made for real on this graph, with the wrong numbers they yield and why. */
 
 import type { JSX } from "preact";
-import { BUGS, withBug } from "../model/lab";
-import { repr } from "../model/numbers";
+import { BUGS, shows, withBug } from "../lab/bugs";
+import { runProgram, splitInputs } from "../model/program";
+import { PRESETS, type Preset } from "../state/presets";
+import { allCovered } from "../state/state";
 import type { State, Store } from "../state/store";
+import { Covered } from "../parts/covered";
+import { Num } from "../parts/num";
 
 interface Props {
   readonly store: Store;
@@ -19,6 +23,7 @@ export function Bugs({ store, state }: Props): JSX.Element {
   const { run, bug } = state;
   const { graph } = run;
   if (graph.count > LARGEST) return <p class="hint">This graph is too large for the bug lab. Choose one of the examples.</p>;
+  if (allCovered(state)) return <Covered store={store} />;
   return (
     <div class="panel bugs">
       <p class="hint">Each bug is run on this very graph. Choose one: the graph, the steps and the ledger then show the wrong pass.</p>
@@ -28,14 +33,14 @@ export function Bugs({ store, state }: Props): JSX.Element {
         const chosen = bug === own.id;
         return (
           <section key={own.id} class={`card bug${chosen ? " chosen" : ""}`}>
-            <h3>
+            <h2>
               <button type="button" aria-pressed={chosen} onClick={() => store.setBug(chosen ? null : own.id)}>
                 {own.name}
               </button>
               <span class={off.length ? "verdict off" : "verdict"}>
                 {off.length ? `${off.length} of ${graph.leaves.length} wrong` : "harmless here"}
               </span>
-            </h3>
+            </h2>
             {chosen && (
               <>
                 <pre>{own.code}</pre>
@@ -52,13 +57,13 @@ export function Bugs({ store, state }: Props): JSX.Element {
                     {graph.leaves.slice(0, ROWS).map((leaf) => (
                       <tr key={leaf} class={off.includes(leaf) ? "off" : ""}>
                         <td>{graph.names[leaf]}.grad</td>
-                        <td class="number">{repr(wrong.final(leaf))}</td>
-                        <td class="number">{repr(run.final(leaf))}</td>
+                        <td><Num state={state} x={wrong.final(leaf)} /></td>
+                        <td><Num state={state} x={run.final(leaf)} /></td>
                       </tr>
                     ))}
                   </tbody>
                 </table>
-                {off.length === 0 && <p class="hint">This graph does not show it. Try the diamond among the examples, or “An inner value, twice”.</p>}
+                {off.length === 0 && <Elsewhere store={store} bug={own.id} />}
               </>
             )}
           </section>
@@ -66,4 +71,29 @@ export function Bugs({ store, state }: Props): JSX.Element {
       })}
     </div>
   );
+}
+
+/** A graph of the gallery that shows what this one does not. */
+function Elsewhere({ store, bug }: { store: Store; bug: string }): JSX.Element {
+  const preset = exampleOf(bug);
+  const open = (): void => {
+    if (preset !== undefined && store.open(splitInputs(preset.text))) store.setBug(bug);
+  };
+  return (
+    <p class="hint">
+      This graph does not show it.{" "}
+      {preset && (
+        <button type="button" onClick={open}>
+          Try “{preset.name}”
+        </button>
+      )}
+    </p>
+  );
+}
+
+const examples = new Map<string, Preset | undefined>();
+
+function exampleOf(bug: string): Preset | undefined {
+  if (!examples.has(bug)) examples.set(bug, PRESETS.find(({ text }) => shows(runProgram(splitInputs(text)), bug)));
+  return examples.get(bug);
 }

@@ -8,9 +8,10 @@ import { OPERATION } from "../model/graph";
 import { signed, short } from "../model/numbers";
 import { ROWS } from "../model/table";
 import { nodeLatex, runLatex } from "../words/latex";
-import { about } from "../words/sentences";
+import { about, edgeFormula } from "../words/sentences";
 import type { State, Store } from "../state/store";
-import { Derivative, formulaMaths, Maths, type Names } from "../views/math";
+import { CopyButton } from "../parts/copy";
+import { Derivative, formulaMaths, Maths, type Names } from "../parts/math";
 
 interface Props {
   readonly store: Store;
@@ -29,7 +30,7 @@ export function FormulaPanel({ store, state }: Props): JSX.Element {
   return (
     <div class="panel formulas">
       <section class="card" aria-label="The whole formula">
-        <h3>The whole formula</h3>
+        <h2>The whole formula</h2>
         <p class="whole">
           <Part store={store} state={state} node={graph.root}>
             {graph.names[graph.root]}
@@ -40,7 +41,7 @@ export function FormulaPanel({ store, state }: Props): JSX.Element {
       </section>
       {graph.kinds[node] === OPERATION && (
         <section class="card" aria-label={`The formula of ${graph.names[node]}`}>
-          <h3>{graph.names[node]}, and its local derivatives</h3>
+          <h2>{graph.names[node]}, and its local derivatives</h2>
           <p class="maths">
             <Maths>
               {names(node)}
@@ -52,7 +53,7 @@ export function FormulaPanel({ store, state }: Props): JSX.Element {
           </p>
           {graph.operandEdges(node).filter((edge) => graph.isVariable(graph.from[edge])).slice(0, 12).map((edge) => (
             <p class="maths" key={edge}>
-              <button type="button" class={`link${selection?.kind === "edge" && selection.id === edge ? " chosen" : ""}`} onClick={() => store.select({ kind: "edge", id: edge })}>
+              <button type="button" aria-label={`The derivative of ${graph.names[node]} by ${graph.names[graph.from[edge]]}: ${edgeFormula(shown, edge)} = ${signed(shown.local[edge])}`} class={`link${selection?.kind === "edge" && selection.id === edge ? " chosen" : ""}`} onClick={() => store.select({ kind: "edge", id: edge })}>
                 <Maths>
                   <Derivative of={graph.names[node]} by={graph.names[graph.from[edge]]} />
                   <mo>=</mo>
@@ -66,7 +67,7 @@ export function FormulaPanel({ store, state }: Props): JSX.Element {
         </section>
       )}
       <section class="card" aria-label="LaTeX">
-        <h3>LaTeX</h3>
+        <h2>LaTeX</h2>
         <pre class="latex" tabIndex={0}>{nodeLatex(shown, node)}</pre>
         <p class="actions">
           <CopyButton text={nodeLatex(shown, node)}>Copy this line</CopyButton>
@@ -172,34 +173,4 @@ function Part({ store, state, node, children }: Props & { node: number; children
       {children}
     </span>
   );
-}
-
-/** Copies text; where the browser forbids it, the text above is there to be selected. */
-export function CopyButton({ text, children }: { text: string; children: ComponentChildren }): JSX.Element {
-  const copy = (event: MouseEvent): void => {
-    const button = event.currentTarget as HTMLButtonElement;
-    const said = button.textContent;
-    const tell = (word: string): void => {
-      button.textContent = word;
-      setTimeout(() => (button.textContent = said), 1200);
-    };
-    const old = (): void => tell(copyOldWay(text) ? "Copied" : "Select the text to copy it");
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => tell("Copied"), old);
-    else old();
-  };
-  return (
-    <button type="button" onClick={copy}>
-      {children}
-    </button>
-  );
-}
-
-function copyOldWay(text: string): boolean {
-  const area = document.createElement("textarea");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  return done;
 }

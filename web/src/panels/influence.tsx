@@ -1,9 +1,12 @@
 /** The gradient thermometer: the inputs ranked by their influence on the result, with their signs. */
 
 import type { JSX } from "preact";
-import { repr, signed } from "../model/numbers";
+import { repr, rounded, signed } from "../model/numbers";
+import { stepDownhill } from "../state/games";
+import { allCovered } from "../state/state";
 import type { State, Store } from "../state/store";
-import { tone } from "../views/tone";
+import { Covered } from "../parts/covered";
+import { tone } from "../parts/tone";
 
 interface Props {
   readonly store: Store;
@@ -15,7 +18,9 @@ const MOST = 30;
 export function Influence({ store, state }: Props): JSX.Element {
   const { shown, step } = state;
   const { graph } = shown;
+  if (allCovered(state)) return <Covered store={store} />;
   const root = graph.names[graph.root];
+  const whole = step === shown.stepCount - 1;
   const rows = graph.leaves.map((leaf) => ({ leaf, grad: shown.gradient(leaf, step) ?? 0 }));
   rows.sort((a, b) => Math.abs(b.grad) - Math.abs(a.grad));
   const largest = Math.abs(rows[0]?.grad ?? 0);
@@ -24,7 +29,7 @@ export function Influence({ store, state }: Props): JSX.Element {
   return (
     <div class="panel influence">
       <p class="hint">
-        How much {root} changes when an input grows by a little. The strongest stands first.
+        How much {root} changes when an input grows by a little: the strongest first, and the bars to scale. {root}.grad itself is always 1.
       </p>
       {!shown.isBackward(step) && <p class="hint">The backward pass has not begun: there are no gradients yet.</p>}
       <ol class="bars">
@@ -40,16 +45,93 @@ export function Influence({ store, state }: Props): JSX.Element {
                 </span>
                 <span class={`number ${tone(grad)}`}>{signed(grad)}</span>
               </button>
+              {whole && rows.length <= SPOKEN && <p class="hint">{reading(graph.names[leaf], root, grad, rows.map((row) => Math.abs(row.grad)))}</p>}
             </li>
           );
         })}
       </ol>
       {rows.length > MOST && <p class="hint">and {rows.length - MOST} more inputs</p>}
-      {raise && step === shown.stepCount - 1 && (
+      {raise && whole && (
         <p class="reading">
           To make {root} larger, {raise}.
         </p>
       )}
+      {whole && graph.computable && state.shown === state.run && <Downhill store={store} state={state} />}
     </div>
+  );
+}
+
+/** Up to so many inputs each have a sentence. */
+const SPOKEN = 12;
+
+/** `Strongest influence, negative: increase a and L drops.`, as `retrograd explain` says it (see trace/render.py). */
+function reading(name: string, root: string, grad: number, sizes: readonly number[]): string {
+  if (grad !== grad) return `Not a number: no direction can be given for ${name}.`;
+  if (grad === 0) return `No influence: ${root} does not change with ${name} here.`;
+  const ranks = sizes.filter((size) => size > 0);
+  const [most, least, own] = [Math.max(...ranks), Math.min(...ranks), Math.abs(grad)];
+  const rank = most === least ? (ranks.length === 1 ? "Only" : "Equal") : own === most ? "Strongest" : own === least ? "Weakest" : own >= 0.1 * most ? "Moderate" : "Weak";
+  return `${rank} influence, ${grad > 0 ? "positive" : "negative"}: increase ${name} and ${root} ${grad > 0 ? "rises" : "drops"}.`;
+}
+
+// --- downhill ---------------------------------------------------------------------------------------
+
+const RATES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
+
+/** Gradient descent by hand: every input moves a little against its gradient. */
+function Downhill({ store, state }: Props): JSX.Element {
+  const { run, rate, descent } = state;
+  const { graph } = run;
+  const root = graph.names[graph.root];
+  const expected = -rate * graph.leaves.reduce((sum, leaf) => sum + run.final(leaf) ** 2, 0);
+  const number = (x: number): string => rounded(x, state.digits);
+  const [last, before] = [descent[descent.length - 1], descent[descent.length - 2]];
+  return (
+    <section class="card downhill" role="group" aria-label="Downhill">
+      <h2>Take a step downhill</h2>
+      <p class="hint">
+        Every input moves against its gradient: <code>x.data -= {rate} * x.grad</code>. To first order {root} changes by −{rate} × the sum of the squared
+        gradients = {number(expected)}.
+      </p>
+      <p class="actions">
+        <button type="button" class="primary" onClick={() => stepDownhill(store)}>
+          One step downhill
+        </button>
+        <label class="speed">
+          <span>rate</span>
+          <select aria-label="rate" value={rate} onChange={(event) => store.set({ rate: Number(event.currentTarget.value) })}>
+            {RATES.map((own) => (
+              <option key={own} value={own}>
+                {own}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      {descent.length > 1 && (
+        <>
+          <p aria-live="polite">
+            {root} went from {number(before)} to <b>{number(last)}</b>
+            {last > before ? ": up. The step was too long for this slope, so that it went past the valley. Try a smaller rate." : "."}
+          </p>
+          <Curve values={descent} name={root} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** The result after each step. */
+function Curve({ values, name }: { values: readonly number[]; name: string }): JSX.Element {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const place = (value: number, k: number): string => `${(10 + (300 * k) / Math.max(1, values.length - 1)).toFixed(1)},${(60 - (50 * (value - low)) / (high - low || 1)).toFixed(1)}`;
+  return (
+    <svg class="curve" viewBox="0 0 320 70" role="img" aria-label={`${name} over ${values.length - 1} steps`}>
+      <polyline points={values.map(place).join(" ")} />
+      {values.map((value, k) => {
+        const [cx, cy] = place(value, k).split(",");
+        return <circle key={k} cx={cx} cy={cy} r="3" />;
+      })}
+    </svg>
   );
 }

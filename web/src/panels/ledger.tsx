@@ -1,10 +1,12 @@
 /** The contribution ledger: for each node one row a use, with the running `+=`, and the switch to a wrong `=`. */
 
 import type { JSX } from "preact";
-import { repr, signed } from "../model/numbers";
+import { rounded, signed } from "../model/numbers";
 import { edgeFormula } from "../words/sentences";
+import { addsUnseen, isCovered } from "../state/state";
 import type { State, Store } from "../state/store";
-import { tone } from "../views/tone";
+import { Num } from "../parts/num";
+import { tone } from "../parts/tone";
 
 interface Props {
   readonly store: Store;
@@ -20,6 +22,7 @@ export function Ledger({ store, state }: Props): JSX.Element {
   const chosen = selection?.kind === "node" && graph.isVariable(selection.id) ? selection.id : null;
   const used = Array.from({ length: graph.count }, (_, node) => node).filter((node) => graph.isVariable(node) && node !== graph.root);
   const order = used.length > MOST ? (chosen === null ? used.slice(0, MOST) : [chosen]) : used;
+  const repr = (x: number): string => rounded(x, state.digits);
   const wrong = state.assign ? graph.leaves.filter((leaf) => shown.final(leaf) !== run.final(leaf)) : [];
   return (
     <div class="panel ledger">
@@ -58,27 +61,32 @@ function Account({ node, store, state, chosen, step }: Props & { node: number; c
   const sign = state.assign ? "=" : "+=";
   return (
     <section class={`account${chosen ? " chosen" : ""}`} data-account={node}>
-      <h3>
+      <h2>
         <button type="button" class="link" onClick={() => store.show(node)}>
           {graph.names[node]}.grad
         </button>
-        <output class={`number ${grad === null ? "" : tone(grad)}`}>{grad === null || state.hidden ? "·" : repr(grad)}</output>
-      </h3>
+        <output>{grad === null || isCovered(state, node) ? "·" : <Num state={state} x={grad} kind={tone(grad)} />}</output>
+      </h2>
       <table>
         <tbody>
           {items.map((item) => {
             const edge = additions.edge[item];
             const at = shown.additionStep(item);
-            const done = at <= step && !(state.hidden && at === step);
+            const done = !addsUnseen(state, at);
+            const lost = shown.wasLost(item);
             const contribution = additions.contribution[item];
             return (
               <tr key={item} class={`${done ? "" : "later"}${at === step ? " now" : ""}`} onClick={() => store.goTo(at)}>
-                <td class="from">via {graph.names[graph.to[edge]]}</td>
+                <td class="from">
+                  <button type="button" class="link" title="Go to this step" onClick={() => store.goTo(at)}>
+                    via {graph.names[graph.to[edge]]}
+                  </button>
+                </td>
                 <td class="rule">
                   {sign} {edgeFormula(shown, edge)} × {graph.names[graph.to[edge]]}.grad
                 </td>
                 <td class={`number ${done ? tone(contribution) : ""}`}>{done ? signed(contribution) : "·"}</td>
-                <td class="number total">{done ? repr(additions.after[item]) : ""}</td>
+                <td class="total">{done && lost ? "too late" : done ? <Num state={state} x={additions.after[item]} /> : ""}</td>
               </tr>
             );
           })}

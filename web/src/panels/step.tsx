@@ -1,11 +1,14 @@
 /** What is selected, or else what the step is about: its sum with numbers, its rule, its nudge check, its source line. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { nudged, nudgedRoot } from "../model/evaluate";
 import { LEAF, OPERATION } from "../model/graph";
-import { readNumber, repr, short, thousands } from "../model/numbers";
+import { short, thousands } from "../model/numbers";
 import { additionText, edgeFormula, operationText } from "../words/sentences";
+import { addsUnseen, isCovered } from "../state/state";
 import type { State, Store } from "../state/store";
+import { Num, writer } from "../parts/num";
+import { Inputs } from "./inputs";
 import { RuleCard } from "./rule";
 
 interface Props {
@@ -15,16 +18,74 @@ interface Props {
 
 export function StepPanel({ store, state }: Props): JSX.Element {
   const { selection, shown, step } = state;
-  if (selection?.kind === "edge") return <EdgeCard store={store} state={state} edge={selection.id} />;
-  const node = selection?.kind === "node" ? selection.id : shown.nodeOf(step);
-  if (selection?.kind === "group") return <GroupCard store={store} state={state} id={selection.id} />;
-  if (node === null) return <Inputs store={store} state={state} />;
+  const here = shown.nodeOf(step);
+  const node = selection?.kind === "node" ? selection.id : here;
+  const ruled = selection?.kind === "edge" ? shown.graph.to[selection.id] : node;
   return (
     <div class="panel step">
-      <NodeCard store={store} state={state} node={node} />
-      {shown.graph.kinds[node] === OPERATION && <RuleCard state={state} node={node} />}
+      {here !== null && shown.isBackward(step) && <Visit state={state} node={here} />}
+      {selection?.kind === "edge" && <EdgeCard store={store} state={state} edge={selection.id} />}
+      {selection?.kind === "group" && <GroupCard store={store} state={state} id={selection.id} />}
+      {selection?.kind !== "edge" && selection?.kind !== "group" && node !== null && <NodeCard store={store} state={state} node={node} />}
+      {selection?.kind !== "group" && ruled !== null && shown.graph.kinds[ruled] === OPERATION && <RuleCard state={state} node={ruled} />}
       <Inputs store={store} state={state} />
     </div>
+  );
+}
+
+/** The most additions of a step that are listed. */
+const LISTED = 12;
+
+/** What a step of the backward pass does: every `+=` that it makes. */
+function Visit({ state, node }: { state: State; node: number }): JSX.Element {
+  const { shown, step } = state;
+  const { graph } = shown;
+  const name = graph.names[node];
+  const say = writer(state);
+  const items = shown.additionsOf(step);
+  if (step === shown.forwardCount) {
+    return (
+      <section class="card now" role="group" aria-label="This step">
+        <h2>The seed</h2>
+        <p class="sum back">{name}.grad = 1.0</p>
+        <p class="hint">
+          How much does {name} change when {name} changes? By as much. Every backward pass begins with this 1.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section class="card now" role="group" aria-label="This step">
+      <h2>
+        Visit {name} <small>{graph.formula(node)}</small>
+      </h2>
+      {addsUnseen(state, step) && <p class="hint">What it adds is for you to work out.</p>}
+      {!addsUnseen(state, step) &&
+        items.slice(0, LISTED).map((item) => (
+          <div key={item}>
+            <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=", say)}</p>
+            <After state={state} item={item} />
+          </div>
+        ))}
+      {items.length > LISTED && <p class="hint">and {items.length - LISTED} more, in the ledger</p>}
+      {items.length === 0 && <p class="hint">Nothing flows on: {name}.grad is {say(shown.gradient(node, step) ?? 0)}, or every way on is closed.</p>}
+    </section>
+  );
+}
+
+/** What became of an addition: the sum, where something was there before, or that it was lost. */
+function After({ state, item }: { state: State; item: number }): JSX.Element | null {
+  const { graph, additions } = state.shown;
+  const target = graph.names[graph.from[additions.edge[item]]];
+  const say = writer(state);
+  const [before, contribution, after] = [additions.before[item], additions.contribution[item], additions.after[item]];
+  if (state.shown.wasLost(item)) return <p class="after lost">too late: {target} had been visited, and {target}.grad stays {say(after)}</p>;
+  if (before === 0) return null;
+  if (state.assign) return <p class="after lost">{say(before)} is overwritten: {target}.grad = {say(after)}</p>;
+  return (
+    <p class="after">
+      now {target}.grad = {say(before)} + {say(contribution)} = {say(after)}
+    </p>
   );
 }
 
@@ -34,27 +95,29 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
   const name = graph.names[node];
   const grad = shown.gradient(node, step);
   const source = graph.sources[node];
-  const sums = shown.ledger(node).filter((item) => shown.additionStep(item) <= step && !(state.hidden && shown.additionStep(item) === step));
+  const say = writer(state);
+  // What this very step adds stands above.
+  const sums = shown.ledger(node).filter((item) => shown.additionStep(item) !== step && !addsUnseen(state, shown.additionStep(item)));
   return (
-    <section class="card" aria-label={`Details of ${name}`}>
+    <section class="card" role="group" aria-label={`Details of ${name}`}>
       <h2>
         {name}
         <small>{graph.kinds[node] === LEAF ? "input" : graph.kinds[node] === OPERATION ? graph.formula(node) : "constant"}</small>
       </h2>
       <dl>
         <dt>data</dt>
-        <dd class="number">{shown.hasData(node, step) ? repr(shown.data[node]) : "not computed yet"}</dd>
+        <dd>{shown.hasData(node, step) ? <Num state={state} x={shown.data[node]} /> : "not computed yet"}</dd>
         {graph.isVariable(node) && (
           <>
             <dt>grad</dt>
-            <dd class="number">{state.hidden ? "?" : grad === null ? "not yet" : repr(grad)}</dd>
+            <dd>{grad === null ? "not yet" : isCovered(state, node) ? "?" : <Num state={state} x={grad} />}</dd>
           </>
         )}
       </dl>
-      {graph.kinds[node] === OPERATION && shown.hasData(node, step) && <p class="sum">{operationText(shown, node)}</p>}
+      {graph.kinds[node] === OPERATION && shown.hasData(node, step) && <p class="sum">{operationText(shown, node, say)}</p>}
       {sums.slice(0, 12).map((item) => (
         <p class="sum back" key={item}>
-          {additionText(shown, item, state.assign ? "=" : "+=")}
+          {additionText(shown, item, state.assign ? "=" : "+=", say)}
         </p>
       ))}
       {graph.kinds[node] === LEAF && graph.computable && <NodeNudge state={state} node={node} />}
@@ -69,12 +132,19 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
       {graph.kinds[node] === OPERATION && <Operands store={store} state={state} node={node} />}
       <Crumbs store={store} state={state} node={node} />
       <p class="actions">
-        <button type="button" onClick={() => store.setTab("ledger")}>
-          Ledger
-        </button>
-        {graph.isVariable(node) && (
-          <button type="button" onClick={() => store.setTab("why")}>
-            Why this gradient?
+        {graph.isVariable(node) && shown.isBackward(step) && (
+          <>
+            <button type="button" onClick={() => store.setTab("ledger")}>
+              Ledger
+            </button>
+            <button type="button" onClick={() => store.setTab("why")}>
+              Why this gradient?
+            </button>
+          </>
+        )}
+        {graph.kinds[node] === LEAF && graph.computable && (
+          <button type="button" onClick={() => store.setTab("slope")}>
+            Its slope
           </button>
         )}
       </p>
@@ -117,8 +187,7 @@ function Crumbs({ store, state, node }: Props & { node: number }): JSX.Element |
 function GroupCard({ store, state, id }: Props & { id: number }): JSX.Element {
   const group = state.tree.groups[id];
   return (
-    <div class="panel step">
-      <section class="card" aria-label={`Details of ${group.name}`}>
+      <section class="card" role="group" aria-label={`Details of ${group.name}`}>
         <h2>
           {group.name}
           <small>{group.path === group.name ? "" : group.path}</small>
@@ -135,7 +204,6 @@ function GroupCard({ store, state, id }: Props & { id: number }): JSX.Element {
           </button>
         </p>
       </section>
-    </div>
   );
 }
 
@@ -143,7 +211,7 @@ function GroupCard({ store, state, id }: Props & { id: number }): JSX.Element {
 function NodeNudge({ state, node }: { state: State; node: number }): JSX.Element | null {
   const { shown, step } = state;
   const { graph } = shown;
-  if (step < shown.stepCount - 1 || !graph.isVariable(node)) return null;
+  if (step < shown.stepCount - 1 || !graph.isVariable(node) || isCovered(state, node)) return null;
   const h = 1e-6 * Math.max(1, Math.abs(shown.data[node]));
   const slope = (nudgedRoot(graph, shown, node, h) - nudgedRoot(graph, shown, node, -h)) / (2 * h);
   if (!Number.isFinite(slope)) return null;
@@ -162,23 +230,20 @@ function EdgeCard({ store, state, edge }: Props & { edge: number }): JSX.Element
   const [a, y] = [graph.names[operand], graph.names[result]];
   if (!graph.isVariable(operand)) {
     return (
-      <div class="panel step">
-        <section class="card">
-          <h2>
-            {a} → {y}
-          </h2>
-          <p>A constant: nothing flows back to it.</p>
-        </section>
-      </div>
+      <section class="card">
+        <h2>
+          {a} → {y}
+        </h2>
+        <p>A constant: nothing flows back to it.</p>
+      </section>
     );
   }
-  const upstream = shown.gradient(result, step);
+  const upstream = isCovered(state, result) ? null : shown.gradient(result, step);
   const visit = shown.visitStep(result);
   const item = shown.additionsOf(visit).find((k) => shown.additions.edge[k] === edge);
-  const done = visit <= step && item !== undefined;
+  const done = !addsUnseen(state, visit) && item !== undefined;
   return (
-    <div class="panel step">
-      <section class="card edge" aria-label={`Edge from ${a} to ${y}`}>
+      <section class="card edge" role="group" aria-label={`Edge from ${a} to ${y}`}>
         <h2>
           {a} → {y}
           <small>operand {graph.slots[edge] + 1} of {graph.formula(result)}</small>
@@ -190,7 +255,7 @@ function EdgeCard({ store, state, edge }: Props & { edge: number }): JSX.Element
           <span class="sign">=</span>
           <Factor label="contribution" value={done ? short(shown.additions.contribution[item], 6) : "·"} note={`to ${a}.grad`} />
         </div>
-        {done && <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=")}</p>}
+        {done && <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=", writer(state))}</p>}
         <EdgeNudge state={state} edge={edge} />
         <p class="actions">
           {visit >= 0 && (
@@ -206,8 +271,6 @@ function EdgeCard({ store, state, edge }: Props & { edge: number }): JSX.Element
           </button>
         </p>
       </section>
-      <RuleCard state={state} node={result} />
-    </div>
   );
 }
 
@@ -236,59 +299,4 @@ function EdgeNudge({ state, edge }: { state: State; edge: number }): JSX.Element
       {short(shown.local[edge], 6)}.
     </p>
   );
-}
-
-/** The inputs, to be changed: everything is computed again at once. */
-export function Inputs({ store, state }: Props): JSX.Element {
-  const { run } = state;
-  const { graph } = run;
-  const chosen = state.selection?.kind === "node" && graph.kinds[state.selection.id] === LEAF ? [state.selection.id] : [];
-  const few = graph.leaves.length <= 24;
-  const leaves = few ? graph.leaves : chosen;
-  const note: ComponentChildren = few ? null : <p class="hint">Select an input in the graph to change it.</p>;
-  if (!graph.computable) return <p class="hint">A node of this graph was made by a function of yours, so that the page cannot compute it again.</p>;
-  return (
-    <section class="inputs" aria-label="Inputs">
-      <h3>
-        Inputs <small>change one and everything follows</small>
-      </h3>
-      {note}
-      {run.graph.engine !== "page" && !run.python && !graph.written.expression?.[graph.root] && (
-        <p class="hint">The recorded operations are computed again. A branch that your program took stays taken.</p>
-      )}
-      <div class="fields">
-        {leaves.map((leaf) => (
-          <label key={leaf} class={state.edits.has(leaf) ? "edited" : ""}>
-            <span>{graph.names[leaf]}</span>
-            <input
-              type="text"
-              inputMode="decimal"
-              data-leaf={leaf}
-              value={repr(run.data[leaf])}
-              onChange={(event) => {
-                const value = readNumber(event.currentTarget.value);
-                if (value === value) store.edit(leaf, value);
-                else store.set({ problem: `“${event.currentTarget.value}” is not a number.` });
-                event.currentTarget.value = repr(store.state.run.data[leaf]);
-              }}
-            />
-            <span class="nudges">
-              <button type="button" tabIndex={-1} aria-label={`${graph.names[leaf]} down`} onClick={() => store.edit(leaf, nearby(run.data[leaf], -1))}>
-                −
-              </button>
-              <button type="button" tabIndex={-1} aria-label={`${graph.names[leaf]} up`} onClick={() => store.edit(leaf, nearby(run.data[leaf], 1))}>
-                +
-              </button>
-            </span>
-          </label>
-        ))}
-      </div>
-    </section>
-  );
-}
-
-/** A tenth more or less, without a tail of digits. */
-function nearby(value: number, by: number): number {
-  const unit = Math.abs(value) >= 100 ? 10 : 0.1;
-  return Number((value + by * unit).toPrecision(12));
 }

@@ -1,9 +1,10 @@
 /** The waterfall: the forward pass down one column, the backward pass down the other, as they mirror each other. */
 
 import type { JSX } from "preact";
-import { repr } from "../model/numbers";
 import { additionText, operationText } from "../words/sentences";
+import { addsUnseen } from "../state/state";
 import type { State, Store } from "../state/store";
+import { writer } from "../parts/num";
 
 interface Props {
   readonly store: Store;
@@ -26,9 +27,9 @@ export function Waterfall({ store, state }: Props): JSX.Element {
   );
   return (
     <div class="panel waterfall">
-      <h3>Forward: compute data</h3>
+      <h2>Forward: compute data</h2>
       {column(false)}
-      <h3>Backward: compute gradients</h3>
+      <h2>Backward: compute gradients</h2>
       {column(true)}
     </div>
   );
@@ -54,17 +55,18 @@ function lines(state: State, at: number): string[] {
   const { shown, step } = state;
   const { graph } = shown;
   const node = shown.nodeOf(at);
+  const say = writer(state);
   if (node === null) {
-    const leaves = graph.leaves.slice(0, 12).map((leaf) => `${graph.names[leaf]} = ${repr(shown.data[leaf])}`);
+    const leaves = graph.leaves.slice(0, 12).map((leaf) => `${graph.names[leaf]} = ${say(shown.data[leaf])}`);
     return [`Inputs${graph.leaves.length > 12 ? ` (${graph.leaves.length})` : ""}`, leaves.join(", ")];
   }
   if (at < shown.forwardCount) {
-    const text = operationText(shown, node);
+    const text = operationText(shown, node, say);
     return at > step ? [`${graph.names[node]} = ${graph.formula(node)}`] : [text];
   }
   if (at === shown.forwardCount) return [`Seed: ${graph.names[node]}.grad = 1.0`, `how much does ${graph.names[node]} change ${graph.names[node]}? 1`];
   const head = `Visit ${graph.names[node]} = ${graph.formula(node)}`;
-  if (at > step || (state.hidden && at === step)) return [head];
-  const sums = shown.additionsOf(at).slice(0, 12).map((item) => additionText(shown, item, state.assign ? "=" : "+="));
+  if (addsUnseen(state, at)) return [head];
+  const sums = shown.additionsOf(at).slice(0, 12).map((item) => additionText(shown, item, state.assign ? "=" : "+=", say));
   return [head, ...(sums.length ? sums : ["nothing flows on"])];
 }

@@ -1,74 +1,26 @@
-/** The state of the page and everything that changes it. Views read `store.state` and call its methods. */
+/** The one place that changes the state. Views read `store.state` and call its methods. */
 
 import { DomainProblem, evaluate } from "../model/evaluate";
 import { alone, type Folding, FoldTree, openAtFirst } from "../model/fold";
-import { inManner, smallestInput, withBug } from "../model/lab";
+import { FormulaError } from "../model/formula";
 import { repr } from "../model/numbers";
 import { type Program, runProgram } from "../model/program";
 import type { Run } from "../model/run";
+import { inManner, withBug } from "../lab/bugs";
+import { smallestInput } from "../lab/paths";
 import { encode } from "../trace/encode";
-import { buildScene, type Scene } from "../layout/scene";
+import { buildScene, type Room, type Scene } from "../layout/scene";
+import { remembered, remember } from "./memory";
+import type { Selection, Snapshot, State, Tab } from "./state";
 
-export type Tab = "step" | "waterfall" | "ledger" | "influence" | "formula" | "game" | "predict" | "bugs" | "why";
-export type Selection = { readonly kind: "node" | "edge"; readonly id: number } | { readonly kind: "group"; readonly id: number };
-export type Theme = "auto" | "light" | "dark";
+export type { Selection, State, Tab, Theme } from "./state";
 
 /** At first about this many boxes are shown; a graph of up to `WHOLE` nodes is shown whole. */
 export const AT_FIRST = 26;
 export const WHOLE = 80;
 
-/** The state of predict-then-reveal. */
-export interface Prediction {
-  readonly right: number;
-  readonly asked: number;
-  /** What was answered at this step, and whether it was right. */
-  readonly answers: readonly number[];
-  readonly marks: readonly boolean[];
-  readonly done: boolean;
-}
-
-/** What undo brings back. */
-interface Snapshot {
-  readonly run: Run;
-  readonly edits: ReadonlyMap<number, number>;
-  readonly program: Program | null;
-  readonly tree: FoldTree;
-  readonly open: ReadonlySet<number>;
-}
-
-export interface State extends Snapshot {
-  /** The run that is shown: `run`, or the same numbers passed backward in a wrong manner. */
-  readonly shown: Run;
-  readonly scene: Scene;
-  /** The step that was made last, from 0: what is shown is what holds after it. */
-  readonly step: number;
-  readonly playing: boolean;
-  /** Steps a second. */
-  readonly speed: number;
-  readonly selection: Selection | null;
-  /** `=` where `+=` belongs. */
-  readonly assign: boolean;
-  readonly tab: Tab;
-  readonly theme: Theme;
-  /** A sentence about what went wrong last; empty when nothing did. */
-  readonly problem: string;
-  /** Which dialog is open. */
-  readonly dialog: "help" | "examples" | "find" | "export" | null;
-  /** The last change of the step was one forward, so that its tokens may move. */
-  readonly moving: boolean;
-  /** While predicting, what the step adds is not shown. */
-  readonly hidden: boolean;
-  readonly predict: Prediction | null;
-  /** The game: the order placed so far, and whether it is run. */
-  readonly order: readonly number[];
-  readonly ran: boolean;
-  /** The bug of the lab that is shown. */
-  readonly bug: string | null;
-}
-
 export class Store {
   state: State;
-  /** The run that the page was opened with, and its folding. */
   private past: Snapshot[] = [];
   private future: Snapshot[] = [];
   private readonly listeners = new Set<() => void>();
@@ -77,8 +29,8 @@ export class Store {
     run: Run,
     program: Program | null,
     folding: Folding | null,
-    /** The page is narrow, so that the graph goes from top to bottom. */
-    private vertical = false,
+    /** The room that the graph has, once it is known; or whether it goes from top to bottom. */
+    private room: Room | boolean | null = null,
   ) {
     const tree = new FoldTree(run.graph, folding);
     const open = openAtFirst(tree, WHOLE, AT_FIRST);
@@ -89,22 +41,32 @@ export class Store {
       program,
       tree,
       open,
-      scene: buildScene(tree, open, this.vertical),
-      step: run.stepCount - 1,
+      scene: buildScene(tree, open, this.room),
+      step: 0,
       playing: false,
       speed: 1,
       selection: null,
       assign: false,
       tab: "step",
-      theme: "auto",
-      problem: "",
+      views: null,
+      more: false,
+      theme: remembered("theme", "auto"),
+      digits: Number(remembered("digits", "4")),
+      figure: false,
+      problem: null,
       dialog: null,
       moving: false,
+      hint: true,
+      tour: null,
       hidden: false,
+      answers: "shown",
       predict: null,
       order: [],
       ran: false,
+      search: 0,
       bug: null,
+      descent: [],
+      rate: 0.1,
     };
   }
 
@@ -118,6 +80,12 @@ export class Store {
     for (const listener of this.listeners) listener();
   }
 
+  /** How the numbers and the colours are shown is remembered, where the browser allows it. */
+  prefer(change: Partial<Pick<State, "theme" | "digits">>): void {
+    for (const [name, value] of Object.entries(change)) remember(name, String(value));
+    this.set(change);
+  }
+
   // --- the cursor ---------------------------------------------------------------------------------
 
   goTo(step: number, moving = false): void {
@@ -128,8 +96,8 @@ export class Store {
       return;
     }
     const { predict, shown } = this.state;
-    const asked = predict === null ? {} : { hidden: shown.additionsOf(next).length > 0, predict: { ...predict, answers: [], marks: [], done: false } };
-    this.set({ step: next, moving, playing: this.state.playing && next < last, ...asked });
+    const asked = predict?.mode !== "steps" ? {} : { hidden: shown.additionsOf(next).length > 0, predict: { ...predict, answers: [], marks: [], done: false } };
+    this.set({ step: next, moving, hint: false, playing: this.state.playing && next < last, ...asked });
   }
 
   forward(): void {
@@ -154,7 +122,7 @@ export class Store {
   play(): void {
     const { playing, step, shown } = this.state;
     if (!playing && step === shown.stepCount - 1) this.set({ step: 0, moving: false });
-    this.set({ playing: !playing });
+    this.set({ playing: !playing, hint: false });
   }
 
   /** What is shown, as trace JSON. */
@@ -176,7 +144,7 @@ export class Store {
     this.set({ selection: { kind: "node", id: node } });
   }
 
-  /** Called with a node that should be brought into view. */
+  /** Called with a node that should be brought into view, once what is drawn is up to date. */
   reach: (node: number) => void = () => undefined;
 
   toggleGroup(id: number): void {
@@ -207,33 +175,56 @@ export class Store {
     this.setOpen(all ? new Set(tree.groups.map((group) => group.id)) : openAtFirst(tree, WHOLE, AT_FIRST));
   }
 
-  /** Lay the graph out from top to bottom, or from left to right. */
+  /** The graph has this much room: lay it out in the direction in which it is seen larger. */
+  fill(room: Room): void {
+    const before = this.state.scene;
+    this.room = room;
+    const scene = this.laidOut(this.state.tree, this.state.open);
+    if (scene.vertical !== before.vertical) this.set({ scene, moving: false });
+  }
+
+  /** Lay the graph out from top to bottom, or from left to right, whatever its room. */
   turn(vertical: boolean): void {
-    if (vertical === this.vertical) return;
-    this.vertical = vertical;
-    this.setOpen(this.state.open);
+    this.room = vertical;
+    if (vertical !== this.state.scene.vertical) this.setOpen(this.state.open);
+  }
+
+  private laidOut(tree: FoldTree, open: ReadonlySet<number>): Scene {
+    return buildScene(tree, open, this.room);
   }
 
   setOpen(open: ReadonlySet<number>): void {
     const { selection } = this.state;
     const gone = selection?.kind === "group" && open.has(selection.id);
-    this.set({ open, scene: buildScene(this.state.tree, open, this.vertical), moving: false, selection: gone ? null : selection });
+    this.set({ open, scene: this.laidOut(this.state.tree, open), moving: false, selection: gone ? null : selection });
   }
 
   // --- the numbers --------------------------------------------------------------------------------
 
-  /** Put another number into a leaf and compute everything again. */
-  edit(leaf: number, value: number): void {
+  /** Put another number into a leaf and compute everything again. While `dragging`, undo goes back to where it began. */
+  edit(leaf: number, value: number, dragging = false): void {
+    this.editAll(new Map([[leaf, value]]), dragging);
+  }
+
+  /** Put other numbers into leaves. Returns whether they could be computed. */
+  editAll(values: ReadonlyMap<number, number>, dragging = false): boolean {
     const { run, edits } = this.state;
     const inputs = run.data.slice();
-    inputs[leaf] = value;
+    for (const [leaf, value] of values) inputs[leaf] = value;
     try {
       const next = evaluate(run.graph, inputs);
-      this.remember();
-      this.setRun(next, new Map(edits).set(leaf, value));
+      if (!dragging) this.remember();
+      this.setRun(next, new Map([...edits, ...values]));
+      return true;
     } catch (problem) {
-      this.refuse(problem, `with ${run.graph.names[leaf]} = ${repr(value)}`);
+      this.refuse(problem, ` with ${[...values].map(([leaf, value]) => `${run.graph.names[leaf]} = ${repr(value)}`).join(", ")}`);
+      return false;
     }
+  }
+
+  /** A drag begins: undo will bring back what is there now. */
+  grab(): void {
+    this.remember();
   }
 
   /** Another program in place of what is shown. Returns whether it could be computed. */
@@ -243,29 +234,32 @@ export class Store {
       this.remember();
       const tree = new FoldTree(run.graph, null);
       const open = openAtFirst(tree, WHOLE, AT_FIRST);
-      this.set({ tree, open, scene: buildScene(tree, open, this.vertical), program, selection: null, step: 0, dialog: null });
+      this.set({ tree, open, scene: this.laidOut(tree, open), program, selection: null, step: 0, dialog: null });
       this.setRun(run, new Map());
       return true;
     } catch (problem) {
-      this.refuse(problem, "");
+      this.refuse(problem, "", program.text);
       return false;
     }
   }
 
-  private refuse(problem: unknown, context: string): void {
+  /** Say what is wrong; of a typed text, where. */
+  refuse(problem: unknown, context: string, typed?: string): void {
     if (!(problem instanceof Error)) throw problem;
-    const where = problem instanceof DomainProblem ? "This has no value" : "";
-    this.set({ problem: where ? `${where} ${context}: ${problem.message}.`.replace("  ", " ") : problem.message });
+    if (problem instanceof FormulaError && typed !== undefined) this.set({ problem: { text: problem.message, typed, at: problem.at } });
+    else this.set({ problem: { text: problem instanceof DomainProblem ? `This has no value${context}: ${problem.message}.` : problem.message } });
   }
 
   private setRun(run: Run, edits: ReadonlyMap<number, number>): void {
     const other = run.graph !== this.state.run.graph;
-    if (other) this.set({ order: [], ran: false, predict: null, hidden: false, bug: null, assign: false });
-    this.pass({ run, edits, problem: "", predict: null, hidden: false });
+    if (other) this.set({ order: [], ran: false, bug: null, assign: false, search: 0, descent: [] });
+    const { predict } = this.state;
+    if (predict !== null) this.set({ predict: null, hidden: false });
+    this.pass({ run, edits, problem: null });
   }
 
   /** Change something that may change which pass is shown. */
-  private pass(change: Partial<State>): void {
+  pass(change: Partial<State>): void {
     const next = { ...this.state, ...change };
     const shown = passOf(next);
     this.set({ ...change, shown, moving: false, playing: false, step: Math.min(next.step, shown.stepCount - 1) });
@@ -285,48 +279,10 @@ export class Store {
   }
 
   setTab(tab: Tab): void {
-    if (tab !== "predict" && this.state.predict !== null) this.set({ predict: null, hidden: false });
+    const { views, predict } = this.state;
+    if (views !== null && !views.includes(tab)) return;
+    if (tab !== "predict" && predict !== null) this.set({ predict: null, hidden: false });
     this.set({ tab });
-  }
-
-  // --- the game -----------------------------------------------------------------------------------
-
-  setOrder(order: readonly number[]): void {
-    this.pass({ order, ran: false });
-  }
-
-  runOrder(): void {
-    this.pass({ ran: true, bug: null, assign: false });
-    this.goTo(this.state.shown.forwardCount);
-  }
-
-  // --- predict, then reveal -----------------------------------------------------------------------
-
-  startPrediction(): void {
-    this.makeRight();
-    this.set({ predict: { right: 0, asked: 0, answers: [], marks: [], done: false }, step: this.state.shown.forwardCount });
-    this.nextPrediction();
-  }
-
-  nextPrediction(): void {
-    const { shown, step, predict } = this.state;
-    if (predict === null) return;
-    let next = step + 1;
-    while (next < shown.stepCount && shown.additionsOf(next).length === 0) next++;
-    const done = next >= shown.stepCount;
-    this.set({ step: done ? shown.stepCount - 1 : next, hidden: !done, moving: false, predict: { ...predict, answers: [], marks: [], done } });
-  }
-
-  reveal(answers: readonly number[]): void {
-    const { shown, step, predict } = this.state;
-    if (predict === null) return;
-    const truth = shown.additionsOf(step).map((item) => shown.additions.contribution[item]);
-    const marks = truth.map((own, k) => Math.abs(answers[k] - own) <= 0.01 * Math.abs(own) + 1e-9);
-    this.set({
-      hidden: false,
-      moving: true,
-      predict: { ...predict, answers, marks, asked: predict.asked + marks.length, right: predict.right + marks.filter(Boolean).length },
-    });
   }
 
   // --- undo ---------------------------------------------------------------------------------------
@@ -363,7 +319,7 @@ export class Store {
     to.push(this.snapshot());
     const changed = snapshot.tree !== this.state.tree;
     const { tree, open, program } = snapshot;
-    if (changed) this.set({ tree, open, program, scene: buildScene(tree, open, this.vertical), selection: null });
+    if (changed) this.set({ tree, open, program, scene: this.laidOut(tree, open), selection: null });
     this.setRun(snapshot.run, snapshot.edits);
   }
 }
@@ -372,7 +328,7 @@ export class Store {
 function passOf(state: State): Run {
   if (state.bug !== null) return withBug(state.run, state.bug);
   if (state.assign) return withBug(state.run, "assign");
-  return state.ran ? inManner(state.run, { order: state.order }) : state.run;
+  return state.ran ? inManner(state.run, { order: state.order, closed: true }) : state.run;
 }
 
 /** The node that is asked about: the selected one, or the input with the smallest gradient. */

@@ -13,6 +13,8 @@ export interface Payload {
   readonly trace?: TraceJson | null;
   /** A typed program to begin with, where there is no trace. */
   readonly program?: string | null;
+  /** The step, the view and more to begin with (see state/link.ts). */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 type JsonNumber = number | string;

@@ -3,8 +3,10 @@
 import { Component, createRef, type JSX } from "preact";
 import { LEAF } from "../model/graph";
 import { short, thousands } from "../model/numbers";
+import { isCovered } from "../state/state";
 import type { State, Store } from "../state/store";
-import { strength, tone } from "./tone";
+import { type Colors, colorsOf, NO_COLORS } from "./overview";
+import { strength, tone } from "../parts/tone";
 import { ViewBox } from "./viewbox";
 
 interface Props {
@@ -30,6 +32,7 @@ export class CanvasView extends Component<Props> {
   /** The last picture, and the view that it shows. */
   private picture: HTMLCanvasElement | null = null;
   private drawn: View = this.now;
+  private colors: Colors = NO_COLORS;
   private timer = 0;
   private frame = 0;
 
@@ -38,15 +41,26 @@ export class CanvasView extends Component<Props> {
     if (canvas) this.view.attach(canvas, (x, y, scale) => this.moved({ x, y, scale }));
     this.fit();
     this.props.store.reach = (node) => {
-      const { scene } = this.props.store.state;
-      const at = scene.layout.centres[scene.seenIn[node]];
-      this.view.centre(at.x, at.y);
+      this.wanted = node;
+      this.bring();
     };
   }
 
   override componentDidUpdate(before: Props): void {
     if (before.state.scene !== this.props.state.scene) this.fit();
     else this.redraw();
+    this.bring();
+  }
+
+  /** The node that is to be brought into view, until it is there. */
+  private wanted: number | null = null;
+
+  private bring(): void {
+    const { scene } = this.props.store.state;
+    if (this.wanted === null || scene !== this.props.state.scene) return;
+    const at = scene.layout.centres[scene.seenIn[this.wanted]];
+    this.wanted = null;
+    this.view.centre(at.x, at.y);
   }
 
   override componentWillUnmount(): void {
@@ -98,15 +112,11 @@ export class CanvasView extends Component<Props> {
     const ratio = devicePixelRatio;
     const factor = this.now.scale / this.drawn.scale;
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.fillStyle = this.color("--paper");
+    context.fillStyle = this.colors.paper;
     context.fillRect(0, 0, canvas.width, canvas.height);
     const [x, y] = [this.now.x - this.drawn.x * factor, this.now.y - this.drawn.y * factor];
     context.setTransform(factor, 0, 0, factor, x * ratio, y * ratio);
     context.drawImage(this.picture, 0, 0);
-  }
-
-  private color(name: string): string {
-    return this.canvas.current ? getComputedStyle(this.canvas.current).getPropertyValue(name) : "";
   }
 
   private redraw(): void {
@@ -122,8 +132,9 @@ export class CanvasView extends Component<Props> {
     const context = this.picture.getContext("2d");
     if (!context) return;
     this.drawn = this.now;
+    this.colors = colorsOf(canvas);
     const { x, y, scale } = this.now;
-    context.fillStyle = this.color("--paper");
+    context.fillStyle = this.colors.paper;
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * x, ratio * y);
     const seen = { left: -x / scale, top: -y / scale, right: (width - x) / scale, bottom: (height - y) / scale };
@@ -139,7 +150,7 @@ export class CanvasView extends Component<Props> {
       return Math.max(a.x, b.x) > seen.left && Math.min(a.x, b.x) < seen.right && Math.max(a.y, b.y) > seen.top && Math.min(a.y, b.y) < seen.bottom;
     });
     const stride = Math.ceil(inView.length / WIRES);
-    context.strokeStyle = this.color("--wire");
+    context.strokeStyle = this.colors.wire;
     context.globalAlpha = 0.35;
     context.lineWidth = Math.min(3, 0.7 / this.now.scale);
     context.beginPath();
@@ -153,7 +164,7 @@ export class CanvasView extends Component<Props> {
   private drawBoxes(context: CanvasRenderingContext2D, seen: { left: number; top: number; right: number; bottom: number }): void {
     const { state } = this.props;
     const { scene, shown, step, selection } = state;
-    const colors = { plus: this.color("--plus"), minus: this.color("--minus"), zero: this.color("--faint"), card: this.color("--card"), ink: this.color("--ink") };
+    const { colors } = this;
     const here = shown.nodeOf(step);
     const readable = this.now.scale > 0.35;
     scene.items.forEach((item, index) => {
@@ -161,7 +172,7 @@ export class CanvasView extends Component<Props> {
       const { width, height } = item.box;
       const [left, top] = [at.x - width / 2, at.y - height / 2];
       if (left > seen.right || left + width < seen.left || top > seen.bottom || top + height < seen.top) return;
-      const grad = item.node === null ? null : shown.gradient(item.node, step);
+      const grad = item.node === null || isCovered(state, item.node) ? null : shown.gradient(item.node, step);
       context.fillStyle = colors.card;
       context.fillRect(left, top, width, height);
       if (grad !== null && item.node !== null && shown.graph.isVariable(item.node)) {

@@ -47,8 +47,10 @@ function inline(from: Element, to: Element): void {
 /** The same as a PNG, at twice the size. */
 export async function pngBlob(text: string): Promise<Blob> {
   const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await image.decode();
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  image.src = address;
+  await image.decode().finally(() => URL.revokeObjectURL(address));
+  // Browsers draw no canvas that is larger.
   const scale = Math.min(2, 8000 / Math.max(image.width, image.height));
   const canvas = document.createElement("canvas");
   canvas.width = Math.ceil(image.width * scale);

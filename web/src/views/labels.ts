@@ -4,6 +4,7 @@ import type { Group } from "../model/fold";
 import { LEAF, OPERATION } from "../model/graph";
 import { repr, short } from "../model/numbers";
 import type { Wire } from "../layout/scene";
+import { allCovered, isCovered } from "../state/state";
 import type { State } from "../state/store";
 
 export function nodeLabel(state: State, node: number): string {
@@ -14,7 +15,7 @@ export function nodeLabel(state: State, node: number): string {
   const what = graph.kinds[node] === LEAF ? `input ${name}` : `${name} = ${graph.formula(node)}`;
   const data = shown.hasData(node, step) ? `data ${repr(shown.data[node])}` : "not computed yet";
   const grad = shown.gradient(node, step);
-  return `${what}, ${data}${grad === null || state.hidden ? "" : `, gradient ${repr(grad)}`}`;
+  return `${what}, ${data}${grad === null || isCovered(state, node) ? "" : `, gradient ${repr(grad)}`}`;
 }
 
 export function wireLabel(state: State, wire: Wire): string {
@@ -40,6 +41,6 @@ export function groupRange(state: State, group: Group): string {
     }
     for (const child of inner.groups) visit(child);
   };
-  if (shown.isBackward(step) && group.size <= 5000) visit(group);
+  if (shown.isBackward(step) && group.size <= 5000 && !allCovered(state)) visit(group);
   return most > 0 ? `grads ${short(least, 2)} … ${short(most, 2)}` : "click to unfold";
 }

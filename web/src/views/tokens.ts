@@ -1,8 +1,9 @@
 /** One token for each wire that a step uses: it carries its number to where it counts. Nothing moves under reduced motion. */
 
 import { signed, short } from "../model/numbers";
+import { addsUnseen } from "../state/state";
 import type { State } from "../state/store";
-import { tone } from "./tone";
+import { tone } from "../parts/tone";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** At most so many tokens at a time. */
@@ -49,9 +50,10 @@ function tokensOf(state: State): Token[] {
   const node = shown.nodeOf(step);
   if (node === null) return [];
   if (shown.isBackward(step)) {
+    const unseen = addsUnseen(state, step);
     return shown.additionsOf(step).map((item) => {
       const contribution = additions.contribution[item];
-      return { edge: additions.edge[item], text: signed(contribution, 3), kind: tone(contribution), back: true };
+      return { edge: additions.edge[item], text: unseen ? "?" : signed(contribution, 3), kind: unseen ? "plain" : tone(contribution), back: true };
     });
   }
   return graph.operandEdges(node).map((edge) => ({ edge, text: short(shown.data[graph.from[edge]], 3), kind: "plain", back: false }));

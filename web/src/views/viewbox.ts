@@ -6,6 +6,9 @@ const MARGIN = 28;
 const CLOSEST = 2.4;
 /** A graph that fits is not blown up beyond this. */
 const FITTED = 1.25;
+/** At first it is not made smaller than this either: what cannot be read is no use. */
+const READABLE = 0.45;
+const AT_FIRST = 0.6;
 
 export class ViewBox {
   private x = 0;
@@ -50,12 +53,34 @@ export class ViewBox {
     this.apply();
   }
 
-    /** Bring a point of the layout into the middle, near enough to read. */
-  centre(x: number, y: number): void {
-    const frame = this.frame?.getBoundingClientRect();
-    if (!frame) return;
+  /** Show all of it, or as much around a point as can be read. */
+  home(layout: Layout, x: number, y: number): void {
+    this.fit(layout);
+    if (this.scale >= READABLE || !this.frame) return;
     this.fitted = false;
-    this.scale = Math.max(this.scale, 0.8);
+    this.scale = AT_FIRST;
+    this.centre(x, y, AT_FIRST);
+  }
+
+  /** Bring a point of the layout into the middle, near enough to read. */
+  centre(x: number, y: number, least = 0.8): void {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame || frame.width === 0) return;
+    this.fitted = false;
+    this.scale = Math.max(this.scale, least);
+    this.x = frame.width / 2 - x * this.scale;
+    this.y = frame.height / 2 - y * this.scale;
+    this.apply();
+  }
+
+  /** Move the view, at the scale that it has, as far as it takes to see a box. */
+  follow(x: number, y: number, width: number, height: number): void {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame || frame.width === 0 || this.pointers.size) return;
+    const [left, top] = [this.x + (x - width / 2) * this.scale, this.y + (y - height / 2) * this.scale];
+    const [right, bottom] = [left + width * this.scale, top + height * this.scale];
+    if (left >= 4 && top >= 4 && right <= frame.width - 4 && bottom <= frame.height - 4) return;
+    this.fitted = false;
     this.x = frame.width / 2 - x * this.scale;
     this.y = frame.height / 2 - y * this.scale;
     this.apply();

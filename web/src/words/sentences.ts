@@ -18,43 +18,51 @@ export function about(run: Run, node: number): Operand {
   return { name: graph.names[node], data: run.data[node], constant: graph.kinds[node] === CONSTANT };
 }
 
+/** How a number is written in a sentence. */
+export type Writer = (x: number) => string;
+
 /** A step in one sentence. */
-export function stepText(run: Run, step: number): string {
+export function stepText(run: Run, step: number, number: Writer = repr): string {
   const { graph } = run;
   const node = run.nodeOf(step);
-  if (node === null) return inputsText(run);
-  if (step < run.forwardCount) return operationText(run, node);
+  if (node === null) return inputsText(run, number);
+  if (step < run.forwardCount) return operationText(run, node, number);
   if (step === run.forwardCount) return say("seed", { name: graph.names[node] });
-  return visitText(run, node, step);
+  return visitText(run, node, step, number);
 }
 
-function inputsText(run: Run): string {
+function inputsText(run: Run, number: Writer): string {
   const { leaves, names } = run.graph;
   const shown = leaves.length > INPUTS ? leaves.slice(0, INPUTS / 2) : leaves;
-  const texts = shown.map((leaf) => say("input", { name: names[leaf], data: repr(run.data[leaf]) }));
+  const texts = shown.map((leaf) => say("input", { name: names[leaf], data: number(run.data[leaf]) }));
   if (shown.length < leaves.length) texts.push(say("moreInputs", { count: leaves.length - shown.length }));
   return texts.join(", ");
 }
 
 /** `d = a * b = 2.0 * -3.0 = -6.0` */
-export function operationText(run: Run, node: number): string {
+export function operationText(run: Run, node: number, number: Writer = repr): string {
   const { graph } = run;
-  const operands = graph.operandsOf(node).map((operand) => repr(run.data[operand]));
+  const operands = graph.operandsOf(node).map((operand) => number(run.data[operand]));
   const numbers = formulaText(graph.rows[node], graph.ops[node], operands, graph.outputIndex(node));
-  const parts = [graph.names[node], graph.formula(node), numbers, repr(run.data[node])];
+  const parts = [graph.names[node], graph.formula(node), numbers, number(run.data[node])];
   if (parts[2] === parts[3]) parts.pop();
   return parts.join(" = ");
 }
 
-function visitText(run: Run, node: number, step: number): string {
+function visitText(run: Run, node: number, step: number, number: Writer): string {
   const { graph } = run;
   const name = graph.names[node];
   const grad = run.gradient(node, step - 1) ?? 0;
-  const said = { name, grad: repr(grad), visit: graph.formula(node) ? say("visit", { name, formula: graph.formula(node) }) : name };
+  const said = { name, grad: number(grad), visit: graph.formula(node) ? say("visit", { name, formula: graph.formula(node) }) : name };
   if (grad === 0) return say("stopped", said);
-  const targets = run.additionsOf(step).map((item) => graph.names[graph.from[run.additions.edge[item]]]);
+  const amounts = new Map<string, string[]>();
+  for (const item of run.additionsOf(step)) {
+    const target = graph.names[graph.from[run.additions.edge[item]]];
+    amounts.set(target, [...(amounts.get(target) ?? []), number(run.additions.contribution[item])]);
+  }
+  const shares = [...amounts].map(([target, own]) => say("share", { name: target, amount: own.join(" + ") }));
   const closed = graph.operandEdges(node).filter((edge) => run.zero[edge]).map((edge) => graph.names[graph.from[edge]]);
-  const text = say(targets.length ? "flows" : "flowsNowhere", { ...said, targets: listed(targets) });
+  const text = say(shares.length ? "flows" : "flowsNowhere", { ...said, shares: listed(shares) });
   return closed.length ? text + say("closed", { targets: listed(closed) }) : text;
 }
 
@@ -77,7 +85,7 @@ export function edgeFormula(run: Run, edge: number): string {
 }
 
 /** `a.grad += b.data * L.grad = -3.0 * 1.0 = -3.0`; `sign` is what stands for the `+=`. */
-export function additionText(run: Run, item: number, sign = "+="): string {
+export function additionText(run: Run, item: number, sign = "+=", number: Writer = repr): string {
   const { graph, additions } = run;
   const edge = additions.edge[item];
   const node = graph.to[edge];
@@ -87,9 +95,9 @@ export function additionText(run: Run, item: number, sign = "+="): string {
     sign,
     formula,
     name: graph.names[node],
-    local: repr(run.local[edge]),
-    upstream: repr(run.gradient(node, run.additionStep(item) - 1) ?? 0),
-    contribution: repr(additions.contribution[item]),
+    local: number(run.local[edge]),
+    upstream: number(run.gradient(node, run.additionStep(item) - 1) ?? 0),
+    contribution: number(additions.contribution[item]),
   });
 }
 

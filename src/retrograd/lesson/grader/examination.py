@@ -32,7 +32,7 @@ class BrokenError(Exception):
     def __init__(self, failure: Failure, others: Sequence[Failure] = ()) -> None:
         super().__init__(failure.headline)
         self.failure = failure
-        self.others = list(others)  #: what else the rule has found, in other operations
+        self.others: list[Failure] = list(others)  #: what else the rule has found, in other operations
 
 
 @dataclass(frozen=True, slots=True)

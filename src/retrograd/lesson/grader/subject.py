@@ -70,7 +70,7 @@ class Subject:
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
-        self.name = cls.__name__
+        self.name: str = cls.__name__
         self.style = "backward" if callable(getattr(cls, "backward", None)) else "none"
 
     def find_style(self, sign: str) -> None:

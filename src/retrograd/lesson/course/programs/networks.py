@@ -1,0 +1,125 @@
+"""Networks that learn: a small one on the two moons, and a GPT of one word."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+from .... import nn
+from ....engine import Value
+from ....math import mean
+from ....trace.callgraph import record_calls
+from ....training.data import make_moons
+from ..figures import Figure
+
+__all__ = ["gpt", "moons"]
+
+HIDDEN, POINTS = 8, 16
+
+
+def _named(model: nn.Module) -> dict[str, Value]:
+    """A model's parameters by where they are in it, ``layers[0].w[1]``, which becomes their label."""
+    names = {re.sub(r"\.(\d+)", r"[\1]", name): value for name, value in model.named_parameters()}
+    for name, parameter in names.items():
+        parameter.label = name
+    return names
+
+
+def moons(name: str) -> Figure:
+    """A small network on the two moons: the loss of all points as one graph, and its output anywhere in the plane."""
+    random.seed(7)
+    points, labels = make_moons(POINTS, 0.1, seed=3)
+    model = nn.MLP(2, [HIDDEN, 1])
+    parameters = _named(model)
+    with record_calls() as calls:
+        loss = mean([(1 - label * model(point)).relu() for point, label in zip(points, labels, strict=True)])
+    loss.label = "loss"
+    x, y = Value(0.0, label="x"), Value(0.0, label="y")
+    score = model([x, y])
+    score.label = "score"
+    plane = Figure("plane", score, {**parameters, "x": x, "y": y}, "the network")
+    field = {
+        "payload": plane.packed(),
+        "area": [-1.5, 2.5, -1.0, 1.5],
+        "points": [[round(px, 3), round(py, 3), kind] for (px, py), kind in zip(points, labels, strict=True)],
+    }
+    facts: dict[str, Any] = {
+        "points": POINTS,
+        "hidden": HIDDEN,
+        "parameters": len(parameters),
+        "operations": operations(loss),
+        "start": loss.data,
+    }
+    return Figure(name, loss, parameters, "the loss of all points", "", calls, True, facts, {"field": field})
+
+
+WORD = "anna"
+STEPS, RATE = 60, 0.5
+
+
+def gpt(name: str) -> Figure:
+    """The loss of a GPT of a few hundred parameters on one word, and what sixty steps downhill make of it."""
+    random.seed(5)
+    letters = "".join(sorted(set(WORD)))
+    tokens = [0, *(letters.index(letter) + 1 for letter in WORD), 0]
+    model = nn.GPT(vocab_size=len(letters) + 1, block_size=len(WORD) + 1, n_embd=4, n_head=2)
+    parameters = _named(model)
+    with record_calls() as calls:
+        loss = model.loss(tokens)
+    loss.label = "loss"
+    figure = Figure(name, loss, parameters, f"the loss of a GPT on “{WORD}”", "", calls, True)
+    start = {parameter: parameter.data for parameter in parameters.values()}
+    embedding = f"wte.weight[{letters.index('n') + 1}][0]"
+    amounts = [item.contribution for item in figure.contributions(embedding)]
+    path = _strongest(figure, embedding)
+    facts: dict[str, Any] = {
+        "word": WORD,
+        "choices": len(letters) + 1,
+        "parameters": len(parameters),
+        "operations": operations(loss),
+        "start": loss.data,
+        "embedding": embedding,
+        "uses": len(amounts),
+        "amounts": amounts,
+        "embedding_grad": sum(amounts),
+        "path": path,
+        "steps": STEPS,
+        "rate": RATE,
+        "trained": _trained(model, parameters, tokens),
+    }
+    for parameter, data in start.items():
+        parameter.data = data
+    return Figure(name, loss, parameters, figure.title, "", calls, True, facts)
+
+
+def operations(root: Value) -> int:
+    """How many operations a Value was computed by."""
+    from ....engine import interior
+
+    return len(interior(root))
+
+
+def _trained(model: nn.GPT, parameters: dict[str, Value], tokens: list[int]) -> float:
+    """The loss after the steps that the page makes too."""
+    for _ in range(STEPS):
+        model.zero_grad()
+        model.loss(tokens).backward()
+        for parameter in parameters.values():
+            parameter.data -= RATE * parameter.grad
+    return float(model.loss(tokens).data)
+
+
+def _strongest(figure: Figure, name: str) -> int:
+    """How many edges the path has that carries most to a node, followed from the node up to the result."""
+    trace = figure.trace
+    grads = {node.id: node.grad or 0.0 for node in trace.nodes}
+    uses: dict[int, list[tuple[float, int]]] = {}
+    for edge in trace.edges:
+        if edge.local is not None and not edge.zero:
+            uses.setdefault(edge.operand, []).append((abs(edge.local * grads[edge.result]), edge.result))
+    at, length = figure.node(name).id, 0
+    while at != trace.root:
+        at = max(uses[at])[1]
+        length += 1
+    return length

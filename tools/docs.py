@@ -1,0 +1,13 @@
+"""Build the documentation site: ``make docs`` runs this, and ``build/site/index.html`` is its front page."""
+
+from __future__ import annotations
+
+import sys
+
+from docsite.assemble import SITE, build
+
+if __name__ == "__main__":
+    status = build()
+    if status == 0:
+        print(f"The site is in {SITE}: open {SITE / 'index.html'}.")
+    sys.exit(status)

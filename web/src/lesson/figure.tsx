@@ -1,0 +1,293 @@
+/** A figure: the explorer's graph and steps on a trace of its own, with the panel that the chapter asks for. */
+
+import { Component, type ComponentType, createRef, type JSX } from "preact";
+import { buildScene } from "../layout/scene";
+import { FoldTree } from "../model/fold";
+import { splitInputs } from "../model/program";
+import { Influence } from "../panels/influence";
+import { Ledger } from "../panels/ledger";
+import { Inputs } from "../panels/inputs";
+import { StepPanel } from "../panels/step";
+import { Waterfall } from "../panels/waterfall";
+import { Why } from "../panels/why";
+import type { State, Store } from "../state/store";
+import type { Payload } from "../trace/decode";
+import { GraphView } from "../views/graphview";
+import { Transport } from "../frame/transport";
+import type { FigureJson, Target, Words } from "./course";
+import { Descent } from "./descent";
+import type { Link } from "./link";
+import { Listing } from "./listing";
+import { Nudge } from "./nudge";
+import { calm, type PanelProps, storeOf } from "./parts";
+import { Search } from "./search";
+
+/** The panels by the names that a chapter uses. */
+const PANELS: Readonly<Record<string, ComponentType<PanelProps>>> = {
+  nudge: Nudge,
+  inputs: Inputs,
+  step: StepPanel,
+  ledger: Ledger,
+  thermometer: Influence,
+  waterfall: Waterfall,
+  why: Why,
+  search: Search,
+  descent: Descent,
+  listing: Listing,
+};
+
+interface Props {
+  readonly figure: FigureJson;
+  readonly words: Words;
+  readonly theme: string;
+  /** Significant digits in its tables; null for as many as the reader has chosen. */
+  readonly digits: number | null;
+  /** Its gradients are asked for in an assignment, and not shown. */
+  readonly covered: boolean;
+  /** What the page's link says about this figure. */
+  readonly link: Link | null;
+}
+
+/** Of the graph, in pixels: less where a panel stands below it. */
+const LEAST = 150;
+const MOST = { alone: 480, withPanel: 330 };
+const MARGIN = 56;
+
+export class Figure extends Component<Props, { readonly state: State; readonly room: number; readonly from: HTMLElement | null }> {
+  private readonly store: Store;
+  private readonly frame = createRef<HTMLElement>();
+  private readonly graph = createRef<GraphView>();
+  private unsubscribe: () => void = () => undefined;
+  private resize: ResizeObserver | null = null;
+  private timer = 0;
+  private measured: unknown = null;
+  /** The height with which the graph was fitted last. */
+  private drawn = 0;
+  private handled = false;
+
+  constructor(props: Props) {
+    super(props);
+    this.store = storeOf(props.figure.payload);
+    this.store.goTo(props.figure.step);
+    const node = this.store.state.run.graph.find(props.figure.options.node ?? "");
+    if (node !== undefined) this.store.select({ kind: "node", id: node });
+    if (props.figure.options.panel?.split(" ").includes("why")) this.store.setTab("why");
+    if (props.digits !== null) this.store.set({ digits: props.digits });
+    if (props.covered) this.store.set({ answers: "locked" });
+    if (props.link !== null) follow(this.store, props.link);
+    this.state = { state: this.store.state, room: 560, from: null };
+  }
+
+  override componentDidMount(): void {
+    this.unsubscribe = this.store.subscribe(() => {
+      this.setState({ state: this.store.state });
+      this.tick();
+      if (this.measured !== this.store.state.open) this.measure();
+    });
+    const frame = this.frame.current;
+    if (frame === null) return;
+    this.resize = new ResizeObserver(() => this.measure());
+    this.resize.observe(frame);
+    // In a page that scrolls, the wheel scrolls; with Ctrl it zooms the graph.
+    frame.addEventListener("wheel", (event) => !event.ctrlKey && event.stopPropagation(), { capture: true, passive: true });
+    this.measure();
+  }
+
+  override componentWillUnmount(): void {
+    this.unsubscribe();
+    this.resize?.disconnect();
+    clearTimeout(this.timer);
+  }
+
+  private get most(): number {
+    return this.props.figure.options.panel ? MOST.withPanel : MOST.alone;
+  }
+
+  /** From left to right or from top to bottom, whichever shows more. */
+  private measure(): void {
+    const room = (this.frame.current?.clientWidth ?? 0) - MARGIN;
+    if (room <= 0) return;
+    if (room !== this.state.room) this.setState({ room });
+    const { tree, open } = this.store.state;
+    this.measured = open;
+    const [across, down] = [false, true].map((vertical) => {
+      const { layout } = buildScene(tree, open, vertical);
+      return Math.min(1, room / layout.width, (this.most - MARGIN) / layout.height);
+    });
+    this.store.turn(down > 1.15 * across);
+    this.measured = this.store.state.open;
+  }
+
+  /** As high as the graph needs in its width. */
+  private get height(): number {
+    const { layout } = this.state.state.scene;
+    const scale = Math.min(1, this.state.room / layout.width);
+    return Math.round(Math.max(LEAST, Math.min(this.most, layout.height * scale + MARGIN)));
+  }
+
+  override componentDidUpdate(): void {
+    const height = this.height;
+    if (height !== this.drawn) this.graph.current?.fit();
+    this.drawn = height;
+  }
+
+  private tick(): void {
+    if (!this.store.state.playing) {
+      clearTimeout(this.timer);
+      this.timer = 0;
+    } else if (this.timer === 0) {
+      this.timer = window.setTimeout(() => {
+        this.timer = 0;
+        this.store.forward();
+        this.tick();
+      }, 1000 / this.store.state.speed);
+    }
+  }
+
+  /** The reader is at work on it, it runs, or it shows what a link asked for: what is merely read moves it not. */
+  get isTaken(): boolean {
+    const frame = this.frame.current;
+    return this.props.link !== null || this.handled || this.store.state.playing || frame?.querySelector(":focus-visible, [data-running]") != null;
+  }
+
+  /** From a press or a key in the figure until the pointer leaves it. */
+  private readonly take = (): void => {
+    this.handled = true;
+  };
+
+  private readonly leave = (): void => {
+    this.handled = false;
+  };
+
+  /** Put the figure where a sentence is. */
+  go(target: Target): void {
+    const { store } = this;
+    store.makeRight();
+    for (const [leaf, value] of target.values ?? []) {
+      if (store.state.run.data[leaf] !== value) store.edit(leaf, value);
+    }
+    // The ledger has a switch for this one, which then says the same.
+    if (target.wrong === "assign") store.setAssign(true);
+    else if (target.wrong !== undefined) store.setBug(target.wrong);
+    store.select(null);
+    store.goTo(target.step, !calm() && target.step !== store.state.step);
+    if (target.node !== undefined) store.show(target.node);
+    if (target.edge !== undefined) store.select({ kind: "edge", id: target.edge });
+  }
+
+  /** Bring the figure into view, with the way back to where the reader was. */
+  lookAt(from: HTMLElement): void {
+    const box = this.frame.current?.getBoundingClientRect();
+    if (box && (box.top < 0 || box.bottom > innerHeight)) {
+      this.frame.current?.scrollIntoView({ block: box.height > innerHeight ? "start" : "nearest", behavior: calm() ? "auto" : "smooth" });
+      this.setState({ from });
+    }
+  }
+
+  private readonly back = (): void => {
+    const { from } = this.state;
+    // First without this button, which takes room above the text.
+    this.setState({ from: null }, () => {
+      from?.focus({ preventScroll: true });
+      from?.scrollIntoView({ block: "start" });
+    });
+  };
+
+  private readonly pressed = (event: KeyboardEvent): void => {
+    const target = event.target as HTMLElement;
+    if (target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = this.store.state.shown.stepCount - 1;
+    const actions: Record<string, () => void> = {
+      ArrowRight: () => this.store.forward(),
+      ArrowLeft: () => this.store.back(),
+      Home: () => this.store.goTo(0),
+      End: () => this.store.goTo(last),
+    };
+    if (target.dataset.group !== undefined) actions.Enter = () => this.store.toggleGroup(Number(target.dataset.group));
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+
+  override render(): JSX.Element {
+    const { figure, words, theme } = this.props;
+    const { state, from } = this.state;
+    const { store } = this;
+    const panels = (figure.options.panel ?? "").split(" ").filter((name) => name in PANELS);
+    return (
+      <figure ref={this.frame} class="explorer figure" data-theme={theme} data-figure={figure.name} onKeyDown={this.pressed} onPointerDown={this.take} onPointerLeave={this.leave}>
+        {figure.caption && <figcaption dangerouslySetInnerHTML={{ __html: figure.caption }} />}
+        {state.shown !== state.run && (
+          <p class="warning wrong-pass" role="status">
+            <span>{words.say("wrong_pass")}</span>
+            <button type="button" onClick={() => store.makeRight()}>
+              {words.say("right_pass")}
+            </button>
+          </p>
+        )}
+        <div class="canvas" style={{ height: `${this.height}px` }}>
+          <GraphView ref={this.graph} store={store} state={state} />
+        </div>
+        <Transport store={store} state={state} />
+        {state.problem && (
+          <p class="problem" role="alert">
+            {state.problem}
+          </p>
+        )}
+        {panels.map((name) => {
+          const Panel = PANELS[name];
+          return (
+            <div class={`beside ${name}-panel`} key={name}>
+              <Panel store={store} state={state} figure={figure} words={words} />
+            </div>
+          );
+        })}
+        {from !== null && (
+          <button type="button" class="back-to-text" onClick={this.back}>
+            {words.say("back_to_text")}
+          </button>
+        )}
+      </figure>
+    );
+  }
+}
+
+/** What an assignment link asks of a figure. */
+function follow(store: Store, link: Link): void {
+  if (link.program) store.open(splitInputs(link.program));
+  for (const [name, value] of link.set) {
+    const leaf = store.state.run.graph.find(name);
+    if (leaf !== undefined) store.edit(leaf, value);
+  }
+  if (link.step !== null) store.goTo(link.step);
+}
+
+/** The graph of an order question, which is only looked at. */
+export class Still extends Component<{ readonly payload: Payload; readonly theme: string; readonly label: string }> {
+  private readonly store = storeOf(this.props.payload);
+  private readonly frame = createRef<HTMLDivElement>();
+  private readonly graph = createRef<GraphView>();
+
+  override componentDidMount(): void {
+    const { run, open } = this.store.state;
+    this.store.goTo(run.forwardCount - 1);
+    const tree = new FoldTree(run.graph, null);
+    const room = (this.frame.current?.clientWidth ?? 600) - MARGIN;
+    this.store.turn(buildScene(tree, open, false).layout.width > 1.3 * room);
+    this.forceUpdate(() => this.graph.current?.fit());
+  }
+
+  override render(): JSX.Element {
+    const { layout } = this.store.state.scene;
+    const room = (this.frame.current?.clientWidth ?? 600) - MARGIN;
+    const height = Math.min(380, layout.height * Math.min(1, room / layout.width) + MARGIN);
+    return (
+      <div ref={this.frame} class="explorer still" data-theme={this.props.theme} aria-label={this.props.label}>
+        <div class="canvas" style={{ height: `${Math.round(height)}px` }}>
+          <GraphView ref={this.graph} store={this.store} state={this.store.state} />
+        </div>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,46 @@
+/** What the parts of the page are given, and how a figure's store is made. */
+
+import { type State, Store } from "../state/store";
+import { decode, type Payload } from "../trace/decode";
+import type { FigureJson, QuestionJson, Words } from "./course";
+
+/** Of a panel beside a figure's graph. */
+export interface PanelProps {
+  readonly store: Store;
+  readonly state: State;
+  readonly figure: FigureJson;
+  readonly words: Words;
+}
+
+/** What is said of an answer, and of each of its parts. */
+export interface Verdict {
+  readonly right: boolean;
+  readonly says: string;
+  readonly marks: readonly boolean[];
+}
+
+/** Of the part of a question in which one answers. */
+export interface AnswerProps {
+  readonly id: string;
+  readonly question: QuestionJson;
+  readonly words: Words;
+  readonly given: readonly string[];
+  readonly marks: readonly boolean[];
+  readonly theme: string;
+  readonly onAnswer: (given: readonly string[], verdict: Verdict) => void;
+}
+
+/** A store on a trace. */
+export function storeOf(payload: Payload): Store {
+  if (!payload.trace) throw new Error("a figure has a trace");
+  const { run, folding } = decode(payload.trace);
+  const store = new Store(run, null, folding);
+  // The text beside a figure says where to begin.
+  store.set({ hint: false });
+  return store;
+}
+
+/** Nothing is to move. */
+export function calm(): boolean {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
