@@ -4,12 +4,16 @@
 #                (any of these with another Python: make test PYTHON=python3.13 VENV=.venv-3.13)
 # make bench     the figures of the README, as ratios in one run (make bench-compiled: those of compiled programs)
 # make examples  run the examples of the pages and the notebook and write what they print
+# make docs     the documentation site, into build/site
 # make web       build the explorer's page into the package (Node from PATH or from PyPI); type-check it
 # make pictures  the pictures of the README, from the pages that the tests see
 # make generate  write the files that follow from the op table (src/retrograd/ops/table.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
 # make accuracy  all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
 #                all tests under the sanitizers, clang-tidy, coverage, known holes in what is installed
+# make dist      wheel, pure wheel and sdist into dist/, checked, and tried where there is no compiler
+# make cross     would the C++ compile on macOS, Windows, musl and ARM? Clang reads it with their headers
+# make lock      write the versions of tools and libraries that the tests are run with (tools/constraints.txt)
 # make audit     ask the package index for known holes in what is installed
 
 PYTHON ?= python3
@@ -21,7 +25,7 @@ RUN ?= runs/demo
 CPP := $(shell find native -name '*.cpp' -o -name '*.hpp' -o -name '*.inc') $(wildcard benchmarks/peers/c/*.[ch])
 SOURCES := $(shell find src native web -type f -not -name '*.pyc' -not -name '*.so' -not -path '*/node_modules/*' -not -path '*/bundle/*') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: web pictures demo test test-rest lint types unit reference bench bench-compiled generate examples format sanitize accuracy tidy audit clean
+.PHONY: docs course web pictures demo test test-rest lint types unit reference bench bench-compiled generate examples format sanitize accuracy tidy dist cross lock audit clean
 
 demo: $(VENV)/installed
 	$(BIN)/retrograd train gpt --out $(RUN) --force
@@ -63,18 +67,22 @@ lint: $(VENV)/tested
 	$(BIN)/ruff check
 	@$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/python tools/generate.py --check
+	$(BIN)/python tools/course.py --check
 
 types: $(VENV)/tested
 	$(BIN)/mypy --strict src/retrograd tools benchmarks accuracy
 	$(BIN)/python tools/web.py --types
-	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math
+	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math --allowlist tools/stubtest_allowlist.txt
+
+# Each process takes half of the tests, file by file, and then of the other's: what a file builds once is built once.
+PYTEST := $(BIN)/python -m pytest tests -n auto --dist worksteal
 
 unit: $(VENV)/tested
-	$(BIN)/python -m pytest tests -n auto --not-run build/not-run/native.json
+	$(PYTEST) --not-run build/not-run/native.json
 
 # The same suite on the engine in plain Python, less what does not depend on the engine and is marked "native".
 reference: $(VENV)/tested
-	RETROGRAD_ENGINE=reference $(BIN)/python -m pytest tests -n auto --not-run build/not-run/reference.json
+	RETROGRAD_ENGINE=reference $(PYTEST) --not-run build/not-run/reference.json
 
 bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks
@@ -84,6 +92,13 @@ bench-compiled: $(VENV)/tested
 
 generate: $(BIN)/python
 	$(BIN)/python tools/generate.py
+
+# The notebooks of the course and the answers for teachers, from the chapters.
+course: $(VENV)/tested
+	$(BIN)/python tools/course.py
+
+docs: $(VENV)/tested
+	$(BIN)/python tools/docs.py
 
 # With PyTorch: the pages show its opinion too.
 examples: $(VENV)/complete
@@ -100,8 +115,10 @@ sanitize: $(VENV)/tested
 
 # Tests that are slices elsewhere and whole here.
 SLICED := tests/test_accuracy_table.py tests/test_benchmarks.py tests/cli/test_security.py tests/compiler/test_edge_cases.py \
-  tests/compiler/test_jax_backend.py tests/compiler/test_random_compiled.py tests/compiler/test_strip_mining.py \
-  tests/engine/test_faults.py tests/engine/test_random_programs.py
+  tests/compiler/test_jax_backend.py tests/compiler/test_llvm.py tests/compiler/test_random_compiled.py \
+  tests/compiler/test_random_functions.py \
+  tests/compiler/test_strip_mining.py tests/engine/test_faults.py tests/engine/test_lifetime.py \
+  tests/engine/test_random_programs.py tests/engine/test_stress.py tests/training/test_hosts.py
 
 # The libraries that are compared with are part of it: their absence is a failure here, and not a skip.
 accuracy: export RETROGRAD_REQUIRE = all
@@ -115,6 +132,20 @@ accuracy: $(VENV)/complete tidy audit
 
 tidy: $(VENV)/tested
 	tools/tidy.sh $(BIN)/python
+
+# After make test, which compiles with the same flags, little is compiled again.
+dist: $(BIN)/python
+	@$(BIN)/python tools/install.py --group dist
+	@$(BIN)/python tools/dist.py
+
+cross: $(BIN)/python
+	@$(BIN)/python tools/install.py --group cross
+	@$(BIN)/python tools/cross.py
+
+lock: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --group wheels
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-index-url --extra test --group dist --group cross --group wheels pyproject.toml -o tools/constraints.txt
 
 # Known holes in what is installed, as the package index knows them.
 audit: $(VENV)/tested

@@ -28,17 +28,15 @@ WIDTH = 11
 class Answers:
     """What a compiled function answers for cells of orders 0 and 1, like :func:`.matrix.fill`."""
 
-    def __init__(self, pure: bool, exact: bool, tier: Tier = "auto") -> None:
-        self._pure, self._exact, self._tier = pure, exact, tier
+    def __init__(self, exact: bool, tier: Tier = "auto") -> None:
+        self._exact, self._tier = exact, tier
         self._functions: dict[tuple[str, tuple[bool, ...]], Compiled[Any]] = {}
-        self.fallen_back: list[str] = []  #: finite cells that no program answered, though purity was promised
+        self.fallen_back: list[str] = []  #: finite cells that no program answered
 
     def __call__(self, cell: Cell) -> Outcome:
         key = cell.row.name, cell.values
         if key not in self._functions:
-            self._functions[key] = compile_function(
-                _function(cell), pure=self._pure, exact=self._exact, tier=self._tier
-            )
+            self._functions[key] = compile_function(_function(cell), exact=self._exact, tier=self._tier)
         function = self._functions[key]
         given = cell.point.given
         values = [Value(x) for x, is_value in zip(given, cell.values, strict=True) if is_value]
@@ -48,7 +46,7 @@ class Answers:
             found = (
                 tuple(function.value_and_grad(values, numbers)[1]) if cell.order else (function(values, numbers).data,)
             )
-            if self._pure and function.tier == "eager" and all(map(math.isfinite, found)):
+            if function.tier == "eager" and all(map(math.isfinite, found)):
                 self.fallen_back.append(f"{cell} at order {cell.order}: no program answered")
             return found
         except (ArithmeticError, ValueError) as error:
@@ -82,7 +80,7 @@ def in_vectors(
         total: Value = engine.reduce("sum", results)
         return total
 
-    function = compile_function(weighed, pure=True, tier=tier)
+    function = compile_function(weighed, tier=tier)
     for start in range(0, len(operands), WIDTH):
         some = operands[start : start + WIDTH]
         filled = [*some, *[operands[0]] * (WIDTH - len(some))]
@@ -101,7 +99,7 @@ def ask(name: str, known: Sequence[Known]) -> FastVariant:
     """Ask a tier for the cells of one row that are of orders 0 and 1: alone, and in vectors."""
     fast = FastVariant(name)
     try:
-        answers = Answers(pure=True, exact=False, tier=TIERS[name])
+        answers = Answers(exact=False, tier=TIERS[name])
         for cell, engines, wanted, right in known:
             if cell.order < 2:
                 fast.assess(cell, engines, answers(cell), wanted, right)

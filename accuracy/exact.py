@@ -82,11 +82,11 @@ _DEFINITIONS: dict[str, Any] = {
     "lgamma": sympy.loggamma(_A),
 }
 _SAME_NAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
-              "acosh", "atanh", "erf", "erfc", "digamma")  # fmt: skip
+              "acosh", "atanh", "erf", "erfc", "gamma", "digamma")  # fmt: skip
 
 #: Rows that are exact by construction and have kinks; :mod:`.rules` knows their derivatives.
 KINKED = ("abs", "sign", "floor", "ceil", "trunc", "rint", "relu", "minimum", "maximum", "where", "mod", "floordiv",
-          "fmod", "max", "min")  # fmt: skip
+          "fmod", "remainder", "copysign", "max", "min")  # fmt: skip
 
 
 def _sequence(name: str, xs: Sequence[Any]) -> Any:
@@ -129,7 +129,7 @@ def _formula(name: str, orders: Orders) -> Callable[..., Any]:
 
 
 def _is_gamma_pole(name: str, x: Any) -> bool:
-    return name in ("lgamma", "digamma") and x <= 0 and bool(x == mpmath.floor(x))
+    return name in ("lgamma", "gamma", "digamma") and x <= 0 and bool(x == mpmath.floor(x))
 
 
 def _at_precision(name: str, orders: Orders, numbers: Sequence[Any], bits: int) -> Any:
@@ -199,6 +199,8 @@ def _derivative(name: str, orders: Orders, key: tuple[str, ...]) -> Any:
         return None  # off the whole numbers the power is complex, so that by the exponent nothing can be said
     if name in ("erf", "erfc", "gelu") and abs(numbers[0]) > 1e6:
         return _saturated(name, orders[0], numbers[0])
+    if name == "gamma" and abs(numbers[0]) > 1e4 and not _is_gamma_pole(name, numbers[0]):
+        return mpmath.mpf(10) ** 400 if numbers[0] > 0 else mpmath.mpf(0)  # beyond every float, and all derivatives
     if name in ("logsumexp", "softmax") and len(numbers) == 2 and abs(numbers[0] - numbers[1]) > 1e5:
         return _one_wins(name, orders, numbers)
     try:
@@ -254,9 +256,13 @@ def _limit(name: str, orders: Orders, key: tuple[str, ...]) -> float:
             tried = [stand_in if slot in unknown else x for slot, x in enumerate(numbers)]
             found.add(_somewhere(name, orders, tried))
         return float(found.pop()) if len(found) == 1 else math.nan
-    if _is_gamma_pole(name, numbers[0]) and math.isfinite(numbers[0]):
+    if name != "gamma" and _is_gamma_pole(name, numbers[0]) and math.isfinite(numbers[0]):
         order = orders[0] + (name == "digamma")  # near a pole lgamma is like -log|x|, so its derivatives alternate
         return math.inf if order % 2 == 0 else math.nan
+    if name == "gamma" and -math.inf < numbers[0] < -100.0 and _is_gamma_pole(name, numbers[0]):
+        # Near -n it is like (-1)**n / (n! x): mpmath would take forever to see it.
+        odd = numbers[0] % 2.0 == 1.0
+        return (math.inf if odd else -math.inf) if orders[0] % 2 else math.nan
     if name == "pow" and numbers[0] == 0.0 and math.isfinite(numbers[1]):
         return _power_of_zero(orders, numbers[0], Fraction(numbers[1]))
     inside = _limits(name, orders, numbers, True) or _limits(name, orders, numbers, False)

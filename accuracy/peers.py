@@ -17,8 +17,8 @@ __all__ = ["Peer", "ask"]
 #: Rows that both libraries have under these names; softplus and the like from their neural parts.
 _NAMES = ("add", "sub", "mul", "div", "neg", "pow", "square", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
           "sqrt", "hypot", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
-          "acosh", "atanh", "erf", "erfc", "lgamma", "digamma", "sigmoid", "softplus", "silu", "gelu", "relu", "abs",
-          "sign", "floor", "ceil", "trunc", "minimum", "maximum")  # fmt: skip
+          "acosh", "atanh", "erf", "erfc", "lgamma", "gamma", "digamma", "sigmoid", "softplus", "silu", "gelu", "relu",
+          "abs", "sign", "floor", "ceil", "trunc", "minimum", "maximum", "copysign")  # fmt: skip
 _SPELLED = {"div": "true_divide", "neg": "negative"}
 CLOSE = 1e-9  #: relative: beyond it two answers are different
 
@@ -67,7 +67,7 @@ def _jax_answers(name: str, points: Sequence[tuple[float, ...]]) -> list[tuple[f
     import jax.numpy as jnp
 
     special = {"erf": jax.scipy.special.erf, "erfc": jax.scipy.special.erfc, "lgamma": jax.scipy.special.gammaln,
-               "digamma": jax.scipy.special.digamma, "pow": jnp.power,
+               "gamma": jax.scipy.special.gamma, "digamma": jax.scipy.special.digamma, "pow": jnp.power,
                "gelu": lambda x: jax.nn.gelu(x, approximate=False)}  # fmt: skip
     neural = name in ("sigmoid", "softplus", "silu", "relu")
     function: Any = special.get(name) or getattr(jax.nn if neural else jnp, _SPELLED.get(name, name), None)

@@ -59,7 +59,7 @@ def _most(*xs: float) -> float:
 
 _NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
           "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "floor", "ceil", "trunc",
-          "degrees", "radians", "atan2", "hypot", "fmod")  # fmt: skip
+          "degrees", "radians", "atan2", "hypot", "fmod", "remainder", "copysign", "gamma")  # fmt: skip
 
 #: Each row that Python has too, or that plain comparisons define.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -118,8 +118,12 @@ def slopes(name: str, numbers: Sequence[float]) -> list[float]:
         return [0.0, 1.0, 0.0] if a != 0 else [0.0, 0.0, 1.0]
     if name == "mod":
         return [1.0, _quotient(a, b, math.floor)]
-    if name == "fmod" and math.isinf(a) and math.isfinite(b):
+    if name == "copysign":
+        return [_sign(a) * math.copysign(1.0, b), 0.0]
+    if name in ("fmod", "remainder") and math.isinf(a) and math.isfinite(b):
         return [1.0, -math.copysign(math.inf, a) * math.copysign(1.0, b)]
     if name == "fmod":
         return [1.0, _quotient(a, b, math.trunc)]
+    if name == "remainder":
+        return [1.0, _quotient(a, b, round)]
     return [0.0] * len(numbers)

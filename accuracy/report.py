@@ -160,6 +160,6 @@ The *convention* for all other cells, inside `retrograd.errstate(…="ignore")`:
 * a derivative that does not depend on an operand is the same when that operand is NaN.
 
 Orders 0 and 1 are asked of `retrograd.compile` as well, each row compiled once and called at every cell. With
-`exact=True` it must have the engine's bits, with the promise `pure=True` and without. Without `exact=True` (the virtual
-machine's vectors, LLVM's machine code) it must have the engine's errors, infinities and NaNs, and is held against the
-same bars of exact mathematics; its finite cells are asked twice, alone and side by side in vectors."""
+`exact=True` it must have the engine's bits. Without it (the virtual machine's vectors, LLVM's machine code) it must
+have the engine's errors, infinities and NaNs, and is held against the same bars of exact mathematics; its finite cells
+are asked twice, alone and side by side in vectors."""

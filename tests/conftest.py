@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.browser import browser, show  # noqa: F401  (fixtures of every test that looks at a page)
+from support.browser import browser, show, windows  # noqa: F401  (fixtures of every test that looks at a page)
 
 from retrograd.engine import ENGINE
 

@@ -19,7 +19,7 @@ pytest.importorskip("sympy", reason="the exact derivatives are SymPy's: pip inst
 from accuracy import conventions, mutants, report
 from accuracy.__main__ import main as command
 from accuracy.oracle import Verdict
-from accuracy.table import Table, measure
+from accuracy.table import Table, fast_variants, measure
 from retrograd.ops import BY_NAME, Op
 
 pytestmark = pytest.mark.native  # the table asks the reference engine, too, and compares
@@ -28,7 +28,7 @@ STEP = 1 if ALL else 7
 NAMES = [row.name for row in rows()]
 #: Cells that fall short by what the table calls their cause, in all of it; none of orders 0 and 1 beyond these rows.
 KNOWN_SHORT = {"pow", "div", "exp2", "sqrt", "logsumexp", "digamma"}
-MOST_SHORT = 199
+MOST_SHORT = 204
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_every_variant_has_the_same_bits(table: Table) -> None:
         assert not variant.differ, variant.differ[:20]
     if ENGINE == "native":
         low = sum(verdict.cell.order < 2 for verdict in table.verdicts)
-        assert [variant.cells for variant in table.exact] == [len(table.verdicts), low, low], [
+        assert [variant.cells for variant in table.exact] == [len(table.verdicts), low], [
             str(variant) for variant in table.exact
         ]
 
@@ -75,18 +75,17 @@ def test_fast_compiled_functions_keep_the_bars(table: Table) -> None:
         assert not fast.differ, fast.differ[:20]
         assert fast.cells > 2 * sum(verdict.cell.order == 0 for verdict in table.verdicts)
         assert {verdict.cell.row.name for verdict in fast.short} <= {"softmax"}, listed(fast.short)
-        assert all(verdict.ulp < 16 for verdict in fast.short), listed(fast.short)
+        assert all(verdict.ulp < 32 for verdict in fast.short), listed(fast.short)
 
 
 def test_fast_compiled_operators_at_every_argument() -> None:
     """Not a slice: an inverse that a kernel shared once made the slope of 0.0 / 5e-324 a NaN in four cells."""
-    operators = [row.name for row in rows() if isinstance(row, Op)]
-    table = measure(operators, processes=1 if os.environ.get("PYTEST_XDIST_WORKER") else None)
-    for fast in table.fast:
+    for fast in fast_variants(row.name for row in rows() if isinstance(row, Op)):
         if fast.absent:
             require("llvmlite")
         assert not fast.differ, fast.differ[:20]
         assert not fast.short, listed(fast.short)
+        assert fast.cells > 10_000
 
 
 def test_the_page_lists_every_cell_that_falls_short(table: Table) -> None:

@@ -117,6 +117,7 @@ def test_the_names_are_found() -> None:
     assert len(THINGS) > 250
 
 
+@pytest.mark.native  # one text for both engines
 @pytest.mark.parametrize("name", THINGS)
 def test_it_begins_with_one_sentence(name: str) -> None:
     text = THINGS[name].__doc__
@@ -135,11 +136,12 @@ def test_it_explains_every_parameter(name: str) -> None:
     assert not isinstance(thing, types.FunctionType) or explained <= names, f"{name} has no {sorted(explained - names)}"
 
 
+@pytest.mark.native  # one text for both engines
 @pytest.mark.parametrize("name", [name for name, thing in FUNCTIONS.items() if not isinstance(thing, type)])
 def test_it_says_what_it_returns(name: str) -> None:
     thing = FUNCTIONS[name]
     annotation = inspect.signature(thing).return_annotation
-    nothing = annotation in (None, "None") or name in ("rg.Value.backward", "rg.Value.zero_grad")
+    nothing = annotation in (None, "None") or name in ("rg.Value.backward", "rg.Value.zero_grad", "rg.Value.item")
     assert (section(thing.__doc__, "Returns") is None) == nothing, f"{name} returns {annotation}"
 
 
@@ -158,6 +160,7 @@ def raised(thing: Any) -> set[str]:
     return {getattr(vars(errors).get(name), "__annotations__", {}).get("return", name) for name in names}
 
 
+@pytest.mark.native  # one text for both engines
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_it_says_what_it_raises(name: str) -> None:
     text = FUNCTIONS[name].__doc__
@@ -168,6 +171,7 @@ def test_it_says_what_it_raises(name: str) -> None:
     assert said <= known, f"{name} says that it raises {sorted(said - known)}"
 
 
+@pytest.mark.native  # one text for both engines
 @pytest.mark.parametrize("name", [name for name in CALLED_BY_USERS if name.rpartition(".")[0] not in THINGS])
 def test_a_function_or_a_class_has_an_example(name: str) -> None:
     assert section(FUNCTIONS[name].__doc__, "Example"), f"{name} has no example"

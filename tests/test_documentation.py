@@ -26,6 +26,8 @@ MODULES = sorted(
     if not module.name.endswith(("_native", "__main__"))
 )
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+#: Modules that are imported by who has the other side of the bridge.
+BRIDGES = {"retrograd.sklearn": "sklearn", "retrograd.torch": "torch", "retrograd.sympy": "sympy"}
 COMMANDS = [
     (command, output)
     for page in PAGES
@@ -35,8 +37,20 @@ COMMANDS = [
 ]
 
 
+#: What the code of a page imports besides what comes with retrograd.
+WANTS = {
+    "jax.md": ("jax",),
+    "from-jax.md": ("jax",),
+    "bridges.md": ("sklearn", "scipy", "sympy"),
+    "from-autograd.md": ("autograd",),
+    "fit-with-scipy.md": ("scipy",),
+}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str) -> None:
+    if name in BRIDGES:
+        require(BRIDGES[name])
     result = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert result.failed == 0
 
@@ -47,7 +61,9 @@ def test_python_in_pages(
 ) -> None:
     """The blocks of one page run one after the other, as a reader would run them."""
     monkeypatch.chdir(tmp_path)
-    if page.name == "jax.md":
+    for part in WANTS.get(page.name, ()):
+        require(part)
+    if "jax" in WANTS.get(page.name, ()):
         config = require("jax").config
         request.addfinalizer(lambda before=config.jax_enable_x64: config.update("jax_enable_x64", before))
     names: dict[str, Any] = {"__name__": "__page__"}

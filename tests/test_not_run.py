@@ -36,7 +36,7 @@ def test_what_is_skipped_is_said_and_can_be_run(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_some.py").write_text(SUITE)
     written = tmp_path / "not-run" / "native.json"
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--not-run", str(written), "test_some.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "--not-run", str(written), "test_some.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "1 passed, 4 skipped" in done.stdout, done.stdout + done.stderr
     wants = "wants no_such_package (pip install no_such_package)"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.parts import require
 
 pytestmark = pytest.mark.native  # reads files only: once is enough
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +33,64 @@ def test_every_optional_package_is_skipped() -> None:
     [skipped] = (item for item in settings["tool"]["mypy"]["overrides"] if item["follow_imports"] == "skip")
     files = [file for folder in CHECKED for file in (ROOT / folder).rglob("*.py")]
     assert len(files) > 100
-    own = {"retrograd", "benchmarks", "accuracy", *(file.stem for file in (ROOT / "tools").glob("*.py"))}
+    own = {"retrograd", "benchmarks", "accuracy", *(file.stem for file in (ROOT / "tools").iterdir())}
     optional = {name for file in files for name in imported(file)} - set(sys.stdlib_module_names) - own - installed
     assert {"jax", "torch", "sympy"} <= optional
     assert optional - {name.removesuffix(".*") for name in skipped["module"]} == set()
+
+
+# --- what users and their editors see -----------------------------------------------------------------------
+
+PROGRAM = ROOT / "tests" / "typing" / "user_program.py"
+NO_ANNOTATIONS = ["--allow-untyped-defs", "--allow-untyped-calls", "--allow-incomplete-defs", "--no-warn-return-any"]
+
+
+def readme(folder: Path) -> Path:
+    """The README's Python blocks as one program, which a reader would type in that order."""
+    lines = []
+    for block in re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL):
+        session = [line[4:] for line in block.splitlines() if line.startswith((">>> ", "... "))]
+        lines += session if ">>>" in block else block.splitlines()
+    page = folder / "readme.py"
+    page.write_text("\n".join(lines) + "\n")
+    return page
+
+
+def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MYPYPATH": str(ROOT / "src")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_mypy_accepts_a_users_program_and_the_readme(tmp_path: Path) -> None:
+    """With the strict settings of a user, who has not our overrides."""
+    settings = tmp_path / "mypy.ini"
+    settings.write_text("[mypy]\nstrict = True\n[mypy-retrograd.*]\nfollow_imports = silent\nignore_errors = True\n")
+    mypy = (sys.executable, "-m", "mypy", "--config-file", str(settings), "--cache-dir", str(tmp_path / "cache"))
+    found = run(*mypy, str(PROGRAM), folder=tmp_path)
+    assert found.returncode == 0, found.stdout
+    found = run(*mypy, *NO_ANNOTATIONS, str(readme(tmp_path)), folder=tmp_path)
+    assert found.returncode == 0, found.stdout
+
+
+def test_pyright_accepts_them_too(tmp_path: Path) -> None:
+    pyright = require("pyright")
+    assert pyright
+    (tmp_path / "user_program.py").write_text(PROGRAM.read_text())
+    page = readme(tmp_path)
+    found = run(
+        *(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, page.name, "user_program.py"),
+        folder=tmp_path,
+    )
+    assert found.returncode == 0, found.stdout
+
+
+def test_the_public_types_are_known(tmp_path: Path) -> None:
+    require("pyright")
+    found = run(
+        *(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--verifytypes", "retrograd"),
+        "--ignoreexternal",
+        folder=tmp_path,
+    )
+    score = re.search(r"Type completeness score: ([\d.]+)%", found.stdout)
+    assert score, found.stdout[-2000:]
+    assert float(score[1]) > 98

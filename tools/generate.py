@@ -28,6 +28,7 @@ load_table()
 from retrograd import ops  # noqa: E402  (the packages have to be laid out first)
 from retrograd.engine.reference.rules import worked_example  # noqa: E402
 from retrograd.ops import docs, formula  # noqa: E402
+from retrograd.ops.textbook import TEXTBOOK  # noqa: E402
 from retrograd.trace import notation, sentences  # noqa: E402
 
 
@@ -143,7 +144,7 @@ def value_docs() -> dict[str, str]:
 
 def docs_hpp() -> str:
     functions = {
-        name: f"{name}({', '.join(docs.parameters(op))}, /)\n--\n\n{docs.function_doc(op, name, worked_example)}"
+        name: f"{name}{docs.function_signature(op)}\n--\n\n{docs.function_doc(op, name, worked_example)}"
         for op, name in public_names()
     }
     functions |= {
@@ -204,11 +205,24 @@ def documented(stub: str, text: str) -> list[str]:
     return [stub, *(f"{indent}{line}".rstrip() for line in lines), ""]
 
 
+#: NumPy's functions call a method of their name (``v.sin()``); this makes type checkers allow it. At run time there is
+#: no such method.
+_TYPED_FOR_NUMPY = """
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: Literal["__call__", "reduce", "reduceat", "accumulate", "outer", "at"],
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> Any: ...
+""".splitlines()
+
+
 def value_stub() -> list[str]:
     """The class of engine/interface.py as it stands there, but for its base."""
     node = value_class()
     lines = INTERFACE.read_text().splitlines()[node.lineno : node.end_lineno]
-    return ["@disjoint_base", "class Value:", *lines, ""]
+    return ["@disjoint_base", "class Value:", *lines, *_TYPED_FOR_NUMPY, ""]
 
 
 def method_stubs() -> list[str]:
@@ -231,12 +245,22 @@ def native_stub() -> str:
 def function_stubs(op: ops.Op, name: str) -> list[str]:
     """Numbers give a number, and a Value among the operands gives a Value. The first overload has the docstring."""
     arity = op.arity
-    signatures = [(["float"] * arity, "float")]
-    signatures += [(["float"] * i + ["Value"] + ["Number"] * (arity - i - 1), "Value") for i in range(arity)]
+    signatures = [(["float"] * i + ["Value"] + ["Number"] * (arity - i - 1), "Value") for i in range(arity)]
+    extra, default, _ = docs.EXTRA.get(name, ("", "", ""))
+    if default:  # an operand that may be left out
+        signatures.append((["float"] * arity + ["Value"], "Value"))
+    signatures.append((["float"] * arity, "float"))
+    signatures += [
+        (["Number"] * i + ["_Array"] + ["Number | _Array"] * (arity - i - 1), "_Array") for i in range(arity)
+    ]
     lines = []
     for kinds, result in signatures:
-        operands = ", ".join(f"{letter}: {kind}" for letter, kind in zip("abc", kinds, strict=False))
-        lines += ["@overload", f"def {name}({operands}, /) -> {result}: ..."]
+        operands = [f"{letter}: {kind}" for letter, kind in zip("abc", kinds[:arity], strict=False)]
+        kind = "Number | _Array" if result == "_Array" else "Number" if result == "Value" else "float"
+        more = f", {extra}: {kind}" if extra.startswith("*") else ""
+        if default:
+            operands.append(f"{extra}: {kinds[arity]}" if len(kinds) > arity else f"{extra}: {kind} | None = {default}")
+        lines += ["@overload", f"def {name}({', '.join(operands)}, /{more}) -> {result}: ..."]
     return with_docstring(lines, docs.function_doc(op, name, worked_example))
 
 
@@ -247,7 +271,8 @@ def with_docstring(overloads: list[str], text: str) -> list[str]:
 
 def sequence_stubs(row: ops.NaryOp) -> list[str]:
     lines = []
-    for kind, result in (("float", "float"), ("Value", "Value"), ("Number", "Number")):
+    # Values first: where nothing is known of an element, as of a model's output, an editor takes the first.
+    for kind, result in (("Value", "Value"), ("float", "float"), ("Number", "Number")):
         seconds = ["Number" if kind == "Value" else kind] if row.paired else []
         sequences = ", ".join(f"{a}: Iterable[{k}]" for a, k in zip("ab", [kind, *seconds], strict=False))
         result = f"list[{result}]" if row.outputs and result != "Number" else result
@@ -256,20 +281,43 @@ def sequence_stubs(row: ops.NaryOp) -> list[str]:
     return with_docstring(lines, docs.nary_doc(row, worked_example))
 
 
+#: What ``retrograd.math`` has beside the rows of the table.
+MATH_MODULES = ("python_math", "whole_numbers")
+
+
+def exports(module: str) -> list[str]:
+    """The ``__all__`` of a module, read without the engine that it imports."""
+    for node in ast.parse((PACKAGE / f"{module}.py").read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return sorted(ast.literal_eval(node.value))
+    raise ValueError(f"{module}.py has no __all__")
+
+
 def math_stub() -> str:
     lines = [
         f"# {MARK}",
         "from collections.abc import Iterable",
-        "from typing import overload",
+        "from typing import Any, TypeAlias, overload",
+        "",
+        "import numpy as np",
         "",
         "from .engine import Number, Value",
+        *(
+            line
+            for module in MATH_MODULES
+            for line in (f"from .{module} import (", *(f"    {name} as {name}," for name in exports(module)), ")")
+        ),
+        "",
+        "_Array: TypeAlias = np.ndarray[Any, Any]",
         "",
     ]
-    names = []
+    names = [name for module in MATH_MODULES for name in exports(module)]
     for op, name in public_names():
         names.append(name)
         lines += function_stubs(op, name)
     for row in ops.NARY:
+        if row.name in names:
+            continue
         names.append(row.name)
         lines += sequence_stubs(row)
     lines += ["", f"__all__ = {sorted(names)!r}"]
@@ -354,12 +402,16 @@ def ops_typescript() -> str:
 def words() -> dict[str, str]:
     """How formulas and steps are written: the templates that the page fills in."""
     constants = ", ".join(f"{name}: {formula.to_typescript(ast.Name(name))}" for name in ops.CONSTANTS)
-    styles = {name: dataclasses.asdict(getattr(notation, name)) for name in ("TEXT", "LATEX")}
+    styles = {name: dataclasses.asdict(getattr(notation, name)) for name in ("TEXT", "LATEX", "CARD")}
     return {
         "CONSTANTS: Readonly<Record<string, number>>": f"{{ {constants} }}",
         **{f"{name}: Style": entries(style) for name, style in styles.items()},
         "INFIX: Readonly<Record<string, string>>": json.dumps(notation.INFIX),
         "SEQUENCES: Readonly<Record<string, readonly [string, string, string]>>": json.dumps(notation.SEQUENCES),
+        "SEQUENCE_CARDS: Readonly<Record<string, string>>": json.dumps(notation.SEQUENCE_CARDS),
+        "TEXTBOOK: Readonly<Record<string, readonly [string, readonly string[]]>>": json.dumps(
+            {name: (rule.forward, rule.partials) for name, rule in TEXTBOOK.items()}
+        ),
         **{name: str(getattr(notation, name)) for name in ("MINUS", "PRODUCT", "ATOM", "MANY")},
         "SENTENCES": entries(sentences.SENTENCES),
         **{name: str(getattr(sentences, name)) for name in ("INPUTS", "LISTED")},
@@ -399,7 +451,7 @@ def ops_page() -> str:
         "## Over a sequence",
         "",
         "A fold from left to right: `s` starts at the first formula, each operand applies the second, the third is the",
-        "result. `m` is the largest operand, `n` their number; `rest` and `ties` are explained in `ops/table.py`.",
+        "result. `m` is the largest operand, `n` their number; `rest` and `ties` are explained in `ops/rows.py`.",
         "",
         "| name | start | step | result | local derivatives |",
         "|---|---|---|---|---|",

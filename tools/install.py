@@ -1,6 +1,8 @@
 """pip install, and how far it is: the native build alone takes a minute or two, in which pip says nothing.
 
 python tools/install.py ARGUMENTS…    as for pip install; all that pip says goes to build/install.log
+
+Versions are those of tools/constraints.txt, so that a new release of a tool breaks no build; make lock renews them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import time
 from pathlib import Path
 
 LOG = Path(__file__).resolve().parent.parent / "build" / "install.log"
+CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 #: At most one line in so many seconds.
 EVERY = 5.0
 
@@ -38,7 +41,9 @@ def main(arguments: list[str]) -> int:
     began, told_at, told = time.monotonic(), float("-inf"), ""
     LOG.parent.mkdir(exist_ok=True)
     print("installing into", sys.prefix, "...", flush=True)
-    command = [sys.executable, "-m", "pip", "install", "--verbose", "--progress-bar=off", *arguments]
+    # Python compiles what is imported; of all that is installed, pip would take half a minute for it.
+    command = [sys.executable, "-m", "pip", "install", "--no-compile", "--verbose", "--progress-bar=off"]
+    command += ["--constraint", str(CONSTRAINTS), *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with LOG.open("w", encoding="utf-8") as log:
         pip = subprocess.Popen(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 BUNDLE = ROOT / "src" / "retrograd" / "explorer" / "bundle"
 STAMP = BUNDLE / "sources.sha256"
+#: What npm says when there is no way to its registry.
+UNREACHED = re.compile(
+    r"\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|E40[137])\b"
+)
 
 
 def fingerprint() -> str:
@@ -66,13 +71,18 @@ def call_npm(*arguments: str) -> None:
     if shutil.which("node") is None and spec is not None and spec.origin is not None:
         environment["PATH"] = str(Path(spec.origin).parent / "bin") + os.pathsep + environment.get("PATH", "")
     done = subprocess.run([*command, *arguments], cwd=WEB, env=environment, capture_output=True, text=True)
+    if done.returncode and (blocked := UNREACHED.search(done.stderr)):
+        sys.exit(
+            f"The explorer's page has to be built, and npm's registry cannot be reached ({blocked[0]}): "
+            "install a wheel or the sdist, which carry the page."
+        )
     if done.returncode:
         sys.exit(f"npm {' '.join(arguments)} failed in web/:\n{done.stdout}{done.stderr}")
 
 
 def install() -> None:
     """The page's parts, as the lock file names them."""
-    call_npm("ci", "--no-audit", "--no-fund")
+    call_npm("ci", "--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-retry-mintimeout=2000")
 
 
 def build() -> None:

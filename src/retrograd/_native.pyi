@@ -1,7 +1,7 @@
 # Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 # The part that is not in the table comes from tools/native_stub.pyi.in.
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, Literal, Self, SupportsFloat, TypeAlias, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NoReturn, Self, SupportsFloat, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,11 @@ class Value:
     adjoint d y / d leaf (Griewank & Walther, *Evaluating Derivatives*, 2008). One sweep costs a small constant times
     the forward pass, whatever the number of leaves.
 
-    Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()`` and ``math.floor``, ``ceil`` and ``trunc`` give
-    Values; the other operand is a Value or a real number (int, float, NumPy scalar, Fraction). With a NumPy array an
-    operator applies to each element. Operations outside their domain raise what Python's floats raise there:
-    ``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says otherwise.
+    Operators: ``+ - * / // % **``, unary ``-`` and ``+``, ``abs()``, ``round()`` and ``math.floor``, ``ceil`` and
+    ``trunc`` give Values, ``divmod()`` two of them; the other operand is a Value or a real number (int, float, NumPy
+    scalar, Fraction). With a NumPy array an operator applies to each element. Operations outside their domain raise
+    what Python's floats raise there: ``1 / Value(0.0)`` is a ZeroDivisionError, unless :class:`retrograd.errstate` says
+    otherwise.
 
     Comparisons (``== != < <= > >=``) and ``bool()`` look at the numbers and record nothing: two Values are equal when
     their ``.data`` is. The hash is that of the identity, so that sets and dictionaries tell Values apart even when
@@ -202,11 +203,11 @@ class Value:
             3.0
         """
 
-    def item(self) -> Value:
-        """This Value itself, for code that calls ``.item()`` on whatever it gets; the bare number is ``.data``.
+    def item(self) -> NoReturn:
+        """Refused, as ``float(v)`` is: a bare number would cut the gradient. The number is ``.data``.
 
-        Returns:
-            This very Value.
+        Raises:
+            TypeError: Always.
         """
 
     def conjugate(self) -> Value:
@@ -239,6 +240,18 @@ class Value:
     def __trunc__(self) -> Value:
         """``math.trunc(v)``: the whole part, as a node with derivative zero."""
 
+    def __divmod__(self, other: Value | float, /) -> tuple[Value, Value]:
+        """``divmod(v, other)``: the pair ``(v // other, v % other)``, two nodes."""
+
+    def __rdivmod__(self, other: Value | float, /) -> tuple[Value, Value]:
+        """``divmod(other, v)``: the pair ``(other // v, other % v)``, two nodes."""
+
+    def __round__(self, ndigits: int | None = None, /) -> Value:
+        """``round(v)``: the nearest whole number, ties to even, as a node with derivative zero.
+
+        With ``ndigits`` it is a new leaf with the rounded number, which has no derivative either.
+        """
+
     def __complex__(self) -> complex:
         """Raises TypeError, as ``float(v)`` does: a bare number would cut the gradient."""
 
@@ -250,6 +263,14 @@ class Value:
 
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self:
         """A copy of this Value and of everything that it was computed from; shared operands stay shared."""
+
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: Literal["__call__", "reduce", "reduceat", "accumulate", "outer", "at"],
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> Any: ...
 
     def __add__(self, other: _Number, /) -> Value: ...
     def __radd__(self, other: _Number, /) -> Value: ...
@@ -580,7 +601,8 @@ class Value:
 
             y = pow(a, b)
             dy/da = zero_product(b, pow(a, b - 1))
-            dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+            dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+                * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
         By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
         the condition holds and y elsewhere.
@@ -621,7 +643,8 @@ class Value:
 
             y = pow(a, b)
             dy/da = zero_product(b, pow(a, b - 1))
-            dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+            dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+                * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
         By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
         the condition holds and y elsewhere.
@@ -681,41 +704,6 @@ class Value:
             >>> import retrograd as rg
             >>> a, b = rg.Value(7.5), rg.Value(2.0)
             >>> y = a.mod(b)
-            >>> y.backward()
-            >>> y.data
-            1.5
-            >>> a.grad, b.grad
-            (1.0, -3.0)
-        """
-
-    def remainder(self, b: _Number, /) -> Value:
-        r"""Remainder with the sign of b, as Python's %.
-
-        The same as ``retrograd.math.remainder``, with this Value as a.
-
-        The operation and its local derivatives::
-
-            y = mod(a, b)
-            dy/da = 1
-            dy/db = -floordiv(a, b)
-
-        As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
-
-        Args:
-            b: A Value or a real number (int, float, NumPy scalar).
-
-        Returns:
-            A Value: one new node.
-
-        Raises:
-            DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
-                infinity or NaN instead.
-            TypeError: An operand is neither a Value nor a real number.
-
-        Example:
-            >>> import retrograd as rg
-            >>> a, b = rg.Value(7.5), rg.Value(2.0)
-            >>> y = a.remainder(b)
             >>> y.backward()
             >>> y.data
             1.5
@@ -802,7 +790,9 @@ class Value:
 
             y = fmod(a, b)
             dy/da = 1
-            dy/db = -trunc(a / b)
+            dy/db = select(y == y, -rint(a / b - y / b), -trunc(a / b))
+
+        ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
         Args:
             b: A Value or a real number (int, float, NumPy scalar).
@@ -824,6 +814,43 @@ class Value:
             -1.5
             >>> a.grad, b.grad
             (1.0, 3.0)
+        """
+
+    def remainder(self, b: _Number, /) -> Value:
+        r"""Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.
+
+        The same as ``retrograd.math.remainder``, with this Value as a.
+
+        The operation and its local derivatives::
+
+            y = remainder(a, b)
+            dy/da = 1
+            dy/db = select(y == y, -rint(a / b - y / b), -rint(a / b))
+
+        As ``math.remainder``: a minus the nearest multiple of b, the even multiple at a tie, so that the
+        result is at most half of b. ``mod`` and ``%`` have the sign of b, ``fmod`` that of a.
+        ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
+
+        Args:
+            b: A Value or a real number (int, float, NumPy scalar).
+
+        Returns:
+            A Value: one new node.
+
+        Raises:
+            DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
+                ``errstate(invalid="ignore")`` gives NaN instead.
+            TypeError: An operand is neither a Value nor a real number.
+
+        Example:
+            >>> import retrograd as rg
+            >>> a, b = rg.Value(7.0), rg.Value(4.0)
+            >>> y = a.remainder(b)
+            >>> y.backward()
+            >>> y.data
+            -1.0
+            >>> a.grad, b.grad
+            (1.0, -2.0)
         """
 
     def square(self, /) -> Value:
@@ -2186,6 +2213,41 @@ class Value:
             -1.96351
         """
 
+    def gamma(self, /) -> Value:
+        r"""Gamma function: (a - 1)! for a whole number above 0.
+
+        The same as ``retrograd.math.gamma``, with this Value as a.
+
+        The operation and its local derivatives::
+
+            y = gamma(a)
+            dy/da = select(a == 0, -y * y, y * digamma(a))
+
+        ``lgamma`` is the logarithm of its absolute value, which does not overflow. ``select(condition, x,
+        y)`` is x where the condition holds and y elsewhere.
+
+        Returns:
+            A Value: one new node.
+
+        Raises:
+            DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
+                ``errstate(divide="ignore")`` gives an infinity or NaN instead. Where a == -inf (the gamma
+                function has no limit at minus infinity); ``errstate(invalid="ignore")`` gives NaN instead.
+            NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
+                float); ``errstate(over="ignore")`` gives an infinity instead.
+            TypeError: An operand is neither a Value nor a real number.
+
+        Example:
+            >>> import retrograd as rg
+            >>> a = rg.Value(5.0)
+            >>> y = a.gamma()
+            >>> y.backward()
+            >>> y.data
+            24.0
+            >>> round(a.grad, 6)
+            36.146824
+        """
+
     def digamma(self, /) -> Value:
         r"""Derivative of lgamma; NaN at the poles.
 
@@ -2298,6 +2360,40 @@ class Value:
             1.5
             >>> a.grad
             -1.0
+        """
+
+    def copysign(self, b: _Number, /) -> Value:
+        r"""The magnitude of a with the sign of b; its derivative at a = 0 is zero.
+
+        The same as ``retrograd.math.copysign``, with this Value as a.
+
+        The operation and its local derivatives::
+
+            y = copysign(a, b)
+            dy/da = sign(a) * copysign(1, b)
+            dy/db = 0
+
+        The sign of a zero b counts: ``copysign(3.0, -0.0)`` is -3.0. By convention, at a = 0, b = 1: y = 0,
+        dy/da = 0, dy/db = 0.
+
+        Args:
+            b: A Value or a real number (int, float, NumPy scalar).
+
+        Returns:
+            A Value: one new node.
+
+        Raises:
+            TypeError: An operand is neither a Value nor a real number.
+
+        Example:
+            >>> import retrograd as rg
+            >>> a, b = rg.Value(-1.5), rg.Value(2.0)
+            >>> y = a.copysign(b)
+            >>> y.backward()
+            >>> y.data
+            1.5
+            >>> a.grad, b.grad
+            (-1.0, 0.0)
         """
 
     def sign(self, /) -> Value:
@@ -2597,7 +2693,6 @@ def apply(name: str, /, *operands: _Number) -> Value: ...
 def evaluate(name: str, /, *numbers: float) -> float: ...
 def reduce(name: str, xs: Iterable[_Number], ys: Iterable[_Number] | None = None, /) -> Any: ...
 def weighted_sum(weights: Sequence[_Number], inputs: Sequence[_Number], start: _Number, /) -> Any: ...
-def faster_sum(sum: Callable[..., Any], /, *samples: Generator[Any, None, None]) -> Callable[..., Any]: ...
 def acquire_backward_lock() -> None: ...
 def release_backward_lock() -> None: ...
 def interior(root: Value, /) -> list[Value]: ...
@@ -2606,6 +2701,32 @@ def row_name(value: Value, /) -> str: ...
 def output_index(value: Value, /) -> int: ...
 def is_constant(value: Value, /) -> bool: ...
 def gradients(root: Value, seed: float, xs: Sequence[Value], /) -> list[float]: ...
+def sparse_gradients(
+    roots: Sequence[Value | float], leaves: Sequence[Value], /
+) -> tuple[bytearray, bytearray, bytearray]: ...
+@final
+class Structure:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def holds_values(self) -> bool: ...
+    @property
+    def definition(self) -> Any: ...
+    def fill(self, leaves: Sequence[Any], /) -> Any: ...
+    def collect(self, results: Sequence[Any], /) -> Any: ...
+
+def flatten_tree(tree: Any, /) -> tuple[list[_Number], Structure]: ...
+def new_leaves(numbers: list[_Number], /) -> list[Value]: ...
+def set_python_half(
+    array_type: type,
+    empty_array: Callable[..., Any],
+    flatten_other: Callable[[Any], Any],
+    fill_array: Callable[[tuple[int, ...], list[Any]], Any],
+    collect_array: Callable[[tuple[int, ...], list[Any]], Any],
+    /,
+) -> None: ...
 def restore(
     name: str, operands: Sequence[_Number], data: float, grad: float, index: int = 0, /
 ) -> Value: ...
@@ -2654,28 +2775,42 @@ class SpecializationCache:
         cls, miss: Callable[[str, tuple[Any, ...], Reason], Any], index: type[int], reasons: type[Reason], /
     ) -> Self: ...
     def add(self, request: CompileRequest, /) -> int: ...
-    def call(self, *arguments: Any) -> float: ...
+    def call(self, *arguments: Any) -> Any: ...
     def backward(self, *arguments: Any) -> float: ...
-    def gradients(self, *arguments: Any) -> tuple[float, list[float]]: ...
+    def gradients(self, *arguments: Any) -> tuple[float, Any]: ...
     def check(
         self, number: int, arguments: tuple[Any, ...], /
     ) -> tuple[float, list[tuple[Value, float]]] | Literal[False] | None: ...
-    def capture(self, places: list[tuple[str, Any, Any]], /) -> None: ...
-    def changed(self) -> list[tuple[int, bool, list[Any]]]: ...
-    def newer(self, leaves: list[Value], /) -> bool: ...
-    def invalidate(self, late: bool, /) -> None: ...
-    def suspects(self, differentiate_first: bool, arguments: tuple[Any, ...], /) -> list[int]: ...
-    def revalidate(self, suspect: int, new: int | None, /) -> Literal["alike", "other", "late"]: ...
+    def standing(self, differentiate_first: bool, arguments: tuple[Any, ...], /) -> int | None: ...
+    def calls(self) -> int: ...
+    def pause(self, calls: int, /) -> None: ...
+    def capture(self, places: list[tuple[str, Any, Any]], /) -> int: ...
+    def changed(self, state: int, /) -> int | None: ...
+    def outdated(self, state: int, /) -> None: ...
     def batch(self, members: list[tuple[Any, ...]], seed: float, /) -> tuple[float, list[int]] | Reason: ...
     def unmatched(self, members: list[tuple[Any, ...]], /) -> list[int]: ...
     def tier(self) -> str: ...
     def facts(self) -> list[dict[str, Any]]: ...
+    def inventory(self) -> list[tuple[int, int, int]]: ...
     def listing(self, number: int, /) -> dict[str, Any]: ...
     def kernel_calls(self, number: int, batch: int, which: int, /) -> bytes: ...
     def strips(
         self, number: int, batch: int, which: int, /
     ) -> list[tuple[int, int, int, int, list[tuple[int, ...]]]]: ...
     def memory(self, number: int, batch: int, /) -> dict[str, Any]: ...
+    def scalar_graph(self, number: int, /) -> dict[str, Any]: ...
+    def install_graph(
+        self,
+        number: int,
+        forward: int,
+        backward: int,
+        roots: bytes,
+        zeroed: bytes,
+        size: int,
+        keep: object,
+        milliseconds: float,
+        /,
+    ) -> None: ...
     def notify_when_hot(self, threshold: int, hot: Callable[[tuple[Any, int, int]], object], token: object, /) -> None: ...
     def fresh(self) -> bool: ...
     def install(

@@ -1,11 +1,46 @@
 # Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 from collections.abc import Iterable
-from typing import overload
+from typing import Any, TypeAlias, overload
+
+import numpy as np
 
 from .engine import Number, Value
+from .python_math import (
+    clip as clip,
+    dist as dist,
+    e as e,
+    fma as fma,
+    frexp as frexp,
+    fsum as fsum,
+    inf as inf,
+    isclose as isclose,
+    isfinite as isfinite,
+    isinf as isinf,
+    isnan as isnan,
+    ldexp as ldexp,
+    logaddexp as logaddexp,
+    modf as modf,
+    nan as nan,
+    nextafter as nextafter,
+    pi as pi,
+    prod as prod,
+    sumprod as sumprod,
+    tau as tau,
+    ulp as ulp,
+)
+from .whole_numbers import (
+    comb as comb,
+    factorial as factorial,
+    gcd as gcd,
+    isqrt as isqrt,
+    lcm as lcm,
+    perm as perm,
+)
+
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 @overload
-def add(a: float, b: float, /) -> float:
+def add(a: Value, b: Number, /) -> Value:
     r"""Sum of two numbers.
 
     The operation and its local derivatives::
@@ -15,11 +50,12 @@ def add(a: float, b: float, /) -> float:
         dy/db = 1
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -35,11 +71,15 @@ def add(a: float, b: float, /) -> float:
     """
 
 @overload
-def add(a: Value, b: Number, /) -> Value: ...
-@overload
 def add(a: float, b: Value, /) -> Value: ...
 @overload
-def sub(a: float, b: float, /) -> float:
+def add(a: float, b: float, /) -> float: ...
+@overload
+def add(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def add(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def sub(a: Value, b: Number, /) -> Value:
     r"""a minus b.
 
     The operation and its local derivatives::
@@ -49,11 +89,12 @@ def sub(a: float, b: float, /) -> float:
         dy/db = -1
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -69,11 +110,15 @@ def sub(a: float, b: float, /) -> float:
     """
 
 @overload
-def sub(a: Value, b: Number, /) -> Value: ...
-@overload
 def sub(a: float, b: Value, /) -> Value: ...
 @overload
-def subtract(a: float, b: float, /) -> float:
+def sub(a: float, b: float, /) -> float: ...
+@overload
+def sub(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def sub(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def subtract(a: Value, b: Number, /) -> Value:
     r"""a minus b.
 
     The operation and its local derivatives::
@@ -83,11 +128,12 @@ def subtract(a: float, b: float, /) -> float:
         dy/db = -1
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -103,11 +149,15 @@ def subtract(a: float, b: float, /) -> float:
     """
 
 @overload
-def subtract(a: Value, b: Number, /) -> Value: ...
-@overload
 def subtract(a: float, b: Value, /) -> Value: ...
 @overload
-def mul(a: float, b: float, /) -> float:
+def subtract(a: float, b: float, /) -> float: ...
+@overload
+def subtract(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def subtract(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def mul(a: Value, b: Number, /) -> Value:
     r"""a times b.
 
     The operation and its local derivatives::
@@ -117,11 +167,12 @@ def mul(a: float, b: float, /) -> float:
         dy/db = a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -137,11 +188,15 @@ def mul(a: float, b: float, /) -> float:
     """
 
 @overload
-def mul(a: Value, b: Number, /) -> Value: ...
-@overload
 def mul(a: float, b: Value, /) -> Value: ...
 @overload
-def multiply(a: float, b: float, /) -> float:
+def mul(a: float, b: float, /) -> float: ...
+@overload
+def mul(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def mul(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def multiply(a: Value, b: Number, /) -> Value:
     r"""a times b.
 
     The operation and its local derivatives::
@@ -151,11 +206,12 @@ def multiply(a: float, b: float, /) -> float:
         dy/db = a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -171,11 +227,15 @@ def multiply(a: float, b: float, /) -> float:
     """
 
 @overload
-def multiply(a: Value, b: Number, /) -> Value: ...
-@overload
 def multiply(a: float, b: Value, /) -> Value: ...
 @overload
-def div(a: float, b: float, /) -> float:
+def multiply(a: float, b: float, /) -> float: ...
+@overload
+def multiply(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def multiply(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def div(a: Value, b: Number, /) -> Value:
     r"""a divided by b.
 
     The operation and its local derivatives::
@@ -185,11 +245,12 @@ def div(a: float, b: float, /) -> float:
         dy/db = -y / b
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -207,11 +268,15 @@ def div(a: float, b: float, /) -> float:
     """
 
 @overload
-def div(a: Value, b: Number, /) -> Value: ...
-@overload
 def div(a: float, b: Value, /) -> Value: ...
 @overload
-def divide(a: float, b: float, /) -> float:
+def div(a: float, b: float, /) -> float: ...
+@overload
+def div(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def div(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def divide(a: Value, b: Number, /) -> Value:
     r"""a divided by b.
 
     The operation and its local derivatives::
@@ -221,11 +286,12 @@ def divide(a: float, b: float, /) -> float:
         dy/db = -y / b
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -243,11 +309,15 @@ def divide(a: float, b: float, /) -> float:
     """
 
 @overload
-def divide(a: Value, b: Number, /) -> Value: ...
-@overload
 def divide(a: float, b: Value, /) -> Value: ...
 @overload
-def true_divide(a: float, b: float, /) -> float:
+def divide(a: float, b: float, /) -> float: ...
+@overload
+def divide(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def divide(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def true_divide(a: Value, b: Number, /) -> Value:
     r"""a divided by b.
 
     The operation and its local derivatives::
@@ -257,11 +327,12 @@ def true_divide(a: float, b: float, /) -> float:
         dy/db = -y / b
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -279,11 +350,15 @@ def true_divide(a: float, b: float, /) -> float:
     """
 
 @overload
-def true_divide(a: Value, b: Number, /) -> Value: ...
-@overload
 def true_divide(a: float, b: Value, /) -> Value: ...
 @overload
-def neg(a: float, /) -> float:
+def true_divide(a: float, b: float, /) -> float: ...
+@overload
+def true_divide(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def true_divide(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def neg(a: Value, /) -> Value:
     r"""Minus a.
 
     The operation and its local derivatives::
@@ -292,10 +367,11 @@ def neg(a: float, /) -> float:
         dy/da = -1
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -311,9 +387,11 @@ def neg(a: float, /) -> float:
     """
 
 @overload
-def neg(a: Value, /) -> Value: ...
+def neg(a: float, /) -> float: ...
 @overload
-def negative(a: float, /) -> float:
+def neg(a: _Array, /) -> _Array: ...
+@overload
+def negative(a: Value, /) -> Value:
     r"""Minus a.
 
     The operation and its local derivatives::
@@ -322,10 +400,11 @@ def negative(a: float, /) -> float:
         dy/da = -1
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -341,26 +420,30 @@ def negative(a: float, /) -> float:
     """
 
 @overload
-def negative(a: Value, /) -> Value: ...
+def negative(a: float, /) -> float: ...
 @overload
-def pow(a: float, b: float, /) -> float:
+def negative(a: _Array, /) -> _Array: ...
+@overload
+def pow(a: Value, b: Number, /) -> Value:
     r"""a to the power b. With a negative base only a constant whole exponent has a real derivative.
 
     The operation and its local derivatives::
 
         y = pow(a, b)
         dy/da = zero_product(b, pow(a, b - 1))
-        dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+        dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+            * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
     By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
     the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where a == 0 and b < 0 and b != -inf (zero to a negative power);
@@ -383,28 +466,34 @@ def pow(a: float, b: float, /) -> float:
     """
 
 @overload
-def pow(a: Value, b: Number, /) -> Value: ...
-@overload
 def pow(a: float, b: Value, /) -> Value: ...
 @overload
-def power(a: float, b: float, /) -> float:
+def pow(a: float, b: float, /) -> float: ...
+@overload
+def pow(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def pow(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def power(a: Value, b: Number, /) -> Value:
     r"""a to the power b. With a negative base only a constant whole exponent has a real derivative.
 
     The operation and its local derivatives::
 
         y = pow(a, b)
         dy/da = zero_product(b, pow(a, b - 1))
-        dy/db = select(a == 0 and (b == 0 or b > 1), 0, zero_product(y, log(a)))
+        dy/db = select(a == 0 and (b == 0 or b > 1), 0, select(a == 0 and b > 0, zero_product(a, log(a)
+            * exp(zero_product(b - 1, log(a)))), zero_product(y, log(a))))
 
     By convention, at a = 0, b = 0: y = 1, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where
     the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where a == 0 and b < 0 and b != -inf (zero to a negative power);
@@ -427,11 +516,15 @@ def power(a: float, b: float, /) -> float:
     """
 
 @overload
-def power(a: Value, b: Number, /) -> Value: ...
-@overload
 def power(a: float, b: Value, /) -> Value: ...
 @overload
-def mod(a: float, b: float, /) -> float:
+def power(a: float, b: float, /) -> float: ...
+@overload
+def power(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def power(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def mod(a: Value, b: Number, /) -> Value:
     r"""Remainder with the sign of b, as Python's %.
 
     The operation and its local derivatives::
@@ -443,11 +536,12 @@ def mod(a: float, b: float, /) -> float:
     As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
@@ -465,49 +559,15 @@ def mod(a: float, b: float, /) -> float:
     """
 
 @overload
-def mod(a: Value, b: Number, /) -> Value: ...
-@overload
 def mod(a: float, b: Value, /) -> Value: ...
 @overload
-def remainder(a: float, b: float, /) -> float:
-    r"""Remainder with the sign of b, as Python's %.
-
-    The operation and its local derivatives::
-
-        y = mod(a, b)
-        dy/da = 1
-        dy/db = -floordiv(a, b)
-
-    As Python's ``%``: the result has the sign of b, and a == b * (a // b) + a % b.
-
-    Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
-
-    Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
-
-    Raises:
-        DivisionByZeroError: Where b == 0 (modulo by zero); ``errstate(divide="ignore")`` gives an
-            infinity or NaN instead.
-        TypeError: An operand is neither a Value nor a real number.
-
-    Example:
-        >>> import retrograd as rg
-        >>> rg.math.remainder(7.5, 2.0)
-        1.5
-        >>> a, b = rg.Value(7.5), rg.Value(2.0)
-        >>> rg.math.remainder(a, b).backward()
-        >>> a.grad, b.grad
-        (1.0, -3.0)
-    """
-
+def mod(a: float, b: float, /) -> float: ...
 @overload
-def remainder(a: Value, b: Number, /) -> Value: ...
+def mod(a: _Array, b: Number | _Array, /) -> _Array: ...
 @overload
-def remainder(a: float, b: Value, /) -> Value: ...
+def mod(a: Number, b: _Array, /) -> _Array: ...
 @overload
-def floordiv(a: float, b: float, /) -> float:
+def floordiv(a: Value, b: Number, /) -> Value:
     r"""Quotient rounded down, as Python's //.
 
     The operation and its local derivatives::
@@ -519,11 +579,12 @@ def floordiv(a: float, b: float, /) -> float:
     It is constant between its jumps, so that no gradient flows through it.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -541,11 +602,15 @@ def floordiv(a: float, b: float, /) -> float:
     """
 
 @overload
-def floordiv(a: Value, b: Number, /) -> Value: ...
-@overload
 def floordiv(a: float, b: Value, /) -> Value: ...
 @overload
-def floor_divide(a: float, b: float, /) -> float:
+def floordiv(a: float, b: float, /) -> float: ...
+@overload
+def floordiv(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def floordiv(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def floor_divide(a: Value, b: Number, /) -> Value:
     r"""Quotient rounded down, as Python's //.
 
     The operation and its local derivatives::
@@ -557,11 +622,12 @@ def floor_divide(a: float, b: float, /) -> float:
     It is constant between its jumps, so that no gradient flows through it.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DivisionByZeroError: Where b == 0 (division by zero); ``errstate(divide="ignore")`` gives an
@@ -579,25 +645,32 @@ def floor_divide(a: float, b: float, /) -> float:
     """
 
 @overload
-def floor_divide(a: Value, b: Number, /) -> Value: ...
-@overload
 def floor_divide(a: float, b: Value, /) -> Value: ...
 @overload
-def fmod(a: float, b: float, /) -> float:
+def floor_divide(a: float, b: float, /) -> float: ...
+@overload
+def floor_divide(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def floor_divide(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def fmod(a: Value, b: Number, /) -> Value:
     r"""Remainder with the sign of a, as C's fmod.
 
     The operation and its local derivatives::
 
         y = fmod(a, b)
         dy/da = 1
-        dy/db = -trunc(a / b)
+        dy/db = select(y == y, -rint(a / b - y / b), -trunc(a / b))
+
+    ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
@@ -615,11 +688,60 @@ def fmod(a: float, b: float, /) -> float:
     """
 
 @overload
-def fmod(a: Value, b: Number, /) -> Value: ...
-@overload
 def fmod(a: float, b: Value, /) -> Value: ...
 @overload
-def square(a: float, /) -> float:
+def fmod(a: float, b: float, /) -> float: ...
+@overload
+def fmod(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def fmod(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def remainder(a: Value, b: Number, /) -> Value:
+    r"""Distance from the nearest multiple of b, as Python's math.remainder and IEEE 754.
+
+    The operation and its local derivatives::
+
+        y = remainder(a, b)
+        dy/da = 1
+        dy/db = select(y == y, -rint(a / b - y / b), -rint(a / b))
+
+    As ``math.remainder``: a minus the nearest multiple of b, the even multiple at a tie, so that the
+    result is at most half of b. ``mod`` and ``%`` have the sign of b, ``fmod`` that of a.
+    ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
+
+    Args:
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
+
+    Returns:
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
+
+    Raises:
+        DomainError: Where (b == 0 or abs(a) == inf) and a == a and b == b (no remainder exists);
+            ``errstate(invalid="ignore")`` gives NaN instead.
+        TypeError: An operand is neither a Value nor a real number.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.math.remainder(7.0, 4.0)
+        -1.0
+        >>> a, b = rg.Value(7.0), rg.Value(4.0)
+        >>> rg.math.remainder(a, b).backward()
+        >>> a.grad, b.grad
+        (1.0, -2.0)
+    """
+
+@overload
+def remainder(a: float, b: Value, /) -> Value: ...
+@overload
+def remainder(a: float, b: float, /) -> float: ...
+@overload
+def remainder(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def remainder(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def square(a: Value, /) -> Value:
     r"""a times a.
 
     The operation and its local derivatives::
@@ -628,10 +750,11 @@ def square(a: float, /) -> float:
         dy/da = 2 * a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -647,9 +770,11 @@ def square(a: float, /) -> float:
     """
 
 @overload
-def square(a: Value, /) -> Value: ...
+def square(a: float, /) -> float: ...
 @overload
-def reciprocal(a: float, /) -> float:
+def square(a: _Array, /) -> _Array: ...
+@overload
+def reciprocal(a: Value, /) -> Value:
     r"""One over a; infinite at zero.
 
     The operation and its local derivatives::
@@ -658,10 +783,11 @@ def reciprocal(a: float, /) -> float:
         dy/da = -y * y
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -677,9 +803,11 @@ def reciprocal(a: float, /) -> float:
     """
 
 @overload
-def reciprocal(a: Value, /) -> Value: ...
+def reciprocal(a: float, /) -> float: ...
 @overload
-def exp(a: float, /) -> float:
+def reciprocal(a: _Array, /) -> _Array: ...
+@overload
+def exp(a: Value, /) -> Value:
     r"""e to the power a.
 
     The operation and its local derivatives::
@@ -688,10 +816,11 @@ def exp(a: float, /) -> float:
         dy/da = y
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -709,9 +838,11 @@ def exp(a: float, /) -> float:
     """
 
 @overload
-def exp(a: Value, /) -> Value: ...
+def exp(a: float, /) -> float: ...
 @overload
-def exp2(a: float, /) -> float:
+def exp(a: _Array, /) -> _Array: ...
+@overload
+def exp2(a: Value, /) -> Value:
     r"""2 to the power a.
 
     The operation and its local derivatives::
@@ -720,10 +851,11 @@ def exp2(a: float, /) -> float:
         dy/da = y * LN2
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -741,9 +873,11 @@ def exp2(a: float, /) -> float:
     """
 
 @overload
-def exp2(a: Value, /) -> Value: ...
+def exp2(a: float, /) -> float: ...
 @overload
-def expm1(a: float, /) -> float:
+def exp2(a: _Array, /) -> _Array: ...
+@overload
+def expm1(a: Value, /) -> Value:
     r"""exp(a) - 1, exact near zero.
 
     The operation and its local derivatives::
@@ -752,10 +886,11 @@ def expm1(a: float, /) -> float:
         dy/da = exp(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -773,9 +908,11 @@ def expm1(a: float, /) -> float:
     """
 
 @overload
-def expm1(a: Value, /) -> Value: ...
+def expm1(a: float, /) -> float: ...
 @overload
-def log(a: float, /) -> float:
+def expm1(a: _Array, /) -> _Array: ...
+@overload
+def log(a: Value, base: Number | None = None, /) -> Value:
     r"""Natural logarithm.
 
     The operation and its local derivatives::
@@ -784,10 +921,13 @@ def log(a: float, /) -> float:
         dy/da = 1 / a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        base: The base, e when it is left out; a Value or a real number. The result is log(a) /
+            log(base).
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -806,9 +946,13 @@ def log(a: float, /) -> float:
     """
 
 @overload
-def log(a: Value, /) -> Value: ...
+def log(a: float, base: Value, /) -> Value: ...
 @overload
-def log2(a: float, /) -> float:
+def log(a: float, base: float | None = None, /) -> float: ...
+@overload
+def log(a: _Array, base: Number | _Array | None = None, /) -> _Array: ...
+@overload
+def log2(a: Value, /) -> Value:
     r"""Logarithm to base 2.
 
     The operation and its local derivatives::
@@ -817,10 +961,11 @@ def log2(a: float, /) -> float:
         dy/da = INV_LN2 / a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -839,9 +984,11 @@ def log2(a: float, /) -> float:
     """
 
 @overload
-def log2(a: Value, /) -> Value: ...
+def log2(a: float, /) -> float: ...
 @overload
-def log10(a: float, /) -> float:
+def log2(a: _Array, /) -> _Array: ...
+@overload
+def log10(a: Value, /) -> Value:
     r"""Logarithm to base 10.
 
     The operation and its local derivatives::
@@ -850,10 +997,11 @@ def log10(a: float, /) -> float:
         dy/da = INV_LN10 / a
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a == 0 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -872,9 +1020,11 @@ def log10(a: float, /) -> float:
     """
 
 @overload
-def log10(a: Value, /) -> Value: ...
+def log10(a: float, /) -> float: ...
 @overload
-def log1p(a: float, /) -> float:
+def log10(a: _Array, /) -> _Array: ...
+@overload
+def log1p(a: Value, /) -> Value:
     r"""log(1 + a), exact near zero.
 
     The operation and its local derivatives::
@@ -883,10 +1033,11 @@ def log1p(a: float, /) -> float:
         dy/da = 1 / (1 + a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a == -1 (the logarithm of zero); ``errstate(divide="ignore")`` gives an
@@ -905,9 +1056,11 @@ def log1p(a: float, /) -> float:
     """
 
 @overload
-def log1p(a: Value, /) -> Value: ...
+def log1p(a: float, /) -> float: ...
 @overload
-def sqrt(a: float, /) -> float:
+def log1p(a: _Array, /) -> _Array: ...
+@overload
+def sqrt(a: Value, /) -> Value:
     r"""Square root; its derivative at zero is infinite.
 
     The operation and its local derivatives::
@@ -918,10 +1071,11 @@ def sqrt(a: float, /) -> float:
     By convention, at a = 0: y = 0, dy/da = inf.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a < 0 (the square root of a negative number); ``errstate(invalid="ignore")``
@@ -939,9 +1093,11 @@ def sqrt(a: float, /) -> float:
     """
 
 @overload
-def sqrt(a: Value, /) -> Value: ...
+def sqrt(a: float, /) -> float: ...
 @overload
-def cbrt(a: float, /) -> float:
+def sqrt(a: _Array, /) -> _Array: ...
+@overload
+def cbrt(a: Value, /) -> Value:
     r"""Cube root, of negative numbers too.
 
     The operation and its local derivatives::
@@ -952,10 +1108,11 @@ def cbrt(a: float, /) -> float:
     By convention, at a = 0: y = 0, dy/da = inf.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -971,9 +1128,11 @@ def cbrt(a: float, /) -> float:
     """
 
 @overload
-def cbrt(a: Value, /) -> Value: ...
+def cbrt(a: float, /) -> float: ...
 @overload
-def hypot(a: float, b: float, /) -> float:
+def cbrt(a: _Array, /) -> _Array: ...
+@overload
+def hypot(a: Value, b: Number, /, *more: Number) -> Value:
     r"""sqrt(a*a + b*b) without overflow; its derivative at the origin is zero.
 
     The operation and its local derivatives::
@@ -986,11 +1145,13 @@ def hypot(a: float, b: float, /) -> float:
     0, dy/da = 0, dy/db = 0. ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
+        *more: Further coordinates: the result is the square root of the sum of all squares.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1006,11 +1167,15 @@ def hypot(a: float, b: float, /) -> float:
     """
 
 @overload
-def hypot(a: Value, b: Number, /) -> Value: ...
+def hypot(a: float, b: Value, /, *more: Number) -> Value: ...
 @overload
-def hypot(a: float, b: Value, /) -> Value: ...
+def hypot(a: float, b: float, /, *more: float) -> float: ...
 @overload
-def sin(a: float, /) -> float:
+def hypot(a: _Array, b: Number | _Array, /, *more: Number | _Array) -> _Array: ...
+@overload
+def hypot(a: Number, b: _Array, /, *more: Number | _Array) -> _Array: ...
+@overload
+def sin(a: Value, /) -> Value:
     r"""Sine of an angle in radians.
 
     The operation and its local derivatives::
@@ -1019,10 +1184,11 @@ def sin(a: float, /) -> float:
         dy/da = cos(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1040,9 +1206,11 @@ def sin(a: float, /) -> float:
     """
 
 @overload
-def sin(a: Value, /) -> Value: ...
+def sin(a: float, /) -> float: ...
 @overload
-def cos(a: float, /) -> float:
+def sin(a: _Array, /) -> _Array: ...
+@overload
+def cos(a: Value, /) -> Value:
     r"""Cosine of an angle in radians.
 
     The operation and its local derivatives::
@@ -1051,10 +1219,11 @@ def cos(a: float, /) -> float:
         dy/da = -sin(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1072,9 +1241,11 @@ def cos(a: float, /) -> float:
     """
 
 @overload
-def cos(a: Value, /) -> Value: ...
+def cos(a: float, /) -> float: ...
 @overload
-def tan(a: float, /) -> float:
+def cos(a: _Array, /) -> _Array: ...
+@overload
+def tan(a: Value, /) -> Value:
     r"""Tangent of an angle in radians.
 
     The operation and its local derivatives::
@@ -1083,10 +1254,11 @@ def tan(a: float, /) -> float:
         dy/da = 1 + y * y
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) == inf (an infinite angle); ``errstate(invalid="ignore")`` gives NaN
@@ -1104,9 +1276,11 @@ def tan(a: float, /) -> float:
     """
 
 @overload
-def tan(a: Value, /) -> Value: ...
+def tan(a: float, /) -> float: ...
 @overload
-def asin(a: float, /) -> float:
+def tan(a: _Array, /) -> _Array: ...
+@overload
+def asin(a: Value, /) -> Value:
     r"""Angle in radians whose sine is a.
 
     The operation and its local derivatives::
@@ -1117,10 +1291,11 @@ def asin(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) > 1 (the arc sine of a number outside [-1, 1]);
@@ -1138,9 +1313,11 @@ def asin(a: float, /) -> float:
     """
 
 @overload
-def asin(a: Value, /) -> Value: ...
+def asin(a: float, /) -> float: ...
 @overload
-def arcsin(a: float, /) -> float:
+def asin(a: _Array, /) -> _Array: ...
+@overload
+def arcsin(a: Value, /) -> Value:
     r"""Angle in radians whose sine is a.
 
     The operation and its local derivatives::
@@ -1151,10 +1328,11 @@ def arcsin(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) > 1 (the arc sine of a number outside [-1, 1]);
@@ -1172,9 +1350,11 @@ def arcsin(a: float, /) -> float:
     """
 
 @overload
-def arcsin(a: Value, /) -> Value: ...
+def arcsin(a: float, /) -> float: ...
 @overload
-def acos(a: float, /) -> float:
+def arcsin(a: _Array, /) -> _Array: ...
+@overload
+def acos(a: Value, /) -> Value:
     r"""Angle in radians whose cosine is a.
 
     The operation and its local derivatives::
@@ -1185,10 +1365,11 @@ def acos(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) > 1 (the arc cosine of a number outside [-1, 1]);
@@ -1206,9 +1387,11 @@ def acos(a: float, /) -> float:
     """
 
 @overload
-def acos(a: Value, /) -> Value: ...
+def acos(a: float, /) -> float: ...
 @overload
-def arccos(a: float, /) -> float:
+def acos(a: _Array, /) -> _Array: ...
+@overload
+def arccos(a: Value, /) -> Value:
     r"""Angle in radians whose cosine is a.
 
     The operation and its local derivatives::
@@ -1219,10 +1402,11 @@ def arccos(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) > 1 (the arc cosine of a number outside [-1, 1]);
@@ -1240,9 +1424,11 @@ def arccos(a: float, /) -> float:
     """
 
 @overload
-def arccos(a: Value, /) -> Value: ...
+def arccos(a: float, /) -> float: ...
 @overload
-def atan(a: float, /) -> float:
+def arccos(a: _Array, /) -> _Array: ...
+@overload
+def atan(a: Value, /) -> Value:
     r"""Angle in radians whose tangent is a.
 
     The operation and its local derivatives::
@@ -1251,10 +1437,11 @@ def atan(a: float, /) -> float:
         dy/da = 1 / (1 + a * a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1270,9 +1457,11 @@ def atan(a: float, /) -> float:
     """
 
 @overload
-def atan(a: Value, /) -> Value: ...
+def atan(a: float, /) -> float: ...
 @overload
-def arctan(a: float, /) -> float:
+def atan(a: _Array, /) -> _Array: ...
+@overload
+def arctan(a: Value, /) -> Value:
     r"""Angle in radians whose tangent is a.
 
     The operation and its local derivatives::
@@ -1281,10 +1470,11 @@ def arctan(a: float, /) -> float:
         dy/da = 1 / (1 + a * a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1300,9 +1490,11 @@ def arctan(a: float, /) -> float:
     """
 
 @overload
-def arctan(a: Value, /) -> Value: ...
+def arctan(a: float, /) -> float: ...
 @overload
-def atan2(a: float, b: float, /) -> float:
+def arctan(a: _Array, /) -> _Array: ...
+@overload
+def atan2(a: Value, b: Number, /) -> Value:
     r"""Angle in radians of the point (b, a).
 
     The operation and its local derivatives::
@@ -1312,11 +1504,12 @@ def atan2(a: float, b: float, /) -> float:
         dy/db = -a / hypot(a, b) / hypot(a, b)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1332,11 +1525,15 @@ def atan2(a: float, b: float, /) -> float:
     """
 
 @overload
-def atan2(a: Value, b: Number, /) -> Value: ...
-@overload
 def atan2(a: float, b: Value, /) -> Value: ...
 @overload
-def arctan2(a: float, b: float, /) -> float:
+def atan2(a: float, b: float, /) -> float: ...
+@overload
+def atan2(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def atan2(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def arctan2(a: Value, b: Number, /) -> Value:
     r"""Angle in radians of the point (b, a).
 
     The operation and its local derivatives::
@@ -1346,11 +1543,12 @@ def arctan2(a: float, b: float, /) -> float:
         dy/db = -a / hypot(a, b) / hypot(a, b)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1366,11 +1564,15 @@ def arctan2(a: float, b: float, /) -> float:
     """
 
 @overload
-def arctan2(a: Value, b: Number, /) -> Value: ...
-@overload
 def arctan2(a: float, b: Value, /) -> Value: ...
 @overload
-def degrees(a: float, /) -> float:
+def arctan2(a: float, b: float, /) -> float: ...
+@overload
+def arctan2(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def arctan2(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def degrees(a: Value, /) -> Value:
     r"""Radians to degrees.
 
     The operation and its local derivatives::
@@ -1379,10 +1581,11 @@ def degrees(a: float, /) -> float:
         dy/da = RADIAN
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1398,9 +1601,11 @@ def degrees(a: float, /) -> float:
     """
 
 @overload
-def degrees(a: Value, /) -> Value: ...
+def degrees(a: float, /) -> float: ...
 @overload
-def rad2deg(a: float, /) -> float:
+def degrees(a: _Array, /) -> _Array: ...
+@overload
+def rad2deg(a: Value, /) -> Value:
     r"""Radians to degrees.
 
     The operation and its local derivatives::
@@ -1409,10 +1614,11 @@ def rad2deg(a: float, /) -> float:
         dy/da = RADIAN
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1428,9 +1634,11 @@ def rad2deg(a: float, /) -> float:
     """
 
 @overload
-def rad2deg(a: Value, /) -> Value: ...
+def rad2deg(a: float, /) -> float: ...
 @overload
-def radians(a: float, /) -> float:
+def rad2deg(a: _Array, /) -> _Array: ...
+@overload
+def radians(a: Value, /) -> Value:
     r"""Degrees to radians.
 
     The operation and its local derivatives::
@@ -1439,10 +1647,11 @@ def radians(a: float, /) -> float:
         dy/da = DEGREE
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1458,9 +1667,11 @@ def radians(a: float, /) -> float:
     """
 
 @overload
-def radians(a: Value, /) -> Value: ...
+def radians(a: float, /) -> float: ...
 @overload
-def deg2rad(a: float, /) -> float:
+def radians(a: _Array, /) -> _Array: ...
+@overload
+def deg2rad(a: Value, /) -> Value:
     r"""Degrees to radians.
 
     The operation and its local derivatives::
@@ -1469,10 +1680,11 @@ def deg2rad(a: float, /) -> float:
         dy/da = DEGREE
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1488,9 +1700,11 @@ def deg2rad(a: float, /) -> float:
     """
 
 @overload
-def deg2rad(a: Value, /) -> Value: ...
+def deg2rad(a: float, /) -> float: ...
 @overload
-def sinh(a: float, /) -> float:
+def deg2rad(a: _Array, /) -> _Array: ...
+@overload
+def sinh(a: Value, /) -> Value:
     r"""Hyperbolic sine.
 
     The operation and its local derivatives::
@@ -1499,10 +1713,11 @@ def sinh(a: float, /) -> float:
         dy/da = cosh(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -1520,9 +1735,11 @@ def sinh(a: float, /) -> float:
     """
 
 @overload
-def sinh(a: Value, /) -> Value: ...
+def sinh(a: float, /) -> float: ...
 @overload
-def cosh(a: float, /) -> float:
+def sinh(a: _Array, /) -> _Array: ...
+@overload
+def cosh(a: Value, /) -> Value:
     r"""Hyperbolic cosine.
 
     The operation and its local derivatives::
@@ -1531,10 +1748,11 @@ def cosh(a: float, /) -> float:
         dy/da = sinh(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
@@ -1552,9 +1770,11 @@ def cosh(a: float, /) -> float:
     """
 
 @overload
-def cosh(a: Value, /) -> Value: ...
+def cosh(a: float, /) -> float: ...
 @overload
-def tanh(a: float, /) -> float:
+def cosh(a: _Array, /) -> _Array: ...
+@overload
+def tanh(a: Value, /) -> Value:
     r"""Hyperbolic tangent.
 
     The operation and its local derivatives::
@@ -1565,10 +1785,11 @@ def tanh(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1584,9 +1805,11 @@ def tanh(a: float, /) -> float:
     """
 
 @overload
-def tanh(a: Value, /) -> Value: ...
+def tanh(a: float, /) -> float: ...
 @overload
-def asinh(a: float, /) -> float:
+def tanh(a: _Array, /) -> _Array: ...
+@overload
+def asinh(a: Value, /) -> Value:
     r"""Inverse hyperbolic sine.
 
     The operation and its local derivatives::
@@ -1595,10 +1818,11 @@ def asinh(a: float, /) -> float:
         dy/da = 1 / hypot(1, a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1614,9 +1838,11 @@ def asinh(a: float, /) -> float:
     """
 
 @overload
-def asinh(a: Value, /) -> Value: ...
+def asinh(a: float, /) -> float: ...
 @overload
-def arcsinh(a: float, /) -> float:
+def asinh(a: _Array, /) -> _Array: ...
+@overload
+def arcsinh(a: Value, /) -> Value:
     r"""Inverse hyperbolic sine.
 
     The operation and its local derivatives::
@@ -1625,10 +1851,11 @@ def arcsinh(a: float, /) -> float:
         dy/da = 1 / hypot(1, a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1644,9 +1871,11 @@ def arcsinh(a: float, /) -> float:
     """
 
 @overload
-def arcsinh(a: Value, /) -> Value: ...
+def arcsinh(a: float, /) -> float: ...
 @overload
-def acosh(a: float, /) -> float:
+def arcsinh(a: _Array, /) -> _Array: ...
+@overload
+def acosh(a: Value, /) -> Value:
     r"""Inverse hyperbolic cosine.
 
     The operation and its local derivatives::
@@ -1657,10 +1886,11 @@ def acosh(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a < 1 (the inverse hyperbolic cosine of a number below 1);
@@ -1678,9 +1908,11 @@ def acosh(a: float, /) -> float:
     """
 
 @overload
-def acosh(a: Value, /) -> Value: ...
+def acosh(a: float, /) -> float: ...
 @overload
-def arccosh(a: float, /) -> float:
+def acosh(a: _Array, /) -> _Array: ...
+@overload
+def arccosh(a: Value, /) -> Value:
     r"""Inverse hyperbolic cosine.
 
     The operation and its local derivatives::
@@ -1691,10 +1923,11 @@ def arccosh(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a < 1 (the inverse hyperbolic cosine of a number below 1);
@@ -1712,9 +1945,11 @@ def arccosh(a: float, /) -> float:
     """
 
 @overload
-def arccosh(a: Value, /) -> Value: ...
+def arccosh(a: float, /) -> float: ...
 @overload
-def atanh(a: float, /) -> float:
+def arccosh(a: _Array, /) -> _Array: ...
+@overload
+def atanh(a: Value, /) -> Value:
     r"""Inverse hyperbolic tangent.
 
     The operation and its local derivatives::
@@ -1725,10 +1960,11 @@ def atanh(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) >= 1 (the inverse hyperbolic tangent of a number outside (-1, 1));
@@ -1746,9 +1982,11 @@ def atanh(a: float, /) -> float:
     """
 
 @overload
-def atanh(a: Value, /) -> Value: ...
+def atanh(a: float, /) -> float: ...
 @overload
-def arctanh(a: float, /) -> float:
+def atanh(a: _Array, /) -> _Array: ...
+@overload
+def arctanh(a: Value, /) -> Value:
     r"""Inverse hyperbolic tangent.
 
     The operation and its local derivatives::
@@ -1759,10 +1997,11 @@ def arctanh(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where abs(a) >= 1 (the inverse hyperbolic tangent of a number outside (-1, 1));
@@ -1780,9 +2019,11 @@ def arctanh(a: float, /) -> float:
     """
 
 @overload
-def arctanh(a: Value, /) -> Value: ...
+def arctanh(a: float, /) -> float: ...
 @overload
-def sigmoid(a: float, /) -> float:
+def arctanh(a: _Array, /) -> _Array: ...
+@overload
+def sigmoid(a: Value, /) -> Value:
     r"""Logistic function, 1 / (1 + exp(-a)).
 
     The operation and its local derivatives::
@@ -1795,10 +2036,11 @@ def sigmoid(a: float, /) -> float:
     holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1814,9 +2056,11 @@ def sigmoid(a: float, /) -> float:
     """
 
 @overload
-def sigmoid(a: Value, /) -> Value: ...
+def sigmoid(a: float, /) -> float: ...
 @overload
-def expit(a: float, /) -> float:
+def sigmoid(a: _Array, /) -> _Array: ...
+@overload
+def expit(a: Value, /) -> Value:
     r"""Logistic function, 1 / (1 + exp(-a)).
 
     The operation and its local derivatives::
@@ -1829,10 +2073,11 @@ def expit(a: float, /) -> float:
     holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1848,9 +2093,11 @@ def expit(a: float, /) -> float:
     """
 
 @overload
-def expit(a: Value, /) -> Value: ...
+def expit(a: float, /) -> float: ...
 @overload
-def softplus(a: float, /) -> float:
+def expit(a: _Array, /) -> _Array: ...
+@overload
+def softplus(a: Value, /) -> Value:
     r"""log(1 + exp(a)).
 
     The operation and its local derivatives::
@@ -1862,10 +2109,11 @@ def softplus(a: float, /) -> float:
     where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1881,9 +2129,11 @@ def softplus(a: float, /) -> float:
     """
 
 @overload
-def softplus(a: Value, /) -> Value: ...
+def softplus(a: float, /) -> float: ...
 @overload
-def relu(a: float, /) -> float:
+def softplus(a: _Array, /) -> _Array: ...
+@overload
+def relu(a: Value, /) -> Value:
     r"""The larger of a and zero; its derivative at zero is zero.
 
     The operation and its local derivatives::
@@ -1896,10 +2146,11 @@ def relu(a: float, /) -> float:
     holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1915,9 +2166,11 @@ def relu(a: float, /) -> float:
     """
 
 @overload
-def relu(a: Value, /) -> Value: ...
+def relu(a: float, /) -> float: ...
 @overload
-def silu(a: float, /) -> float:
+def relu(a: _Array, /) -> _Array: ...
+@overload
+def silu(a: Value, /) -> Value:
     r"""a times sigmoid(a), also called swish.
 
     The operation and its local derivatives::
@@ -1930,10 +2183,11 @@ def silu(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1949,9 +2203,11 @@ def silu(a: float, /) -> float:
     """
 
 @overload
-def silu(a: Value, /) -> Value: ...
+def silu(a: float, /) -> float: ...
 @overload
-def gelu(a: float, /) -> float:
+def silu(a: _Array, /) -> _Array: ...
+@overload
+def gelu(a: Value, /) -> Value:
     r"""a times the normal distribution function (the erf form).
 
     The operation and its local derivatives::
@@ -1964,10 +2220,11 @@ def gelu(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -1983,9 +2240,11 @@ def gelu(a: float, /) -> float:
     """
 
 @overload
-def gelu(a: Value, /) -> Value: ...
+def gelu(a: float, /) -> float: ...
 @overload
-def erf(a: float, /) -> float:
+def gelu(a: _Array, /) -> _Array: ...
+@overload
+def erf(a: Value, /) -> Value:
     r"""Error function.
 
     The operation and its local derivatives::
@@ -1996,10 +2255,11 @@ def erf(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2015,9 +2275,11 @@ def erf(a: float, /) -> float:
     """
 
 @overload
-def erf(a: Value, /) -> Value: ...
+def erf(a: float, /) -> float: ...
 @overload
-def erfc(a: float, /) -> float:
+def erf(a: _Array, /) -> _Array: ...
+@overload
+def erfc(a: Value, /) -> Value:
     r"""1 - erf(a), exact in the tail.
 
     The operation and its local derivatives::
@@ -2028,10 +2290,11 @@ def erfc(a: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2047,9 +2310,11 @@ def erfc(a: float, /) -> float:
     """
 
 @overload
-def erfc(a: Value, /) -> Value: ...
+def erfc(a: float, /) -> float: ...
 @overload
-def lgamma(a: float, /) -> float:
+def erfc(a: _Array, /) -> _Array: ...
+@overload
+def lgamma(a: Value, /) -> Value:
     r"""Logarithm of the absolute value of the gamma function.
 
     The operation and its local derivatives::
@@ -2058,10 +2323,11 @@ def lgamma(a: float, /) -> float:
         dy/da = digamma(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
@@ -2081,9 +2347,11 @@ def lgamma(a: float, /) -> float:
     """
 
 @overload
-def lgamma(a: Value, /) -> Value: ...
+def lgamma(a: float, /) -> float: ...
 @overload
-def gammaln(a: float, /) -> float:
+def lgamma(a: _Array, /) -> _Array: ...
+@overload
+def gammaln(a: Value, /) -> Value:
     r"""Logarithm of the absolute value of the gamma function.
 
     The operation and its local derivatives::
@@ -2092,10 +2360,11 @@ def gammaln(a: float, /) -> float:
         dy/da = digamma(a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
@@ -2115,9 +2384,52 @@ def gammaln(a: float, /) -> float:
     """
 
 @overload
-def gammaln(a: Value, /) -> Value: ...
+def gammaln(a: float, /) -> float: ...
 @overload
-def digamma(a: float, /) -> float:
+def gammaln(a: _Array, /) -> _Array: ...
+@overload
+def gamma(a: Value, /) -> Value:
+    r"""Gamma function: (a - 1)! for a whole number above 0.
+
+    The operation and its local derivatives::
+
+        y = gamma(a)
+        dy/da = select(a == 0, -y * y, y * digamma(a))
+
+    ``lgamma`` is the logarithm of its absolute value, which does not overflow. ``select(condition, x,
+    y)`` is x where the condition holds and y elsewhere.
+
+    Args:
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+
+    Returns:
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
+
+    Raises:
+        DomainError: Where a <= 0 and a == floor(a) and a != -inf (a pole of the gamma function);
+            ``errstate(divide="ignore")`` gives an infinity or NaN instead. Where a == -inf (the gamma
+            function has no limit at minus infinity); ``errstate(invalid="ignore")`` gives NaN instead.
+        NumberTooLargeError: Where abs(y) == inf and abs(a) != inf (the result is too large for a
+            float); ``errstate(over="ignore")`` gives an infinity instead.
+        TypeError: An operand is neither a Value nor a real number.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.math.gamma(5.0)
+        24.0
+        >>> a = rg.Value(5.0)
+        >>> rg.math.gamma(a).backward()
+        >>> round(a.grad, 6)
+        36.146824
+    """
+
+@overload
+def gamma(a: float, /) -> float: ...
+@overload
+def gamma(a: _Array, /) -> _Array: ...
+@overload
+def digamma(a: Value, /) -> Value:
     r"""Derivative of lgamma; NaN at the poles.
 
     The operation and its local derivatives::
@@ -2126,10 +2438,11 @@ def digamma(a: float, /) -> float:
         dy/da = polygamma(1, a)
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2145,9 +2458,11 @@ def digamma(a: float, /) -> float:
     """
 
 @overload
-def digamma(a: Value, /) -> Value: ...
+def digamma(a: float, /) -> float: ...
 @overload
-def abs(a: float, /) -> float:
+def digamma(a: _Array, /) -> _Array: ...
+@overload
+def abs(a: Value, /) -> Value:
     r"""Absolute value; its derivative at zero is zero.
 
     The operation and its local derivatives::
@@ -2158,10 +2473,11 @@ def abs(a: float, /) -> float:
     Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2177,9 +2493,11 @@ def abs(a: float, /) -> float:
     """
 
 @overload
-def abs(a: Value, /) -> Value: ...
+def abs(a: float, /) -> float: ...
 @overload
-def absolute(a: float, /) -> float:
+def abs(a: _Array, /) -> _Array: ...
+@overload
+def absolute(a: Value, /) -> Value:
     r"""Absolute value; its derivative at zero is zero.
 
     The operation and its local derivatives::
@@ -2190,10 +2508,11 @@ def absolute(a: float, /) -> float:
     Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2209,9 +2528,11 @@ def absolute(a: float, /) -> float:
     """
 
 @overload
-def absolute(a: Value, /) -> Value: ...
+def absolute(a: float, /) -> float: ...
 @overload
-def fabs(a: float, /) -> float:
+def absolute(a: _Array, /) -> _Array: ...
+@overload
+def fabs(a: Value, /) -> Value:
     r"""Absolute value; its derivative at zero is zero.
 
     The operation and its local derivatives::
@@ -2222,10 +2543,11 @@ def fabs(a: float, /) -> float:
     Of the subgradients at 0, which are -1 to 1, it takes 0. By convention, at a = 0: y = 0, dy/da = 0.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2241,9 +2563,53 @@ def fabs(a: float, /) -> float:
     """
 
 @overload
-def fabs(a: Value, /) -> Value: ...
+def fabs(a: float, /) -> float: ...
 @overload
-def sign(a: float, /) -> float:
+def fabs(a: _Array, /) -> _Array: ...
+@overload
+def copysign(a: Value, b: Number, /) -> Value:
+    r"""The magnitude of a with the sign of b; its derivative at a = 0 is zero.
+
+    The operation and its local derivatives::
+
+        y = copysign(a, b)
+        dy/da = sign(a) * copysign(1, b)
+        dy/db = 0
+
+    The sign of a zero b counts: ``copysign(3.0, -0.0)`` is -3.0. By convention, at a = 0, b = 1: y = 0,
+    dy/da = 0, dy/db = 0.
+
+    Args:
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
+
+    Returns:
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
+
+    Raises:
+        TypeError: An operand is neither a Value nor a real number.
+
+    Example:
+        >>> import retrograd as rg
+        >>> rg.math.copysign(-1.5, 2.0)
+        1.5
+        >>> a, b = rg.Value(-1.5), rg.Value(2.0)
+        >>> rg.math.copysign(a, b).backward()
+        >>> a.grad, b.grad
+        (-1.0, 0.0)
+    """
+
+@overload
+def copysign(a: float, b: Value, /) -> Value: ...
+@overload
+def copysign(a: float, b: float, /) -> float: ...
+@overload
+def copysign(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def copysign(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def sign(a: Value, /) -> Value:
     r"""-1, 0 or 1; its derivative is zero.
 
     The operation and its local derivatives::
@@ -2255,10 +2621,11 @@ def sign(a: float, /) -> float:
     holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2274,9 +2641,11 @@ def sign(a: float, /) -> float:
     """
 
 @overload
-def sign(a: Value, /) -> Value: ...
+def sign(a: float, /) -> float: ...
 @overload
-def floor(a: float, /) -> float:
+def sign(a: _Array, /) -> _Array: ...
+@overload
+def floor(a: Value, /) -> Value:
     r"""Largest whole number not above a; its derivative is zero.
 
     The operation and its local derivatives::
@@ -2285,10 +2654,11 @@ def floor(a: float, /) -> float:
         dy/da = 0
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(a) == inf (the floor of an infinity); ``errstate(over="ignore")``
@@ -2308,9 +2678,11 @@ def floor(a: float, /) -> float:
     """
 
 @overload
-def floor(a: Value, /) -> Value: ...
+def floor(a: float, /) -> float: ...
 @overload
-def ceil(a: float, /) -> float:
+def floor(a: _Array, /) -> _Array: ...
+@overload
+def ceil(a: Value, /) -> Value:
     r"""Smallest whole number not below a; its derivative is zero.
 
     The operation and its local derivatives::
@@ -2319,10 +2691,11 @@ def ceil(a: float, /) -> float:
         dy/da = 0
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(a) == inf (the ceiling of an infinity);
@@ -2342,9 +2715,11 @@ def ceil(a: float, /) -> float:
     """
 
 @overload
-def ceil(a: Value, /) -> Value: ...
+def ceil(a: float, /) -> float: ...
 @overload
-def trunc(a: float, /) -> float:
+def ceil(a: _Array, /) -> _Array: ...
+@overload
+def trunc(a: Value, /) -> Value:
     r"""Whole part of a; its derivative is zero.
 
     The operation and its local derivatives::
@@ -2353,10 +2728,11 @@ def trunc(a: float, /) -> float:
         dy/da = 0
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         NumberTooLargeError: Where abs(a) == inf (the whole part of an infinity);
@@ -2376,9 +2752,11 @@ def trunc(a: float, /) -> float:
     """
 
 @overload
-def trunc(a: Value, /) -> Value: ...
+def trunc(a: float, /) -> float: ...
 @overload
-def rint(a: float, /) -> float:
+def trunc(a: _Array, /) -> _Array: ...
+@overload
+def rint(a: Value, /) -> Value:
     r"""Nearest whole number, ties to even; its derivative is zero.
 
     The operation and its local derivatives::
@@ -2387,10 +2765,11 @@ def rint(a: float, /) -> float:
         dy/da = 0
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2406,9 +2785,11 @@ def rint(a: float, /) -> float:
     """
 
 @overload
-def rint(a: Value, /) -> Value: ...
+def rint(a: float, /) -> float: ...
 @overload
-def minimum(a: float, b: float, /) -> float:
+def rint(a: _Array, /) -> _Array: ...
+@overload
+def minimum(a: Value, b: Number, /) -> Value:
     r"""The smaller of two; at a tie each gets half the gradient.
 
     The operation and its local derivatives::
@@ -2422,11 +2803,12 @@ def minimum(a: float, b: float, /) -> float:
     the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2442,11 +2824,15 @@ def minimum(a: float, b: float, /) -> float:
     """
 
 @overload
-def minimum(a: Value, b: Number, /) -> Value: ...
-@overload
 def minimum(a: float, b: Value, /) -> Value: ...
 @overload
-def maximum(a: float, b: float, /) -> float:
+def minimum(a: float, b: float, /) -> float: ...
+@overload
+def minimum(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def minimum(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def maximum(a: Value, b: Number, /) -> Value:
     r"""The larger of two; at a tie each gets half the gradient.
 
     The operation and its local derivatives::
@@ -2460,11 +2846,12 @@ def maximum(a: float, b: float, /) -> float:
     the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2480,11 +2867,15 @@ def maximum(a: float, b: float, /) -> float:
     """
 
 @overload
-def maximum(a: Value, b: Number, /) -> Value: ...
-@overload
 def maximum(a: float, b: Value, /) -> Value: ...
 @overload
-def where(a: float, b: float, c: float, /) -> float:
+def maximum(a: float, b: float, /) -> float: ...
+@overload
+def maximum(a: _Array, b: Number | _Array, /) -> _Array: ...
+@overload
+def maximum(a: Number, b: _Array, /) -> _Array: ...
+@overload
+def where(a: Value, b: Number, c: Number, /) -> Value:
     r"""b where a is true (not zero), else c; the branch not taken gets no gradient.
 
     The operation and its local derivatives::
@@ -2498,12 +2889,13 @@ def where(a: float, b: float, c: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
-        c: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
+        c: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2519,13 +2911,19 @@ def where(a: float, b: float, c: float, /) -> float:
     """
 
 @overload
-def where(a: Value, b: Number, c: Number, /) -> Value: ...
-@overload
 def where(a: float, b: Value, c: Number, /) -> Value: ...
 @overload
 def where(a: float, b: float, c: Value, /) -> Value: ...
 @overload
-def select(a: float, b: float, c: float, /) -> float:
+def where(a: float, b: float, c: float, /) -> float: ...
+@overload
+def where(a: _Array, b: Number | _Array, c: Number | _Array, /) -> _Array: ...
+@overload
+def where(a: Number, b: _Array, c: Number | _Array, /) -> _Array: ...
+@overload
+def where(a: Number, b: Number, c: _Array, /) -> _Array: ...
+@overload
+def select(a: Value, b: Number, c: Number, /) -> Value:
     r"""b where a is true (not zero), else c; the branch not taken gets no gradient.
 
     The operation and its local derivatives::
@@ -2539,12 +2937,13 @@ def select(a: float, b: float, c: float, /) -> float:
     ``select(condition, x, y)`` is x where the condition holds and y elsewhere.
 
     Args:
-        a: A Value or a real number (int, float, NumPy scalar).
-        b: A Value or a real number (int, float, NumPy scalar).
-        c: A Value or a real number (int, float, NumPy scalar).
+        a: A Value or a real number (int, float, NumPy scalar), or an array.
+        b: A Value or a real number (int, float, NumPy scalar), or an array.
+        c: A Value or a real number (int, float, NumPy scalar), or an array.
 
     Returns:
-        A Value, which is one new node, when an operand is a Value; a float otherwise.
+        A Value, which is one new node, when an operand is a Value; a float otherwise; of NumPy arrays an array
+        with one of these for each element.
 
     Raises:
         TypeError: An operand is neither a Value nor a real number.
@@ -2560,13 +2959,19 @@ def select(a: float, b: float, c: float, /) -> float:
     """
 
 @overload
-def select(a: Value, b: Number, c: Number, /) -> Value: ...
-@overload
 def select(a: float, b: Value, c: Number, /) -> Value: ...
 @overload
 def select(a: float, b: float, c: Value, /) -> Value: ...
 @overload
-def sum(a: Iterable[float], /) -> float:
+def select(a: float, b: float, c: float, /) -> float: ...
+@overload
+def select(a: _Array, b: Number | _Array, c: Number | _Array, /) -> _Array: ...
+@overload
+def select(a: Number, b: _Array, c: Number | _Array, /) -> _Array: ...
+@overload
+def select(a: Number, b: Number, c: _Array, /) -> _Array: ...
+@overload
+def sum(a: Iterable[Value], /) -> Value:
     r"""Sum of a sequence, from left to right.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2598,11 +3003,11 @@ def sum(a: Iterable[float], /) -> float:
     """
 
 @overload
-def sum(a: Iterable[Value], /) -> Value: ...
+def sum(a: Iterable[float], /) -> float: ...
 @overload
 def sum(a: Iterable[Number], /) -> Number: ...
 @overload
-def mean(a: Iterable[float], /) -> float:
+def mean(a: Iterable[Value], /) -> Value:
     r"""Arithmetic mean of a sequence.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2635,11 +3040,11 @@ def mean(a: Iterable[float], /) -> float:
     """
 
 @overload
-def mean(a: Iterable[Value], /) -> Value: ...
+def mean(a: Iterable[float], /) -> float: ...
 @overload
 def mean(a: Iterable[Number], /) -> Number: ...
 @overload
-def dot(a: Iterable[float], b: Iterable[float], /) -> float:
+def dot(a: Iterable[Value], b: Iterable[Number], /) -> Value:
     r"""Sum of the products of two sequences of equal length.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2674,48 +3079,11 @@ def dot(a: Iterable[float], b: Iterable[float], /) -> float:
     """
 
 @overload
-def dot(a: Iterable[Value], b: Iterable[Number], /) -> Value: ...
+def dot(a: Iterable[float], b: Iterable[float], /) -> float: ...
 @overload
 def dot(a: Iterable[Number], b: Iterable[Number], /) -> Number: ...
 @overload
-def prod(a: Iterable[float], /) -> float:
-    r"""Product of a sequence.
-
-    A fold from left to right, its result y, and the local derivative with respect to each operand::
-
-        s = 1
-        s = s * a  for each operand
-        y = s
-        dy/da = rest
-
-    An empty sequence gives 1.0. ``rest`` is the product of the other operands, found without a
-    division, so that zeros do no harm.
-
-    Args:
-        a: An iterable of Values and real numbers, which may be mixed.
-
-    Returns:
-        A float, or a Value when an operand is a Value: one new node, whatever the length.
-
-    Raises:
-        TypeError: An argument is not iterable, or an element is neither a Value nor a real number.
-
-    Example:
-        >>> import retrograd as rg
-        >>> rg.math.prod([3.0, 1.0, 3.0])
-        9.0
-        >>> a = [rg.Value(x) for x in [3.0, 1.0, 3.0]]
-        >>> rg.math.prod(a).backward()
-        >>> [x.grad for x in a]
-        [3.0, 9.0, 3.0]
-    """
-
-@overload
-def prod(a: Iterable[Value], /) -> Value: ...
-@overload
-def prod(a: Iterable[Number], /) -> Number: ...
-@overload
-def max(a: Iterable[float], /) -> float:
+def max(a: Iterable[Value], /) -> Value:
     r"""Largest of a sequence; tied operands share the gradient.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2749,11 +3117,11 @@ def max(a: Iterable[float], /) -> float:
     """
 
 @overload
-def max(a: Iterable[Value], /) -> Value: ...
+def max(a: Iterable[float], /) -> float: ...
 @overload
 def max(a: Iterable[Number], /) -> Number: ...
 @overload
-def min(a: Iterable[float], /) -> float:
+def min(a: Iterable[Value], /) -> Value:
     r"""Smallest of a sequence; tied operands share the gradient.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2787,11 +3155,11 @@ def min(a: Iterable[float], /) -> float:
     """
 
 @overload
-def min(a: Iterable[Value], /) -> Value: ...
+def min(a: Iterable[float], /) -> float: ...
 @overload
 def min(a: Iterable[Number], /) -> Number: ...
 @overload
-def logsumexp(a: Iterable[float], /) -> float:
+def logsumexp(a: Iterable[Value], /) -> Value:
     r"""log of the sum of the exponentials, without overflow.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2825,11 +3193,11 @@ def logsumexp(a: Iterable[float], /) -> float:
     """
 
 @overload
-def logsumexp(a: Iterable[Value], /) -> Value: ...
+def logsumexp(a: Iterable[float], /) -> float: ...
 @overload
 def logsumexp(a: Iterable[Number], /) -> Number: ...
 @overload
-def softmax(a: Iterable[float], /) -> list[float]:
+def softmax(a: Iterable[Value], /) -> list[Value]:
     r"""Probabilities proportional to exp(a), one for each operand.
 
     A fold from left to right, its result y, and the local derivative with respect to each operand::
@@ -2864,8 +3232,8 @@ def softmax(a: Iterable[float], /) -> list[float]:
     """
 
 @overload
-def softmax(a: Iterable[Value], /) -> list[Value]: ...
+def softmax(a: Iterable[float], /) -> list[float]: ...
 @overload
 def softmax(a: Iterable[Number], /) -> list[float] | list[Value]: ...
 
-__all__ = ['abs', 'absolute', 'acos', 'acosh', 'add', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'cbrt', 'ceil', 'cos', 'cosh', 'deg2rad', 'degrees', 'digamma', 'div', 'divide', 'dot', 'erf', 'erfc', 'exp', 'exp2', 'expit', 'expm1', 'fabs', 'floor', 'floor_divide', 'floordiv', 'fmod', 'gammaln', 'gelu', 'hypot', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'logsumexp', 'max', 'maximum', 'mean', 'min', 'minimum', 'mod', 'mul', 'multiply', 'neg', 'negative', 'pow', 'power', 'prod', 'rad2deg', 'radians', 'reciprocal', 'relu', 'remainder', 'rint', 'select', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'softmax', 'softplus', 'sqrt', 'square', 'sub', 'subtract', 'sum', 'tan', 'tanh', 'true_divide', 'trunc', 'where']
+__all__ = ['abs', 'absolute', 'acos', 'acosh', 'add', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'cbrt', 'ceil', 'clip', 'comb', 'copysign', 'cos', 'cosh', 'deg2rad', 'degrees', 'digamma', 'dist', 'div', 'divide', 'dot', 'e', 'erf', 'erfc', 'exp', 'exp2', 'expit', 'expm1', 'fabs', 'factorial', 'floor', 'floor_divide', 'floordiv', 'fma', 'fmod', 'frexp', 'fsum', 'gamma', 'gammaln', 'gcd', 'gelu', 'hypot', 'inf', 'isclose', 'isfinite', 'isinf', 'isnan', 'isqrt', 'lcm', 'ldexp', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'logaddexp', 'logsumexp', 'max', 'maximum', 'mean', 'min', 'minimum', 'mod', 'modf', 'mul', 'multiply', 'nan', 'neg', 'negative', 'nextafter', 'perm', 'pi', 'pow', 'power', 'prod', 'rad2deg', 'radians', 'reciprocal', 'relu', 'remainder', 'rint', 'select', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'softmax', 'softplus', 'sqrt', 'square', 'sub', 'subtract', 'sum', 'sumprod', 'tan', 'tanh', 'tau', 'true_divide', 'trunc', 'ulp', 'where']
