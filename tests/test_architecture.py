@@ -29,6 +29,7 @@ LAYERS = [
     "python_math",  # what Python's math has beside the op table
     "whole_numbers",
     "math",
+    "array_protocols",  # what NumPy, PyTorch and JAX ask of a Value
     "linalg",
     "primitives",
     "autodiff",

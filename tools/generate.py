@@ -205,8 +205,7 @@ def documented(stub: str, text: str) -> list[str]:
     return [stub, *(f"{indent}{line}".rstrip() for line in lines), ""]
 
 
-#: NumPy's functions call a method of their name (``v.sin()``); this makes type checkers allow it. At run time there is
-#: no such method.
+#: What array_protocols.py gives a Value for NumPy's functions: type checkers allow ``np.sin(v)`` by it.
 _TYPED_FOR_NUMPY = """
     def __array_ufunc__(
         self,

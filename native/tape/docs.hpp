@@ -111,7 +111,7 @@ gradient is complete, and not when it is 0.
 
 Raises:
     TypeError: What is assigned cannot be called, or it refers to the result of a built-in operation.)doc"},
-{"backward", R"doc(backward($self, /, gradient=1.0)
+{"backward", R"doc(backward($self, /, gradient=1.0, *, retain_graph=None, create_graph=False)
 --
 
 Run one reverse-mode pass: add to the ``.grad`` of each leaf its derivative times ``gradient``.
@@ -122,9 +122,11 @@ recursion: the cost is proportional to the number of nodes. Passes of several th
 
 Args:
     gradient: The cotangent of this Value, with which the pass begins; 1 gives plain derivatives.
+    retain_graph: PyTorch's; a graph is kept as long as its result is, whatever is given here.
+    create_graph: PyTorch's; True is refused, because ``.grad`` is a number.
 
 Raises:
-    TypeError: ``gradient`` is not a real number.
+    TypeError: ``gradient`` is not a real number, or ``create_graph`` is true.
     ChangedValueError: The ``.data`` of something that an operation used has changed since.
     MissingDerivativeError: A node made with children has no derivative.
     ForeignThreadError: This Value was computed in another thread.

@@ -433,11 +433,19 @@ PyObject* release_backward_lock(PyObject*, PyObject*) {
 }  // namespace
 
 PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try {
-  static const char* names[] = {"gradient", nullptr};
-  PyObject* gradient = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:backward", const_cast<char**>(names), &gradient)) return nullptr;
+  static const char* names[] = {"gradient", "retain_graph", "create_graph", nullptr};
+  PyObject *gradient = nullptr, *retain_graph = nullptr;
+  int create_graph = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$Op:backward", const_cast<char**>(names), &gradient,
+                                   &retain_graph, &create_graph)) {
+    return nullptr;
+  }
   double seed = 1.0;
   if (!tell_tracer("calls backward()")) return nullptr;
+  if (create_graph) {
+    raise_from("create_graph_given", "()");
+    return nullptr;
+  }
   if (gradient && !need_number(gradient, &seed, "backward(…)")) return nullptr;
   Tape* tape = this_tape();
   if (!tape) return nullptr;

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from . import engine as engine  # first: where it cannot be loaded it says why, which NumPy would not
 
 # isort: split
-from . import errors, habits, linalg, math, nn, optim
+from . import array_protocols, errors, habits, linalg, math, nn, optim
 from .autodiff.anomaly import detect_anomaly
 from .autodiff.batching import vmap
 from .autodiff.check import check_gradients
@@ -77,6 +77,10 @@ __all__ = [
     "vmap",
     "where",
 ]
+
+
+for _name, _method in array_protocols.METHODS.items():
+    setattr(Value, _name, _method)
 
 
 def __getattr__(name: str) -> object:

@@ -159,7 +159,9 @@ class Value:
     @_backward.setter
     def _backward(self, function: Callable[[], object], /) -> None: ...
 
-    def backward(self, gradient: float = 1.0) -> None:
+    def backward(
+        self, gradient: float = 1.0, *, retain_graph: bool | None = None, create_graph: bool = False
+    ) -> None:
         """Run one reverse-mode pass: add to the ``.grad`` of each leaf its derivative times ``gradient``.
 
         Leaves accumulate from pass to pass; interior nodes get the gradient of this pass alone, so that a second
@@ -168,9 +170,11 @@ class Value:
 
         Args:
             gradient: The cotangent of this Value, with which the pass begins; 1 gives plain derivatives.
+            retain_graph: PyTorch's; a graph is kept as long as its result is, whatever is given here.
+            create_graph: PyTorch's; True is refused, because ``.grad`` is a number.
 
         Raises:
-            TypeError: ``gradient`` is not a real number.
+            TypeError: ``gradient`` is not a real number, or ``create_graph`` is true.
             ChangedValueError: The ``.data`` of something that an operation used has changed since.
             MissingDerivativeError: A node made with children has no derivative.
             ForeignThreadError: This Value was computed in another thread.

@@ -23,6 +23,7 @@ __all__ = [
     "EngineChoiceError",
     "EngineWarning",
     "ExpressionError",
+    "ForeignArrayError",
     "ForeignThreadError",
     "GradingError",
     "HigherOrderError",
@@ -165,6 +166,10 @@ class HigherOrderError(RetrogradError, RuntimeError):
         Traceback (most recent call last):
         retrograd.errors.HigherOrderError: Value(data=9.0, grad=0.0) is a user-made node: ...
     """
+
+
+class ForeignArrayError(RetrogradError, ValueError):
+    """A function of PyTorch or JAX, which computes with arrays of its own alone, got a Value."""
 
 
 class ForeignThreadError(RetrogradError, RuntimeError):
@@ -353,6 +358,8 @@ def not_a_number(thing: object, where: str) -> Exception:
         remedy = "there are no complex Values; pass its real part or its abs()"
     elif isinstance(thing, str):
         remedy = "convert the text with float(text) first"
+    elif getattr(thing, "ndim", None) == 0 and hasattr(thing, "item"):
+        remedy = "pass its number, x.item()"
     elif hasattr(thing, "__len__") or hasattr(thing, "shape"):
         remedy = "a Value holds one number, so pass the elements one by one"
     elif thing is None and where == ".grad":
@@ -376,6 +383,14 @@ def no_float(function: str) -> TypeError:
     return TypeError(
         f"{use} would silently cut the gradient: use v.data for the plain number, "
         "and retrograd.math (exp, log, floor, …) instead of Python's math for a Value."
+    )
+
+
+def create_graph_given() -> TypeError:
+    """backward() was to record the gradients."""
+    return TypeError(
+        "backward(create_graph=True) would have to put Values into .grad, which is a number: write "
+        "rg.gradient(y, xs, create_graph=True), or rg.grad(rg.grad(f))."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,8 +71,17 @@ class Adam(Optimizer):
         self.m: NDArray[np.float64] = _aligned_zeros(len(self.params))
         self.v: NDArray[np.float64] = _aligned_zeros(len(self.params))
 
-    def step(self) -> None:
-        """Move every parameter once, by the formulas above."""
+    def step(self, closure: Callable[[], Value] | None = None) -> Value | None:
+        """Move every parameter once, by the formulas above.
+
+        Args:
+            closure: PyTorch's: a function that clears the gradients, runs the passes and returns the loss; it is called
+                first.
+
+        Returns:
+            What ``closure`` returned, or None without one.
+        """
+        loss = None if closure is None else closure()
         self.steps = steps = self.steps + 1
         beta1, beta2 = self.betas
         adam_step(
@@ -87,6 +96,7 @@ class Adam(Optimizer):
             self.weight_decay,
             self._decoupled,
         )
+        return loss
 
     def settings(self) -> dict[str, Any]:
         """The numbers that :meth:`state_dict` saves beside the arrays.

@@ -80,8 +80,12 @@ class Optimizer(ABC):
         self._unscheduled_lr: float | None = None  #: the rate at first, where a schedule begins with another
 
     @abstractmethod
-    def step(self) -> None:
-        """Move every parameter once, by what its ``.grad`` says; the gradients stay as they are."""
+    def step(self) -> Value | None:
+        """Move every parameter once, by what its ``.grad`` says; the gradients stay as they are.
+
+        Returns:
+            None, or the loss of a step that evaluates it.
+        """
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradient of every parameter to zero.

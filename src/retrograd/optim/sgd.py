@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,19 @@ class SGD(Optimizer):
         self.nesterov: bool = bool(nesterov)
         self.velocity: NDArray[np.float64] | None = np.zeros(len(self.params)) if momentum else None
 
-    def step(self) -> None:
-        """Move every parameter once, along its gradient or, with momentum, its velocity."""
+    def step(self, closure: Callable[[], Value] | None = None) -> Value | None:
+        """Move every parameter once, along its gradient or, with momentum, its velocity.
+
+        Args:
+            closure: PyTorch's: a function that clears the gradients, runs the passes and returns the loss; it is called
+                first.
+
+        Returns:
+            What ``closure`` returned, or None without one.
+        """
+        loss = None if closure is None else closure()
         sgd_step(self._parameters, self.velocity, self.lr, self.momentum, self.weight_decay, self.nesterov)
+        return loss
 
     def settings(self) -> dict[str, Any]:
         """The numbers that :meth:`state_dict` saves beside the arrays.

@@ -210,7 +210,11 @@ class Value(Operators, Copies):
 
     # --- the backward pass ----------------------------------------------------------------------------
 
-    def backward(self, gradient: SupportsFloat = 1.0) -> None:
+    def backward(
+        self, gradient: SupportsFloat = 1.0, *, retain_graph: bool | None = None, create_graph: bool = False
+    ) -> None:
+        if create_graph:
+            raise errors.create_graph_given()
         seed = to_float(gradient, "backward(…)")
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
