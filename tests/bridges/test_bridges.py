@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from itertools import pairwise
@@ -90,18 +91,61 @@ def test_torch_checks_the_gradient(compiled: bool) -> None:
     assert loss.item() == pytest.approx(their.item(), rel=1e-14)
 
 
-def test_torch_keeps_kinds_and_refuses_a_second_derivative() -> None:
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.native)])
+def test_torch_differentiates_again(compiled: bool) -> None:
+    torch = require("torch")
+    f = to_torch(rg.compile(network) if compiled else network)
+    x = torch.tensor([0.3, -0.2], dtype=torch.float64, requires_grad=True)
+    w = torch.tensor([[0.1, 0.5], [0.7, -0.4]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda x, w: f(x, w, 2), (x, w))
+    theirs = torch.autograd.functional.hessian(lambda x, w: f(x, w, 2), (x, w))
+    ours = rg.hessian(network, argnums=(0, 1))(x.tolist(), w.tolist(), 2)
+    for i in range(2):
+        assert theirs[0][0][i].tolist() == pytest.approx(ours[0][i][0], rel=1e-12)
+        assert theirs[0][1][i].tolist() == [pytest.approx(row, rel=1e-12) for row in ours[0][i][1]]
+
+
+def test_torch_has_every_order() -> None:
+    torch = require("torch")
+    f = to_torch(lambda x, y: rg.math.exp(x) * y * y)
+    x = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    y = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    slope = f(x, y)
+    for _ in range(3):
+        [slope] = torch.autograd.grad(slope, x, create_graph=True)
+        assert slope.item() == pytest.approx(9.0 * math.exp(0.5), rel=1e-14)
+    [mixed] = torch.autograd.grad(slope, y, create_graph=True)
+    [last] = torch.autograd.grad(mixed, y)
+    assert (mixed.item(), last.item()) == pytest.approx((6.0 * math.exp(0.5), 2.0 * math.exp(0.5)), rel=1e-14)
+    norm = torch.autograd.grad(f(x, y), x, create_graph=True)[0] ** 2  # a gradient penalty
+    assert torch.autograd.grad(norm, x)[0].item() == pytest.approx(2 * 81.0 * math.exp(1.0), rel=1e-14)
+
+
+def test_torch_is_told_what_has_the_first_order_only() -> None:
+    torch = require("torch")
+    f = to_torch(lambda x: rg.Value(x.data**3, (x,), (3 * x.data**2,)))
+    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(f(x), x)[0].item() == 12.0
+    [slope] = torch.autograd.grad(f(x), x, create_graph=True)
+    with pytest.raises(HigherOrderError, match="user-made node"):
+        torch.autograd.grad(slope, x)
+
+
+def test_torch_keeps_kinds_and_notices_changes() -> None:
     torch = require("torch")
     f = to_torch(lambda x: x * x * x)
     x = torch.tensor(2.0, requires_grad=True)
     y = f(x)
     assert y.dtype == torch.float32
-    with pytest.raises(HigherOrderError, match="first derivatives only"):
-        torch.autograd.grad(y, x, create_graph=True)
     [slope] = torch.autograd.grad(y, x)
     assert slope.item() == 12.0
     with pytest.raises(TypeError, match="none of these arguments is a tensor of floats"):
         f(2.0)
+    y = f(x)
+    with torch.no_grad():
+        x += 1.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(y, x, create_graph=True)
 
 
 # --- SymPy -------------------------------------------------------------------------------------------------------
