@@ -82,6 +82,40 @@ def test_a_dash_is_standard_input(capsys: pytest.CaptureFixture[str], monkeypatc
     assert capsys.readouterr().out.startswith("L = a * b = 6.0")
 
 
+def standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def test_training_reads_standard_input_and_resumes_without_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    command = ["train", "gpt", "--data", "-", "--eager", "--quiet", "--samples", "1", "--out", str(out)]
+    standard_input(monkeypatch, b"anna\nbob\n")
+    assert status(*command, "--steps", "2") == 0
+    assert (out / "documents.txt").read_text() == "anna\nbob\n"
+    assert status("train", "gpt", "--resume", "--steps", "3", "--eager", "--quiet", "--out", str(out)) == 0
+    assert len((out / "log.jsonl").read_text().splitlines()) == 3
+    standard_input(monkeypatch, b"carl\n")
+    assert status(*command) == 1
+    assert "already holds a run" in capsys.readouterr().err
+    assert (out / "documents.txt").read_text() == "anna\nbob\n"
+    standard_input(monkeypatch, b"carl\n")
+    assert status(*command, "--force", "--steps", "1") == 0
+    assert (out / "documents.txt").read_text() == "carl\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"\n", "standard input holds no document"), (b"a\0", "is a binary file")]
+)
+def test_standard_input_that_is_no_text(
+    content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standard_input(monkeypatch, content)
+    assert status("train", "gpt", "--data", "-", "--out", str(tmp_path / "run")) == 1
+    assert says in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("expression", "says"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+import sys
 import time
 import webbrowser
 from collections.abc import Callable, Generator, Iterator
@@ -26,13 +27,14 @@ from ..training import (
     load_gpt,
     load_moons,
     read_log,
+    refuse_taken,
     sample,
     sampling_tokens,
     saved_settings,
     train_gpt,
     train_moons,
 )
-from ..training.data import Vocabulary, load_documents
+from ..training.data import Vocabulary, load_documents, save_documents
 from . import plots
 from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
 from .several_hosts import joined, supervised
@@ -46,6 +48,7 @@ train: typer.Typer = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_STANDARD_INPUT = Path("-")
 AnySettings = TypeVar("AnySettings", bound=GPTSettings | MoonsSettings)
 _GPT, _MOONS = GPTSettings(), MoonsSettings()
 
@@ -73,7 +76,11 @@ def gpt(
     context: typer.Context,
     data: Annotated[
         Path | None,
-        typer.Option(help="A text file, one document a line.", show_default="4,018 given names", metavar="FILE"),
+        typer.Option(
+            help="A text file, one document a line; - for standard input.",
+            show_default="4,018 given names",
+            metavar="FILE",
+        ),
     ] = None,
     steps: Annotated[int, _option("Training steps.", 1)] = _GPT.steps,
     n_embd: Annotated[int, _option("Numbers in each embedding.", 1)] = _GPT.n_embd,
@@ -108,6 +115,10 @@ def gpt(
     """Train a small GPT on the lines of a text file, then let it make up new ones."""
     command = f"gpt --out {_quoted(out)}"
     with supervised(coordinator, command), one_sentence_errors(ValueError):
+        if data == _STANDARD_INPUT:
+            if coordinator is not None:
+                fail("standard input reaches one process of several: copy the text into a file on each host.")
+            context.params["data"] = _copy_of_standard_input(out, resume or force)
         first = joined(coordinator, processes, process_id, backend.value)
         settings = _settings(GPTSettings, context, out, resume, force)
         vocabulary = Vocabulary("".join(load_documents(settings.data)))
@@ -171,6 +182,17 @@ def _settings(kind: type[AnySettings], context: typer.Context, out: Path, resume
     if given.get("data") is not None:
         given["data"] = str(given["data"])
     return dataclasses.replace(saved_settings(out, kind) if resume else kind(), **given)
+
+
+def _copy_of_standard_input(out: Path, may_replace: bool) -> Path:
+    """Standard input as a file in the folder of the run, so that the run can be resumed without it."""
+    if not may_replace:
+        refuse_taken(out)
+    copy = out / "documents.txt"
+    with _saying_what_to_do():
+        out.mkdir(parents=True, exist_ok=True)
+        save_documents(sys.stdin.buffer, "standard input", copy)
+    return copy
 
 
 def _was_given(context: typer.Context, name: str) -> bool:

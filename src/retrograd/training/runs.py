@@ -30,6 +30,7 @@ __all__ = [
     "load_moons",
     "one_step",
     "open_run",
+    "refuse_taken",
     "run_exists",
     "save_run",
     "saved_settings",
@@ -165,11 +166,8 @@ def open_run(task: Task, out: Path, resume: bool, force: bool) -> int:
         raise CheckpointError(f"{out} is a file, and a run needs a folder: choose another name.")
     if resume:
         return _restore(task, out)
-    if run_exists(out) and not force:
-        raise CheckpointError(
-            f"{out} already holds a run: resume it (--resume), replace it by a new one (--force), "
-            "or choose another folder (--out)."
-        )
+    if not force:
+        refuse_taken(out)
     clear_run(out)
     save_run(task, out, 0)
     return 0
@@ -368,6 +366,26 @@ def run_exists(out: PathLike) -> bool:
         False
     """
     return any((Path(out) / name).exists() for name in (INDEX, LOG))
+
+
+def refuse_taken(out: PathLike) -> None:
+    """Raise CheckpointError where a folder holds a run already.
+
+    Args:
+        out: The folder, which need not exist.
+
+    Raises:
+        CheckpointError: There is a run; the message says what can be done.
+
+    Example:
+        >>> from retrograd.training import refuse_taken
+        >>> refuse_taken("/nowhere")
+    """
+    if run_exists(out):
+        raise CheckpointError(
+            f"{out} already holds a run: resume it (--resume), replace it by a new one (--force), "
+            "or choose another folder (--out)."
+        )
 
 
 def clear_run(out: PathLike) -> None:

@@ -8,10 +8,12 @@ import random
 import stat
 from collections.abc import Iterable, Sequence
 from importlib import resources
+from pathlib import Path
+from typing import BinaryIO
 
 from ...errors import DataError
 
-__all__ = ["LARGEST_FILE", "Vocabulary", "load_documents", "make_moons"]
+__all__ = ["LARGEST_FILE", "Vocabulary", "load_documents", "make_moons", "save_documents"]
 
 #: Bytes; a larger file is refused before it is read (32 million characters keep a scalar model busy for days).
 LARGEST_FILE = 64 * 1024 * 1024
@@ -24,9 +26,22 @@ def load_documents(path: str | os.PathLike[str] | None = None) -> list[str]:
     Raises DataError when the file is missing, unreadable, not a regular file, too large, binary, or without a document.
     """
     if path is None:
-        text = resources.files(__package__).joinpath("names.txt").read_text(encoding="utf-8")
-    else:
-        text = _decoded(_read(path), path)
+        return _documents(resources.files(__package__).joinpath("names.txt").read_text(encoding="utf-8"), "names.txt")
+    return _documents(_decoded(_read(path), path), path)
+
+
+def save_documents(stream: BinaryIO, name: str, path: str | os.PathLike[str]) -> None:
+    """Copy a stream, such as standard input, to a file, if it holds documents as ``load_documents`` wants them.
+
+    ``name`` stands for the stream in messages. Raises DataError as ``load_documents`` does, and OSError.
+    """
+    content = stream.read(LARGEST_FILE + 1)
+    _refuse_large(len(content), name)
+    _documents(_decoded(content, name), name)
+    Path(path).write_bytes(content)
+
+
+def _documents(text: str, path: str | os.PathLike[str]) -> list[str]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     documents = [stripped for line in lines if (stripped := line.strip())]
     if not documents:
@@ -40,7 +55,10 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         with open(path, "rb", opener=_open_without_waiting) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise DataError(f"{path} is not a regular file: copy its text into one, one document a line.")
+                raise DataError(
+                    f"{path} is not a regular file: copy its text into one, one document a line; the command takes "
+                    "--data - for standard input."
+                )
             content = file.read(LARGEST_FILE + 1) if status.st_size <= LARGEST_FILE else b""
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): give a text file, one document a line.") from None
@@ -48,13 +66,16 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         raise
     except ValueError as error:
         raise DataError(f"{str(path)!r} is not a file name ({error}).") from None
-    size = max(status.st_size, len(content))
+    _refuse_large(max(status.st_size, len(content)), path)
+    return content
+
+
+def _refuse_large(size: int, path: str | os.PathLike[str]) -> None:
     if size > LARGEST_FILE:
         raise DataError(
             f"{path} is too large: {size:,} bytes, and at most {LARGEST_FILE:,} are read; give a part of it, "
             f"such as its first lines (head -n 100000)."
         )
-    return content
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
