@@ -36,14 +36,23 @@ def _ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+def ctrl_c_after(seconds: float) -> subprocess.Popen[bytes]:
+    """Another process that sends SIGINT to this one, and again each minute.
+
+    A sanitizer's runtime is loaded into this process, not into that one: a `sleep` that crashed would let a storm loose.
+    """
+    kill = f"kill -INT {os.getpid()}"
+    script = f"sleep {seconds} && {kill}; while sleep 60 && {kill}; do :; done"
+    return subprocess.Popen(["sh", "-c", script], env={"PATH": os.environ["PATH"]})
+
+
 def interrupted_while(work: Callable[[], object]) -> None:
     """Run ``work`` again and again until SIGINT, sent from outside while it runs, has been handled.
 
     It is sent again where Python loses it, as what is raised while an object is finalised: late, since a slow machine
     may still be at work on the first, and a second would end the test's process.
     """
-    again = f"sleep 0.3; while kill -INT {os.getpid()}; do sleep 60; done"
-    after = subprocess.Popen(["sh", "-c", again])
+    after = ctrl_c_after(0.3)
     try:
         while True:
             work()
@@ -139,10 +148,11 @@ def handler(_ctrl_c: None) -> Iterator[list[float]]:
 def test_a_handler_that_lets_the_program_go_on(chain: tuple[Any, Any, Any], handler: list[float]) -> None:
     x, first, y = chain
     done = 0
-    after = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -INT {os.getpid()}"])
+    after = ctrl_c_after(0.2)
     while not handler:
         y.backward()
         done += 1
+    after.terminate()
     after.wait()
     assert handler == [6.0]
     assert (x.grad, first.grad) == (done, 1.0)
