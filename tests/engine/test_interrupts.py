@@ -39,7 +39,8 @@ def _ctrl_c() -> Iterator[None]:
 def ctrl_c_after(seconds: float) -> subprocess.Popen[bytes]:
     """Another process that sends SIGINT to this one, and again each minute.
 
-    A sanitizer's runtime is loaded into this process, not into that one: a `sleep` that crashed would let a storm loose.
+    A sanitizer's runtime is loaded into this process, not into that one: a `sleep` that crashed would let a storm
+    loose.
     """
     kill = f"kill -INT {os.getpid()}"
     script = f"sleep {seconds} && {kill}; while sleep 60 && {kill}; do :; done"
@@ -52,13 +53,18 @@ def interrupted_while(work: Callable[[], object]) -> None:
     It is sent again where Python loses it, as what is raised while an object is finalised: late, since a slow machine
     may still be at work on the first, and a second would end the test's process.
     """
+    blocked = {signal.SIGINT}  # while the other process is started and ended
+    signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     after = ctrl_c_after(0.3)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
         while True:
             work()
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
         after.terminate()
         after.wait()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
 
 
 @pytest.fixture
