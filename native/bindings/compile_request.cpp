@@ -131,6 +131,7 @@ class Reader {
     into_.first_node = whole(field(recording, "first_node").get());
     into_.leaves_before = small(field(recording, "leaves_before").get());
     into_.roots.push_back(held(field(recording, "result")));
+    each(recording, "fallible", [&](PyObject* node) { into_.fallible.push_back(value(Ref::borrow(node))); });
     each(recording, "selections", [&](PyObject* selection) { read_selection(selection); });
     each(recording, "guards", [&](PyObject* guard) { read_guard(guard); });
     each(recording, "index_guards", [&](PyObject* guard) { read_index_guard(guard); });

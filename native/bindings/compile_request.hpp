@@ -24,7 +24,8 @@ struct CompileRequest {
   std::unique_ptr<Signature> signature;
   bool differentiate_first = false;
   Options options;
-  std::vector<Value*> roots;  // the result, then what the guards compare
+  std::vector<Value*> roots;     // the result, then what the guards compare
+  std::vector<Value*> fallible;  // nodes whose operands may be outside a domain in another call
   std::vector<RequestedInput> inputs;
   std::vector<RequestedGradient> gradients;
   std::vector<Selection> selections;

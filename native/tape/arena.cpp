@@ -197,7 +197,7 @@ thread_local ThreadEnd thread_end;
 }  // namespace
 
 void Tape::refresh_limit() {
-  bool careful = !recording || observer || tapes.size() > 1;
+  bool careful = !recording || observer || keeps_fallible || tapes.size() > 1;
   limit = careful ? nullptr : end;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "ops/op_traits.hpp"
 #include "tape/docs.hpp"
 
 namespace retrograd {
@@ -66,6 +67,7 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   } else {
     node->number = number;
   }
+  if (tape->keeps_fallible && kTraits[row_of(node)].fallible) tape->fallible.push_back(Ref::borrow(as_object(node)));
   if (!observe(tape, node)) {
     Py_DECREF(as_object(node));
     return nullptr;

@@ -26,6 +26,20 @@ PyObject* set_tracer(PyObject*, PyObject* tracer) {
   return before ? before.release() : Py_NewRef(Py_None);
 }
 
+// keep_fallible(on): whether the nodes are kept; those that were, as a list.
+PyObject* keep_fallible(PyObject*, PyObject* on) {
+  Tape* tape = this_tape();
+  const int truth = PyObject_IsTrue(on);
+  if (!tape || truth < 0) return nullptr;
+  tape->keeps_fallible = truth != 0;
+  tape->refresh_limit();
+  std::vector<Ref> kept = std::exchange(tape->fallible, {});
+  Ref list(PyList_New(static_cast<Py_ssize_t>(kept.size())));
+  if (!list) return nullptr;
+  for (size_t i = 0; i < kept.size(); ++i) PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), kept[i].release());
+  return list.release();
+}
+
 }  // namespace
 
 PyObject* ask_tracer(const char* method, PyObject* subject, const char* format, ...) {
@@ -68,6 +82,8 @@ bool tell_tracer(const char* what) {
 PyMethodDef tracer_functions[] = {
     {"set_tracer", set_tracer, METH_O,
      "Ask a tracer about every number that would leave a trace; returns the one before."},
+    {"keep_fallible", keep_fallible, METH_O,
+     "Whether the nodes that have a domain are kept until the next call, which returns them."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -403,3 +403,49 @@ def test_the_kernels_of_each_instruction_set(kernels: str) -> None:
     environment = {**os.environ, "RETROGRAD_KERNELS": kernels}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+# --- what the result does not depend on ---------------------------------------------------------------------------
+
+UNUSED: dict[str, tuple[Any, float]] = {
+    "sin": (lambda x: x.sin(), INF),
+    "exp": (lambda x: x.exp(), 800.0),
+    "log": (lambda x: x.log(), -1.0),
+    "sqrt": (lambda x: (x - 1.0).sqrt() * 2.0, 0.5),
+    "div": (lambda x: 1.0 / (x - 2.0), 2.0),
+    "pow": (lambda x: x**-1.0, 0.0),
+    "then a number": (lambda x: 1.0 / x.data, 0.0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", UNUSED)
+def test_an_operation_that_the_result_does_not_need_raises_as_well(name: str, kind: str) -> None:
+    unused, outside = UNUSED[name]
+    x = Value(3.0)
+
+    def function(a: float) -> Any:
+        y = x * a
+        unused(y)
+        return y * y
+
+    compiled = rg.compile(function, **KINDS[kind])
+    for a in (1.0, 0.7, outside / 3.0, 1.5, outside / 3.0):
+        assert outcome(compiled, a) == outcome(function, a)
+        x.grad = 0.0
+        found = outcome(compiled.backward, a)
+        assert found == outcome(function, a)
+        assert x.grad == (0.0 if isinstance(found, tuple) else pytest.approx(6.0 * a * a))
+
+
+def test_an_unused_operation_on_a_result_of_another_call_is_as_it_is() -> None:
+    x = Value(2.0)
+    before = x * 3.0
+
+    def function() -> Any:
+        before.log()
+        return x * x
+
+    compiled = rg.compile(function)
+    assert compiled().data == 4.0
+    assert compiled.backward() == 4.0

@@ -473,3 +473,18 @@ def test_exact_mode_keeps_the_engine_s_bits() -> None:
         answer = compiled.value_and_grad([1.0, 0.5, 2.0])
     assert answer == rg.value_and_grad(oscillator)([1.0, 0.5, 2.0])
     assert compiled.stats().programs[0].tier == "interpreter"
+
+
+def test_a_domain_error_of_what_nothing_depends_on_is_the_engine_s() -> None:
+    def rooted(p: list[float]) -> Any:
+        x, total = p[0], 0.0
+        for _ in range(40):
+            x = 0.9 * x + p[1]
+            rm.sqrt(x)
+            total = total + x * x
+        return total
+
+    compiled = check(rooted, ([3.0, 0.5],), ([2.0, 0.1],), loops=1)
+    with pytest.raises(ValueError, match="square root"):
+        compiled.value_and_grad([3.0, -0.2])
+    assert compiled.value_and_grad([3.0, 0.2])[0] == pytest.approx(rooted([rg.Value(3.0), rg.Value(0.2)]).data)

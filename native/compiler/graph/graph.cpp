@@ -53,7 +53,7 @@ class Lifter {
   }
 
   Graph run() {
-    collect(recorded_.roots);
+    collect();
     find_constants();
     Scratch scratch(nodes_.size() + 1024);
     // Zero: no Id yet.
@@ -65,17 +65,20 @@ class Lifter {
     for (Value* input : recorded_.inputs) leaf(input, scratch);
     for (Value* node : nodes_) add(node, scratch);
     for (Value* root : recorded_.roots) graph_.roots.push_back(id_of(root, scratch));
+    add_unused(scratch);
     return std::move(graph_);
   }
 
  private:
-  // Collects what the roots depend on, oldest first.
-  void collect(std::span<Value* const> roots) {
+  // Collects what the roots and the fallible nodes depend on, oldest first.
+  void collect() {
     Value* youngest = nullptr;
-    for (Value* root : roots) {
-      if (root->code == LEAF) continue;
-      mark_any(root);
-      if (!youngest || creation_position(root) > creation_position(youngest)) youngest = root;
+    for (const auto& wanted : {recorded_.roots, recorded_.fallible}) {
+      for (Value* root : wanted) {
+        if (root->code == LEAF) continue;
+        mark_any(root);
+        if (!youngest || creation_position(root) > creation_position(youngest)) youngest = root;
+      }
     }
     if (!youngest) return;
     bool users = false, older = false;
@@ -194,6 +197,19 @@ class Lifter {
     scratch.set(node, id.bits() + 1);
     graph_.values.resize(graph_.size());
     graph_.values.back() = node;
+  }
+
+  // Makes roots of the fallible nodes that are no operand.
+  void add_unused(Scratch& scratch) {
+    std::vector<bool> used(graph_.size());
+    const auto use = [&](Id id) {
+      if (id.is_node()) used[id.index()] = true;
+    };
+    for (const auto& ids : {graph_.operands, graph_.roots}) std::for_each(ids.begin(), ids.end(), use);
+    for (Value* node : recorded_.fallible) {
+      const Id id = id_of(node, scratch);
+      if (!used[id.index()]) graph_.roots.push_back(id);
+    }
   }
 
   // One node for the operands that all outputs of one softmax share.

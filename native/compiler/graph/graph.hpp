@@ -92,6 +92,7 @@ using References = std::unordered_map<const Value*, Py_ssize_t>;
 // One run of the user's function, as it is on the tape.
 struct Recorded {
   std::span<Value* const> roots, inputs;
+  std::span<Value* const> fallible;  // nodes whose operands may be outside a domain in another call
   std::span<const Selection> selections;
   uint64_t first_node;           // the position of the first node that the function recorded
   uint32_t leaves_before;        // how many leaves had been made when it was called
@@ -100,7 +101,8 @@ struct Recorded {
 
 // Reads everything that the roots depend on from the tape. The inputs come first among the leaves. Another leaf becomes
 // a literal if it is known to be a constant: the function made it while it was traced, and only operations and the
-// recording refer to it. All others are parameters. Throws Unsupported for nodes that a user made, and for those that
+// recording refer to it. All others are parameters. A fallible node that nothing depends on is one more root, so that
+// a call whose operands it refuses is noticed. Throws Unsupported for nodes that a user made, and for those that
 // were there before the function was called.
 Graph lift(const Recorded& recorded);
 

@@ -93,8 +93,10 @@ class Recorder:
         self._recording.first_node, self._recording.leaves_before = engine.tape_position()
         # No ExitStack: when memory runs out, it may enter a context that it does not leave.
         with self._hooked(), record_sources() if want_sources else contextlib.nullcontext():
+            engine.keep_fallible(True)
             result = function(*arguments)
             recording = self._recording
+            recording.fallible = engine.keep_fallible(False)
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
             recording.mixes_kinds = bool(self._mixed)
             recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
@@ -109,6 +111,7 @@ class Recorder:
             with _extremes:
                 yield
         finally:
+            engine.keep_fallible(False)
             engine.set_tracer(tracer)
             engine.set_recording(recording)
             _current.recorder = None

@@ -72,6 +72,8 @@ class Recording:
     selections: list[Selection] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
+    #: The nodes whose operands may be outside a domain in another call, whether the result depends on them or not.
+    fallible: list[Value] = field(default_factory=list)
     first_node: int = 0  #: the tape's position when the function was called
     leaves_before: int = 0  #: how many leaves had been made then
     #: What happened that a compiled program cannot do, a sentence each.

@@ -22,6 +22,7 @@ __all__ = [
     "functions",
     "gradients",
     "is_parameter",
+    "keep_fallible",
     "set_tracer",
     "sparse_gradients",
     "tape_position",
@@ -91,6 +92,11 @@ def set_tracer(tracer: object, /) -> None:
     """Do nothing for None: there is no tracer to remove. Raises RuntimeError for a tracer."""
     if tracer is not None:
         raise RuntimeError("the reference engine has no compiler and cannot be traced; use the native one.")
+
+
+def keep_fallible(on: bool, /) -> list[Value]:
+    """No nodes: nothing is traced here."""
+    return []
 
 
 def tape_position() -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import threading
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from ....errors import MissingExtraError
 
-__all__ = ["MachineCode", "available", "compile_module", "require", "vector_width"]
+__all__ = ["MachineCode", "available", "compile_module", "has_avx512", "require", "vector_width"]
 
 _MISSING = 'tier="llvm" needs llvmlite: pip install "retrograd[llvm]"'
 
@@ -52,9 +53,15 @@ def require() -> Any:
     return binding
 
 
+@functools.cache
+def has_avx512() -> bool:
+    """Whether this processor has vector registers of 512 bits, and their instructions."""
+    return bool(require().get_host_cpu_features().get("avx512f"))
+
+
 def vector_width() -> int:
     """How many doubles a vector register of this processor holds."""
-    return 8 if require().get_host_cpu_features().get("avx512f") else 4
+    return 8 if has_avx512() else 4
 
 
 def compile_module(module: str, names: list[str]) -> MachineCode:

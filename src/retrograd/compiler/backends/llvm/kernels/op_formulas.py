@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir_builder import Mask, Vector
+from ..jit import has_avx512
 from ..vectors import fma
 
 __all__ = ["FORMULAS", "OpFormula"]
@@ -51,7 +52,7 @@ def exponential(x: Vector) -> Vector:
     r4 = r2 * r2
     low, middle, high = (fma(r2, pairs[i + 1], pairs[i]) for i in (0, 2, 4))
     p = fma(r4, fma(r4, fma(r4, pairs[6], high), middle), low)
-    if x.width == 8:  # only where the processor has AVX-512, which scales by powers of two in one step
+    if x.width == 8 and has_avx512():  # which scales by powers of two in one step
         return _scaled(p, n)
     whole = shifted.bits().op("sub", _number(x, _MAGIC).bits())
     half = whole.op("ashr", 1)
