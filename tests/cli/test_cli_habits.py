@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -152,6 +153,72 @@ def test_a_page_is_not_overwritten_unasked(
 def test_without_the_check_a_function_runs_once(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert status("explain", f"{wrong}:noisy", "a=2", "--no-check") == 0
     assert capsys.readouterr().err.count("said") == 1
+
+
+FEW_CALLS = """
+from pathlib import Path
+from random import random
+from retrograd import Value
+
+def count():
+    with Path(__file__).with_suffix(".calls").open("a") as calls:
+        calls.write("x")
+
+def smooth(a, b):
+    count()
+    return a.sin() * b
+
+def kink(a, b):
+    count()
+    return a.relu() * b + abs(b)
+
+def cut(a, b):
+    count()
+    return a * b.data
+
+def wrong(a, b):
+    count()
+    return Value(a.data**3, (a,), (1.0,)) * b
+
+def right(a, b):
+    count()
+    return Value(a.data**3, (a,), (3 * a.data**2,)) * b
+
+def chance(a, b):
+    count()
+    return a * b + random()
+
+def prints(a, b):
+    count()
+    print("hello", end="")
+    return a * b
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "calls", "says"),
+    [
+        ("smooth", ("a=2", "b=3"), 3, "All 2 gradients agree."),
+        ("smooth", ("a=0", "b=0"), 3, "All 2 gradients agree."),
+        ("kink", ("a=0", "b=3"), 3, "All 2 gradients agree"),
+        ("cut", ("a=2", "b=3"), 3, "must not be trusted"),
+        ("wrong", ("a=2", "b=3"), 3, "must not be trusted"),
+        ("right", ("a=2", "b=3"), 3, "All 2 gradients agree."),
+        ("chance", ("a=2", "b=3"), 3, "could not be compared with its graph|must not be trusted"),
+        ("prints", ("a=2", "b=3"), 1, "prints prints, so it was not run again"),
+    ],
+)
+def test_explain_calls_a_function_three_times_at_most(
+    name: str, point: tuple[str, str], calls: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "few.py"
+    path.write_text(FEW_CALLS)
+    sys.modules.pop("few", None)
+    assert status("explain", f"{path}:{name}", *point) == 0
+    told = capsys.readouterr()
+    assert re.search(says, " ".join(told.out.split()))
+    assert path.with_suffix(".calls").read_text() == "x" * calls
+    assert told.err.count("hello") == (name == "prints")
 
 
 def test_a_reader_that_goes_away_is_no_failure() -> None:

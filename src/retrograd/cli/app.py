@@ -91,7 +91,7 @@ def explain(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.text,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Leave the gradient check out, which runs a function again.")
+        bool, typer.Option("--no-check", help="Leave the gradient check out, which runs a function twice more.")
     ] = False,
     all_steps: Annotated[bool, typer.Option("--all", help="Show every step of a large graph.")] = False,
 ) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 import io
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from .. import engine
 from ..autodiff.check import GradientCheck, check_gradients
-from ..autodiff.check.cross_framework import PEERS, NotReplayableError, Recipe
+from ..autodiff.check.cross_framework import PEERS, NotReplayableError
 from ..engine import Value
 from ..engine.pytree import flatten, paths, single_output
 from ..engine.source_lines import record_sources
@@ -24,6 +23,7 @@ from .callgraph import record_calls
 from .codec import check_to_json, encode
 from .diagrams import to_dot, to_mermaid
 from .expression import parse
+from .few_calls import Call, check_in_few_calls, listening, rerun
 from .graph import Graph
 from .markdown import to_markdown
 from .render import LIMIT, Section, check_section, sections
@@ -47,10 +47,14 @@ class Explanation:
     _function: Callable[..., Any] | None = field(default=None, repr=False)
     _at: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _check: GradientCheck | None = field(default=None, repr=False)
+    _brief_check: Callable[[tuple[str, ...] | None], GradientCheck | str] | None = field(default=None, repr=False)
 
     @property
     def check(self) -> GradientCheck | None:
         """Compares our gradients with finite differences, the reference engine, and PyTorch and JAX if installed.
+
+        Of a function these are its own differences, for which it runs at least four times for each input. What is
+        printed has those of the recorded graph, and runs the function twice more, or never where it prints.
 
         None when there are no inputs. Raises what ``check_gradients`` does, and ValueError when the graph cannot be
         run again because of a node that the user made.
@@ -78,6 +82,8 @@ class Explanation:
         if peers == ():
             peers = ("differences", "reference", *(name for name in PEERS if name in sys.modules))
         try:
+            if self._check is None and self._brief_check is not None:
+                return self._brief_check(peers)
             return self.checked(peers)
         except (ArithmeticError, ValueError, TypeError, RetrogradError) as error:
             return f"Not made: {str(error).rstrip('.')}."
@@ -201,16 +207,7 @@ def _explain_value(root: Value, names: Mapping[str, Any], frame: FrameType) -> E
             raise TypeError(f"explain(value, {name}=...) names a Value, and got {value!r}: leave it out.")
     graph = Graph(root, with_variables(names, root, frame))
     leaves = {graph.names[leaf]: leaf for leaf in graph.leaves}
-    return Explanation(trace_of(graph), _rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function that was called with Values in place of numbers: its result, and the Values by name."""
-
-    title: str  #: ``loss(a, b)``
-    result: Value
-    leaves: Mapping[str, Value]
+    return Explanation(trace_of(graph), rerun(root, leaves), {name: leaf.data for name, leaf in leaves.items()})
 
 
 def explain_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Explanation:
@@ -220,10 +217,15 @@ def explain_function(function: Callable[..., Any], values: Mapping[str, Any], ti
     value no parameter, or the result is not a Value.
     """
     function = getattr(function, "scalar_function", function)  # of a compiled function
-    with record_calls() as calls:
+    with record_calls() as calls, listening() as heard:
         call = call_function(function, values, title)
     names = with_calls(call.leaves, call.result, calls)
-    return Explanation(Trace.of(call.result, names, title=call.title), function, values)
+
+    def brief_check(peers: tuple[str, ...] | None) -> GradientCheck | str:
+        return check_in_few_calls(call, function, values, peers, prints=heard.anything)
+
+    trace = Trace.of(call.result, names, title=call.title)
+    return Explanation(trace, function, values, _brief_check=brief_check if call.leaves else None)
 
 
 def call_function(function: Callable[..., Any], values: Mapping[str, Any], title: str = "") -> Call:
@@ -272,32 +274,3 @@ def _check_parameters(function: Callable[..., Any], values: Mapping[str, Any], n
     hidden = [key for key, p in parameters.items() if p.kind is kinds.POSITIONAL_ONLY and p.default is kinds.empty]
     if hidden:
         raise TypeError(f"{called} takes {hidden[0]!r} by position only: remove the / from its parameters.")
-
-
-# --- running a user's graph again -----------------------------------------------------------------
-
-
-class _Recorder:
-    """Runs a recorded graph again on Values of the engine in use (see ``cross_framework.Backend``)."""
-
-    def constant(self, number: float) -> float:
-        return number
-
-    def apply(self, name: str, operands: Sequence[Any]) -> Any:
-        if any(isinstance(operand, Value) for operand in operands):
-            return engine.apply(name, *operands)
-        return engine.evaluate(name, *operands)
-
-    def reduce(self, name: str, operands: Sequence[Any]) -> Sequence[Any]:
-        half = len(operands) // 2
-        result = engine.reduce(*(name, operands[:half], operands[half:]) if name == "dot" else (name, operands))
-        return result if isinstance(result, list) else [result]
-
-    def linearized(self, data: float, operands: Sequence[Any], at: Sequence[float], slopes: Sequence[float]) -> Any:
-        raise NotReplayableError("the graph has a node that you made yourself, and how it computes is not known")
-
-
-def _rerun(root: Value, leaves: Mapping[str, Value]) -> Callable[..., Any]:
-    """The graph of ``root`` as a function of its leaves, by name."""
-    recipe = Recipe(root, list(leaves.values()))
-    return lambda **values: recipe.run(_Recorder(), [values[name] for name in leaves])
