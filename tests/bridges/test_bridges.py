@@ -14,7 +14,7 @@ from support.parts import require
 
 import retrograd as rg
 from retrograd.errors import HigherOrderError
-from retrograd.scipy import objective
+from retrograd.scipy import objective, vector_function
 from retrograd.sympy import to_sympy
 from retrograd.torch import to_torch
 
@@ -66,6 +66,66 @@ def test_a_compiled_objective() -> None:
     assert f(START) == pytest.approx(plain(START), rel=1e-14)
     assert f.jac(START) == pytest.approx(plain.jac(START), rel=1e-13)
     assert f.hess(START).tolist() == plain.hess(START).tolist()
+
+
+def residuals(x: Any) -> Any:
+    """A banded system: each output depends on two neighbours."""
+    return [10 * (b - a * a) for a, b in pairwise(x)] + [1 - a for a in x[:-1]] + [0.0]
+
+
+def circles(x: Any) -> Any:
+    return [a * a + rg.math.exp(b) for a, b in pairwise(x)]
+
+
+def test_vector_functions_are_their_dense_selves() -> None:
+    sparse = require("scipy.sparse")
+    x, weights = [0.5, -0.3, 0.8, 1.1], [1.0, -2.0, 0.5]
+    for function in (residuals, circles):
+        dense, thin = vector_function(function), vector_function(sparse=True)(function)
+        assert dense(x).tolist() == thin(x).tolist() == [getattr(y, "data", y) for y in function(x)]
+        assert sparse.issparse(thin.jac(x))
+        assert thin.jac(x).toarray().tolist() == dense.jac(x).tolist() == rg.jacobian(function)(x)
+    dense, thin = vector_function(circles), vector_function(circles, sparse=True)
+    weighted = rg.hessian(lambda x: rg.dot(weights, circles(x)))(x)
+    assert thin.hess(x, weights).toarray().tolist() == dense.hess(x, weights).tolist() == weighted
+    assert thin.hess(x, weights).nnz == 4
+    f = objective(rosenbrock, sparse=True)
+    assert f.hess(x).toarray().tolist() == rg.hessian(rosenbrock)(x)
+    assert f.hess(x).nnz == 10  # tridiagonal
+
+
+def test_sparse_least_squares() -> None:
+    optimize = require("scipy.optimize")
+    f = vector_function(residuals, sparse=True)
+    found = optimize.least_squares(f, [0.3] * 12, jac=f.jac, tr_solver="lsmr", xtol=1e-12, ftol=1e-12, gtol=1e-12)
+    assert found.x == pytest.approx([1.0] * 12, abs=1e-5)
+
+
+def test_trust_constr_with_everything_sparse() -> None:
+    optimize = require("scipy.optimize")
+    f, c = objective(rosenbrock, sparse=True), vector_function(circles, sparse=True)
+    inside = optimize.NonlinearConstraint(c, -np.inf, 2.0, jac=c.jac, hess=c.hess)
+    found = optimize.minimize(f, [0.2] * 6, jac=f.jac, hess=f.hess, constraints=[inside], method="trust-constr")
+    assert found.constr_violation < 1e-8
+    assert found.optimality < 1e-5
+    assert max(c(found.x)) == pytest.approx(2.0, abs=1e-4)
+
+
+def test_sparse_matrices_are_casadis() -> None:
+    casadi = require("casadi")
+    n, weights = 8, [0.5, -1.0, 2.0, 1.0, 3.0, -0.25, 1.5]
+    at = [0.1 * k - 0.3 for k in range(n)]
+    x = casadi.SX.sym("x", n)
+    theirs = casadi.vertcat(*[x[i] ** 2 + casadi.exp(x[i + 1]) for i in range(n - 1)])
+    jacobian = casadi.Function("j", [x], [casadi.jacobian(theirs, x)])(at)
+    hessian = casadi.Function("h", [x], [casadi.hessian(casadi.dot(weights, theirs), x)[0]])(at)
+    ours = vector_function(circles, sparse=True)
+    for mine, other in ((ours.jac(at), jacobian), (ours.hess(at, weights), hessian)):
+        assert mine.nnz == other.nnz()
+        assert mine.toarray() == pytest.approx(np.array(other.full()), rel=1e-14)
+        assert set(zip(*(index.tolist() for index in mine.nonzero()), strict=True)) == set(
+            zip(*other.sparsity().get_triplet(), strict=True)
+        )
 
 
 # --- PyTorch -----------------------------------------------------------------------------------------------------
