@@ -117,7 +117,7 @@ sanitize: $(VENV)/tested
 SLICED := tests/test_accuracy_table.py tests/test_benchmarks.py tests/cli/test_security.py tests/compiler/test_edge_cases.py \
   tests/compiler/test_jax_backend.py tests/compiler/test_llvm.py tests/compiler/test_random_compiled.py \
   tests/compiler/test_random_functions.py \
-  tests/compiler/test_strip_mining.py tests/engine/test_faults.py tests/engine/test_lifetime.py \
+  tests/compiler/test_strip_mining.py tests/engine/test_changed_data.py tests/engine/test_faults.py \
   tests/engine/test_random_programs.py tests/engine/test_stress.py tests/training/test_hosts.py
 
 # The libraries that are compared with are part of it: their absence is a failure here, and not a skip.

@@ -26,7 +26,7 @@ fixed=""
 command -v setarch >/dev/null && setarch -R true 2>/dev/null && fixed="setarch -R"
 $fixed "$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
 $fixed "$python" tools/leaks.py
-tests="tests/engine/test_value.py tests/engine/test_backward.py tests/engine/test_copies.py tests/engine/test_domains.py tests/engine/test_engines.py tests/engine/test_lifetime.py tests/engine/test_stress.py \
+tests="tests/engine/test_value.py tests/engine/test_backward.py tests/engine/test_copies.py tests/engine/test_domains.py tests/engine/test_engines.py tests/engine/test_changed_data.py tests/engine/test_hostile_use.py tests/engine/test_lifetime.py tests/engine/test_threads.py tests/engine/test_stress.py \
   tests/compiler/test_parameter_buffers.py tests/compiler/test_misuse.py tests/engine/test_interrupts.py"
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
