@@ -6,6 +6,7 @@ The native cache counts the runs and puts a program that becomes hot into a queu
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import threading
 import weakref
@@ -21,8 +22,8 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A kernel call takes about as long as so many nodes in scalar code.
-_FEW_NODES = 18
+#: A kernel call takes about as long as so many nodes in scalar code; as so many, if loops are nearly all of it.
+_FEW_NODES, _FEW_IN_LOOPS = 18, 200
 
 #: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
@@ -75,9 +76,10 @@ class TierUp:
 
         self._compiled.add((number, batch))
         try:
-            if batch < 2 and self._is_scattered(number):
+            nodes = self._nodes_per_instruction(number)
+            if batch < 2 and nodes < _FEW_IN_LOOPS:
                 try:
-                    return compile_graph(self._cache, number)
+                    return compile_graph(self._cache, number, nodes >= _FEW_NODES)
                 except UnsupportedGraphError:
                     pass  # it stays as it is, or becomes code kernel call by kernel call
             if batch > 0:
@@ -87,10 +89,10 @@ class TierUp:
         except Exception as error:
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
 
-    def _is_scattered(self, number: int) -> bool:
-        """Whether a program's vector instructions do so few nodes each that scalar code is faster."""
+    def _nodes_per_instruction(self, number: int) -> float:
+        """How many nodes a vector instruction of a program computes: if few, scalar code is faster."""
         fact = next((fact for fact in self._cache.facts() if fact["number"] == number), None)
-        return fact is not None and fact["nodes"] < _FEW_NODES * fact["instructions"]
+        return fact["nodes"] / max(fact["instructions"], 1) if fact is not None else math.inf
 
 
 def _start() -> None:

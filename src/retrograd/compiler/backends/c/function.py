@@ -17,12 +17,9 @@ from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...specializer import trace
 from ..jax.layout import Layout as Arguments
-from ..loops.backward import Backward
-from ..loops.code import Ref
 from ..loops.code import Value as CodeValue
-from ..loops.forward import Forward
 from ..loops.graph import LEAF, LITERAL, ScalarGraph, UnsupportedGraphError, read_graph
-from ..loops.pipeline import write_passes
+from ..loops.pipeline import Passes, write_passes
 from .text import constant, statements, table_definition
 
 __all__ = ["CFunction", "to_c"]
@@ -101,13 +98,13 @@ def to_c(function: Callable[..., Any], path: str | os.PathLike[str], arguments: 
         number = cache.add(request)
         graph = read_graph(cache.scalar_graph(number))
         graph.wanted[:] = True
-        forward, backward = write_passes(graph, _MOST_STRAIGHT)
+        passes = write_passes(graph, _MOST_STRAIGHT)
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem)) from None
     listing = cache.listing(number)
     values = tuple(leaf for leaf, *_ in listing["leaves"] if leaf is not None)
     order = tuple(("active" if one.active else "passive", one.offset) for one in traced.signature.inputs)
-    text = _File(function, name, graph, forward, backward, listing["guards"], len(order), values)
+    text = _File(function, name, graph, passes, listing["guards"], len(order), values)
     Path(path).write_text(text.whole(), encoding="utf-8")
     return CFunction(Path(path), name, values, text.work, Arguments(traced.signature.spec), order)
 
@@ -136,21 +133,21 @@ class _File:
         function: Callable[..., Any],
         name: str,
         graph: ScalarGraph,
-        forward: Forward,
-        backward: Backward,
+        passes: Passes,
         guards: Sequence[tuple[str, int, int | None, float, bool]],
         inputs: int,
         values: Sequence[Value],
     ) -> None:
         self._function, self._name, self._graph = function, name, graph
-        self._forward, self._backward, self._guards = forward, backward, guards
+        self._passes, self._guards = passes, guards
         self._inputs, self._values = inputs, values
-        self._leaves, self._nodes = inputs + len(values), max(len(graph), 1)
+        self._leaves, self._kept = inputs + len(values), max(passes.storage.size, 1)
         if self._leaves != len(graph.wanted):
             raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values")
-        self.work = 2 * (self._leaves + self._nodes)
+        self.work = 2 * (self._leaves + self._kept)
 
     def whole(self) -> str:
+        bodies = [*self._value(), *self._gradient()]  # they add to the tables
         return "\n".join(
             [
                 *self._header(),
@@ -158,13 +155,12 @@ class _File:
                 "#include <string.h>",
                 "",
                 f"#define {self._name.upper()}_WORK {self.work}",
-                *(table_definition(f"T{i}", table) for i, table in enumerate(self._backward.t.tables)),
+                *(table_definition(f"T{i}", table) for i, table in enumerate(self._passes.places.tables)),
                 "",
                 f"double {self._name}_value({_VALUE});",
                 f"double {self._name}_gradient({_GRADIENT});",
                 "",
-                *self._value(),
-                *self._gradient(),
+                *bodies,
             ]
         )
 
@@ -200,14 +196,13 @@ class _File:
     def _gradient(self) -> Iterator[str]:
         yield f"double {self._name}_gradient({_GRADIENT}) {{"
         value = f"{self._name}_value(x, p, work)"
-        lines, _ = statements(self._backward.t.top, "g", [], _where)
+        lines, _ = statements(self._passes.backward.t.top, "g", [], self._passes.places, _where)
         yield f"  const double value = {value};"
         yield "  if (isnan(value)) return value;"
         yield from self._areas("G", "B")
         yield f"  memset(G, 0, {self._leaves} * sizeof(double));" if self._leaves else "  (void)G;"
-        for s in sorted(self._backward.zeroed):
-            section = self._forward.layout.sections[s]
-            yield f"  memset(B + {section.begin}, 0, {section.end - section.begin} * sizeof(double));"
+        for begin, count in self._passes.zeroed():
+            yield f"  memset(B + {begin}, 0, {count} * sizeof(double));"
         yield from lines
         yield from self._copies("dx", "G", 0, self._inputs)
         yield from self._copies("dp", "G", self._inputs, len(self._values))
@@ -216,7 +211,8 @@ class _File:
 
     def _forward_body(self) -> Iterator[str]:
         kept = [self._root(i) for i in range(len(self._graph.roots))]
-        lines, name = statements(self._forward.t.top, "v", [v for v in kept if not isinstance(v, str)], _where)
+        values = [v for v in kept if not isinstance(v, str)]
+        lines, name = statements(self._passes.forward.t.top, "v", values, self._passes.places, _where)
         yield from self._areas()
         yield from self._copies("L", "x", 0, self._inputs, into=0)
         yield from self._copies("L", "p", 0, len(self._values), into=self._inputs)
@@ -234,13 +230,14 @@ class _File:
             return f"L[{index}]"
         if kind == LITERAL:
             return float(self._graph.literals[index])
-        position, _ = self._forward.layout.position_of(index)
-        value = self._forward.values[position]
-        looping = self._forward.layout.sections[position.section].count > 1
-        return f"W[{index}]" if looping and isinstance(value, Ref) else value
+        position, _ = self._passes.forward.layout.place(index)
+        value = self._passes.forward.values[position.number]
+        if position.body.depth and not isinstance(value, float):
+            return f"W[{self._passes.element(kind, index)}]"
+        return value
 
     def _areas(self, *more: str) -> Iterator[str]:
-        begins = {"L": 0, "W": self._leaves, "G": self._leaves + self._nodes, "B": 2 * self._leaves + self._nodes}
+        begins = {"L": 0, "W": self._leaves, "G": self._leaves + self._kept, "B": 2 * self._leaves + self._kept}
         for area in ("L", "W", *more):
             yield f"  double *const {area} = work + {begins[area]};"
             yield f"  (void){area};"

@@ -9,12 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from ..loops.backward import SEED
-from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Table, Value
+from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Value
 from ..loops.liveness import live_values
+from ..loops.storage import Index, Places, Table, fit
+from ..loops.structure import Body
 
 __all__ = ["constant", "statements", "table_definition"]
 
-_ARITHMETIC = {"fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/"}
+_ARITHMETIC = {"fadd": "+", "fadd reassoc": "+", "fsub": "-", "fmul": "*", "fdiv": "/"}
 #: Expressions of at most so many characters become part of the one that uses them; these need no parentheses.
 _LONGEST, _ATOMS = 60, ("call", "load", "fabs")
 
@@ -38,7 +40,7 @@ def table_definition(name: str, table: Table) -> str:
 
 
 def statements(
-    block: Block, prefix: str, keep: list[Value], where: Callable[[int], str]
+    block: Block, prefix: str, keep: list[Value], places: Places, where: Callable[[int], str]
 ) -> tuple[list[str], Callable[[Value], str]]:
     """The statements of a function's body, and what a value is called in it.
 
@@ -46,11 +48,12 @@ def statements(
         block: the code.
         prefix: what the names of its variables begin with.
         keep: values that the caller uses besides what is stored.
+        places: what addresses are.
         where: the comment for a number of a source line; empty if there is none.
     """
     live = live_values(block, keep)
     inlined = _used_once(block, live) - {v.number for v in keep if isinstance(v, Ref)}
-    writer = _Writer(prefix, live, inlined, where)
+    writer = _Writer(prefix, live, inlined, places, where)
     writer.block(block)
     return writer.lines, writer.name
 
@@ -89,8 +92,12 @@ def _mentioned(loop: Loop) -> set[int]:
 
 
 class _Writer:
-    def __init__(self, prefix: str, live: set[int], inlined: set[int], where: Callable[[int], str]) -> None:
+    def __init__(
+        self, prefix: str, live: set[int], inlined: set[int], places: Places, where: Callable[[int], str]
+    ) -> None:
         self.lines: list[str] = []
+        self._places = places
+        self._firsts: dict[Body, str] = {}  # of the loops around: with which ordinal they began
         self._prefix, self._live, self._inlined, self._where = prefix, live, inlined, where
         self._names: dict[int, str] = {SEED.number: "1.0"}
         self._indent, self._source = 1, 0
@@ -119,12 +126,12 @@ class _Writer:
         operands = [self.name(v) for v in op.operands]
         if op.name == "store":
             assert op.at is not None
-            self._line(f"{_element(op.at)} = {operands[0]};")
+            self._line(f"{self._element(op.at)} = {operands[0]};")
         elif op.name == "flag":
             self._line(f"if ({operands[0]}) return NAN;")
         else:
             assert op.result is not None
-            expression = _expression(op, operands)
+            expression = self._element(op.at) if op.at is not None else _expression(op, operands)
             if op.result.number in self._inlined and len(expression) < _LONGEST:
                 self._names[op.result.number] = expression if op.name.startswith(_ATOMS) else f"({expression})"
                 return
@@ -133,13 +140,22 @@ class _Writer:
             self._line(f"const {kind} {name} = {expression};")
 
     def _loop(self, loop: Loop) -> None:
+        body = loop.of
+        assert body.parent is not None
         phis = [phi for phi in loop.phis if phi.result.number in self._live]
         for phi in phis:
             name = self._names[phi.result.number] = f"{self._prefix}{phi.result.number}"
-            self._line(f"double {name} = {self.name(phi.start)};")
-        head = f"int k = {loop.count - 1}; k >= 0; --k" if loop.backward else f"int k = 0; k < {loop.count}; ++k"
+            self._line(f"double {name} = {self.name(0.0 if phi.start is None else phi.start)};")
+        k, count = f"k{body.depth}", self._sum(fit(body.parent, body.counts))
+        last = str(int(count) - 1) if count.isdigit() else f"{count} - 1"
+        head = f"int {k} = {last}; {k} >= 0; --{k}" if loop.backward else f"int {k} = 0; {k} < {count}; ++{k}"
+        first = self._sum(fit(body.parent, body.firsts))
         self._line(f"for ({head}) {{")
         self._indent += 1
+        self._firsts[body] = "" if first == "0" else f"n{body.depth}"
+        if first != "0":
+            self._line(f"const int n{body.depth} = {first} + {k};")
+            self._line(f"(void)n{body.depth};")
         self._source = 0
         self.block(loop.body)
         self._hand_on(phis)
@@ -149,6 +165,27 @@ class _Writer:
         for phi in phis:
             if phi.final is not None:
                 self._names[phi.final.number] = self._names[phi.result.number]
+
+    def _element(self, at: Address) -> str:
+        array, index = self._places.element(at)
+        return f"{array}[{self._sum(index)}]"
+
+    def _sum(self, index: Index) -> str:
+        """An index as a C expression."""
+        terms = []
+        if index.table is not None:
+            body, entries = index.table
+            terms.append(f"{self._places.table(entries)}[{self._counter(body, True)}]")
+        for body, through, step in index.steps:
+            counter = self._counter(body, through)
+            terms.append(counter if step == 1 else f"{step} * {counter}")
+        if index.base or not terms:
+            terms.append(str(index.base))
+        return " + ".join(terms)
+
+    def _counter(self, body: Body, through: bool) -> str:
+        """The number of a loop's iteration: in its instance, or its ordinal."""
+        return (through and self._firsts[body]) or f"k{body.depth}"
 
     def _hand_on(self, phis: list[Phi]) -> None:
         """What follows, all at once: one may be another's value in this iteration."""
@@ -166,20 +203,8 @@ class _Writer:
             self._line(f"{self.name(phi.result)} = {following};")
 
 
-def _element(at: Address) -> str:
-    if at.table is not None:
-        return f"{at.array}[T{at.table}[k]]"
-    if not at.stride:
-        return f"{at.array}[{at.base}]"
-    moving = "k" if at.stride == 1 else f"{at.stride} * k"
-    return f"{at.array}[{moving} + {at.base}]" if at.base else f"{at.array}[{moving}]"
-
-
 def _expression(op: Op, operands: list[str]) -> str:
     match op.name.split():
-        case ["load"]:
-            assert op.at is not None
-            return _element(op.at)
         case ["fneg"]:
             return f"-{operands[0]}"
         case ["fabs"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +20,10 @@ _initialized = False
 
 def available() -> bool:
     """Whether llvmlite is installed; this does not import it."""
-    blocked = sys.modules.get("llvmlite", ...) is None
-    return not blocked and _found()
-
-
-@functools.cache
-def _found() -> bool:
-    return importlib.util.find_spec("llvmlite") is not None
+    try:
+        return importlib.util.find_spec("llvmlite") is not None
+    except ValueError:  # sys.modules["llvmlite"] is None: the import is blocked
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +64,25 @@ def vector_width() -> int:
     return 8 if has_avx512() else 4
 
 
-def compile_module(module: str, names: list[str]) -> MachineCode:
-    """Compile a module and look up the functions ``names``. llvmlite releases the GIL while LLVM works."""
+def compile_module(module: str, names: list[str], passes: bool = False) -> MachineCode:
+    """Compile a module and look up the functions ``names``. llvmlite releases the GIL while LLVM works.
+
+    Args:
+        module: LLVM IR.
+        names: the functions.
+        passes: run LLVM's own passes, its vectorizer among them, before instructions are selected.
+    """
     binding = require()
     parsed = binding.parse_assembly(module)
     # An execution engine takes ownership of its target machine, so each one gets a new one.
     target = binding.Target.from_default_triple()
     features = binding.get_host_cpu_features().flatten()
     machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)
+    if passes:
+        options = binding.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = True
+        builder = binding.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(parsed, builder)
     engine = binding.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     return MachineCode({name: engine.get_function_address(name) for name in names}, engine)

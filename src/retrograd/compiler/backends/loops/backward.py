@@ -1,18 +1,17 @@
-"""The backward pass of a graph, in the SSA form: the sections in reverse order, each loop from its last iteration.
+"""The backward pass of a graph, in the SSA form: the bodies in reverse order, each loop from its last iteration.
 
-The adjoint of a position is summed up where its users are: users in the same code add to an SSA value, users one
-iteration later hand it on as a loop-carried value, and all others add to memory (the array B).
+The adjoint of an operand is summed up in its frame. Users in inner loops add to a loop-carried sum; a Carry's goes to
+what it follows, one iteration earlier; what is Far adds to memory (the array B), once in an iteration.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from . import formulas
 from .code import Address, Builder, Loop, Phi, Ref, Value
 from .forward import Forward
-from .layout import Far, Fixed, Layout, Leaf, Near, Operand, Position
+from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, NodeOperand, Operand
 from .liveness import live_values
+from .structure import Body, Position
 
 __all__ = ["SEED", "Backward"]
 
@@ -25,152 +24,110 @@ class Backward:
 
     Attributes:
         t: its code.
-        zeroed: the sections whose part of B must be zero before.
+        in_memory: the positions that get adjoints through memory.
     """
 
-    def __init__(self, layout: Layout, forward: Forward) -> None:
-        self.t = Builder()
-        self.t.tables = forward.t.tables
-        self.zeroed: set[int] = set()
+    def __init__(self, layout: Layout, forward: Forward, retried: bool) -> None:
+        """
+        Args:
+            layout: the graph.
+            forward: its forward pass.
+            retried: whether a gradient that is not finite is computed again, through the nodes.
+        """
+        self.t = Builder(retried=retried)
         self._layout, self._forward = layout, forward
-        self._top: dict[int, Value] = defaultdict(float)  # adjoints of nodes of straight-line code
-        self._last: dict[Position, Value] = defaultdict(float)  # of the last iteration of a loop, from after it
-        self._in_memory: set[Position] = set()
-        self._near: dict[int, Value] = {}  # in the iteration, or the straight-line code, that is being written
-        self._carries: dict[int, Phi] = {}  # adjoints that users one iteration later hand on
-        self._handed: dict[int, Value] = {}
-        self._sums: dict[tuple[str, int], tuple[Phi, Value]] = {}  # of what all iterations add to one place
+        self._pending: dict[Operand, Value] = {}  # adjoints, in the iteration that is being written
+        self._sums: list[dict[Operand | Position, Value]] = []  # of each loop: what goes to outer bodies
         self._loads: dict[int, Ref] = {}  # the forward pass's value that a load reads
-        self._note_memory()
+        self._flushed: dict[Position | Body, list[Operand]] = {}
+        self._carries: dict[Body, list[Carry]] = {}
+        self._lasts: dict[Body, list[Last]] = {}
+        self._note_operands()
+        self.in_memory = {
+            position
+            for operand in layout.first_use
+            if isinstance(operand, Far) and layout.is_active(operand)
+            for position in layout.targets(operand)
+        }
         kind, root = layout.graph.roots[0]
         if kind == 2:
-            self._give(root, SEED)
+            operand = layout.node(root)
+            if layout.is_active(operand):
+                self._add(operand, SEED)
+                if isinstance(operand, Far):
+                    self.in_memory.update(layout.targets(operand))
+                    self._flush(operand)
         elif kind == 0 and layout.graph.wanted[root]:
-            self.t.add_to(Address("G", root), SEED)
-        for s in reversed(range(len(layout.sections))):
-            self._write_section(s)
+            self.t.add_to(Address("G", layout.leaf(root)), SEED)
+        self._write_items(layout.top)
         for number in live_values(self.t.top):
             if number in self._loads:
                 forward.keep(self._loads[number])
 
-    def _note_memory(self) -> None:
-        """Positions that get adjoints through memory from within their own loop."""
-        for position, operands in self._layout.operands.items():
-            for operand in operands:
-                if isinstance(operand, Far) and self._layout.active[position]:
-                    for producer in dict.fromkeys(self._layout.position_of(int(n))[0] for n in operand.nodes):
-                        self._use_memory(producer)
+    def _note_operands(self) -> None:
+        """When each operand's adjoint is complete."""
+        for operand, item in self._layout.first_use.items():
+            if isinstance(operand, Constant | Constants) or not self._layout.is_active(operand):
+                continue
+            if isinstance(operand, Far | Leaf):
+                self._flushed.setdefault(item, []).append(operand)
+            elif isinstance(operand, Carry):
+                self._carries.setdefault(operand.frame, []).append(operand)
 
-    def _use_memory(self, position: Position) -> None:
-        self._in_memory.add(position)
-        self.zeroed.add(position.section)
+    # --- bodies ---------------------------------------------------------------------------------------------
 
-    def _give(self, node: int, g: Value) -> None:
-        """Add to the adjoint of a node of an earlier section."""
-        position, k = self._layout.position_of(node)
-        section = self._layout.sections[position.section]
-        if not self._layout.active[position]:
-            return
-        if section.count == 1:
-            self._top[node] = self.t.add(self._top[node], g)
-        elif k == section.count - 1:
-            self._last[position] = self.t.add(self._last[position], g)
-        else:
-            self._use_memory(position)
-            self.t.add_to(Address("B", node), g)
-
-    # --- sections -------------------------------------------------------------------------------------------
-
-    def _write_section(self, s: int) -> None:
-        section = self._layout.sections[s]
-        self._near, self._carries, self._handed, self._sums = {}, {}, {}, {}
-        if section.count == 1:
-            for j in reversed(range(section.period)):
-                position, node = Position(s, j), section.begin + j
-                if not self._layout.active[position]:
-                    continue
-                g = self.t.add(self._top.pop(node, 0.0), self._near.pop(j, 0.0))
-                if position in self._in_memory:
-                    g = self.t.add(g, self.t.load_again(Address("B", node)))
-                self._write_position(position, g)
-            return
-        with self.t.loop(section.count, backward=True) as loop:
-            self._begin_carries(s, loop)
-            for j in reversed(range(section.period)):
-                position = Position(s, j)
-                if not self._layout.active[position]:
-                    continue
-                g = self._near.pop(j, 0.0)
-                if j in self._carries:
-                    g = self.t.add(self._carries[j].result, g)
-                if position in self._in_memory:
-                    g = self.t.add(g, self.t.load_again(Address("B", section.begin + j, section.period)))
-                self._write_position(position, g)
-            for j, phi in self._carries.items():
-                phi.following = self._handed.get(j, 0.0)
-            for phi, total in self._sums.values():
-                phi.following = total
-        self._end_loop(s)
-
-    def _begin_carries(self, s: int, loop: Loop) -> None:
-        self._loop = loop
-        crossing = {
-            operand.j
-            for position, operands in self._layout.operands.items()
-            if position.section == s and self._layout.active[position]
-            for operand in operands
-            if isinstance(operand, Near) and operand.before and self._is_active(position, operand)
-        }
-        late = {position.j for position in self._last if position.section == s}
-        for j in sorted(crossing | late):
-            self._carries[j] = self.t.carry(loop, self._last.pop(Position(s, j), 0.0))
-
-    def _end_loop(self, s: int) -> None:
-        section = self._layout.sections[s]
-        for j, phi in self._carries.items():
-            if j in self._handed:
-                assert phi.final is not None
-                self._give(section.begin - section.period + j, phi.final)
-        for (array, at), (phi, _) in self._sums.items():
-            assert phi.final is not None
-            if array == "G":
-                self.t.add_to(Address("G", at), phi.final)
+    def _write_items(self, body: Body) -> None:
+        for item in reversed(body.items):
+            if isinstance(item, Body):
+                self._write_loop(item)
             else:
-                self._give(at, phi.final)
+                self._write_position(item)
+            for operand in self._flushed.get(item, ()):
+                self._flush(operand)
 
-    # --- one node -------------------------------------------------------------------------------------------
+    def _write_position(self, position: Position) -> None:
+        number, layout = position.number, self._layout
+        if not layout.active[number]:
+            return
+        near = layout.near(position)
+        g = self._pending.pop(near, 0.0)
+        if position in self.in_memory:
+            g = self.t.add(g, self.t.load_again(Address("B", layout.at(position.body, position.nodes))))
+        self._write_partials(position, g)
 
-    def _write_position(self, position: Position, g: Value) -> None:
+    def _write_partials(self, position: Position, g: Value) -> None:
+        """The contributions of a position's adjoint to its operands'; out of the loops in which no operand changes."""
         if g == 0.0:
             return
-        row = self._layout.rows[position]
-        section = self._layout.sections[position.section]
-        self.t.source = int(self._layout.graph.sources[section.begin + position.j])
-        values = [self._again(value) for value in self._forward.operands[position]]
-        for which, operand in enumerate(self._layout.operands[position]):
-            if not self._is_active(position, operand):
-                continue
-            contribution = formulas.partial(
-                self.t, row, which, values, lambda: self._again(self._forward.values[position]), g
-            )
-            if contribution != 0.0:
-                self._add(position.section, operand, contribution)
+        operands = self._layout.operands[position.number]
+        frames = [operand.frame for operand in operands if not isinstance(operand, Constant)]
+        if self._sums and all(frame.depth < self.t.depth for frame in frames):
+            sums = self._sums[-1]
+            sums[position] = self.t.add(sums.get(position, 0.0), g)
+            return
+        row = self._layout.rows[position.number]
+        self.t.source = int(self._layout.graph.sources[position.nodes[0]])
+        result = self._forward.values[position.number]
+        values = [self._again(value) for value in self._forward.operands[position.number]]
+        for which, operand in enumerate(operands):
+            if self._layout.is_active(operand):
+                contribution = formulas.partial(self.t, row, which, values, lambda: self._again(result), g)
+                if contribution != 0.0:
+                    self._add(operand, contribution)
 
-    def _is_active(self, position: Position, operand: Operand) -> bool:
-        active = self._layout.active
+    def _add(self, operand: Operand, g: Value) -> None:
+        """Add to the adjoint of an operand."""
+        assert not isinstance(operand, Constant)
+        sums = self._pending if operand.frame.depth == self.t.depth else self._sums[-1]
+        sums[operand] = self.t.add(sums.get(operand, 0.0), g)
+
+    def _flush(self, operand: Operand) -> None:
+        g = self._pending.pop(operand, 0.0)
         match operand:
-            case Leaf(wanted=wanted):
-                return wanted
-            case Near(j=j, before=before):
-                section = self._layout.sections[position.section]
-                first = section.begin - section.period + j  # what the first iteration reads
-                return active[Position(position.section, j)] or (before and active[self._layout.position_of(first)[0]])
-            case Fixed(node=node):
-                return active[self._layout.position_of(node)[0]]
-            case Far(nodes=nodes):
-                return any(active[self._layout.position_of(int(node))[0]] for node in nodes)
-            case _:
-                return False
+            case Leaf():
+                self.t.add_to(Address("G", operand), g)
+            case Far():
+                self.t.add_to(Address("B", operand), g)
 
     def _again(self, value: Value) -> Value:
         """A number of the forward pass. It is kept if the load turns out to be used."""
@@ -180,29 +137,51 @@ class Backward:
         self._loads[load.number] = value
         return load
 
-    def _add(self, s: int, operand: Operand, g: Value) -> None:
-        t, looping = self.t, self._layout.sections[s].count > 1
-        match operand:
-            case Near(j=j, before=before):
-                sums = self._handed if before else self._near
-                sums[j] = t.add(sums.get(j, 0.0), g)
-            case Leaf(base=base, stride=stride, table=table):
-                if looping and stride == 0 and table is None:
-                    self._sum("G", base, g)
-                else:
-                    t.add_to(Address("G", base, stride, None if table is None else t.table(table)), g)
-            case Fixed(node=node):
-                if looping:
-                    self._sum("B", node, g)
-                else:
-                    self._give(node, g)
-            case Far(base=base, stride=stride, table=table):
-                t.add_to(Address("B", base, stride, None if table is None else t.table(table)), g)
+    # --- loops ----------------------------------------------------------------------------------------------
 
-    def _sum(self, array: str, at: int, g: Value) -> None:
-        """Add to one place in each iteration: a loop-carried sum."""
-        phi, total = self._sums.get((array, at), (None, 0.0))
-        if phi is None:
-            phi = self.t.carry(self._loop, 0.0)
-            total = phi.result
-        self._sums[array, at] = phi, self.t.add(total, g)
+    def _write_loop(self, body: Body) -> None:
+        carries = self._carries.get(body, [])
+        entering = [
+            (operand, self._pending.pop(operand))
+            for operand in list(self._pending)
+            if isinstance(operand, Last) and operand.position.body.within(body)
+        ]
+        with self.t.loop(body, backward=True) as loop:
+            self._sums.append({})
+            handed = [(carry, self.t.carry(loop, 0.0)) for carry in carries]
+            self._enter(loop, entering, handed)
+            self._write_items(body)
+            for carry, phi in handed:
+                phi.following = self._pending.pop(carry, 0.0)
+            sums = [(of, self.t.carry(loop, 0.0), g) for of, g in self._sums.pop().items()]
+            for _, phi, g in sums:
+                phi.following = self.t.sum(phi.result, g)
+        for carry, phi in handed:
+            if phi.following != 0.0:
+                assert phi.final is not None
+                if self._layout.is_active(carry.start):
+                    self._add(carry.start, phi.final)
+        for of, phi, _ in sums:
+            assert phi.final is not None
+            if isinstance(of, Position):
+                self._write_partials(of, phi.final)
+            else:
+                self._add(of, phi.final)
+
+    def _enter(self, loop: Loop, entering: list[tuple[Last, Value]], handed: list[tuple[Carry, Phi]]) -> None:
+        """What comes from after the loop, and from the iteration that follows."""
+        body = loop.of
+        coming: dict[NodeOperand, Value] = {}
+        for last, g in entering:
+            inner = self._layout.last_in(body, last.position)
+            coming[inner] = g
+        for carry, phi in handed:
+            if not self._layout.is_active(carry.following):
+                continue
+            if carry.following in coming and phi.start == 0.0:
+                phi.start = coming.pop(carry.following)
+            self._add(carry.following, phi.result)
+        for operand, g in coming.items():
+            phi = self.t.carry(loop, g)
+            phi.following = 0.0
+            self._add(operand, phi.result)

@@ -1,6 +1,7 @@
 """A small SSA form: straight-line blocks and loops, written with value numbering and constant folding.
 
 A value is a float (a constant) or a Ref. Memory is arrays of doubles; in a loop an address moves with the iteration.
+An operation goes where all its operands are known: out of the loops in which none of them changes.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from .layout import Carry, Constants, Far, Leaf
+from .structure import Body
 
-__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Phi", "Ref", "Table", "Value"]
+__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +28,22 @@ class Ref:
 
 Value = Ref | float
 
-#: A constant array: numbers, or indices.
-Table = NDArray[np.float64] | NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Element ``base + stride * iteration`` of an array, or, with a table, element ``table[iteration]``."""
+    """An element of an array in each iteration of a body: of the leaves (L), their gradients (G), what is kept (W), its
+    adjoints (B), or a table (T and its number)."""
 
     array: str
-    base: int
-    stride: int = 0
-    table: int | None = None
+    of: Leaf | Constants | Far | Own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Own:
+    """A place in each iteration of a body for what its loop hands on."""
+
+    frame: Body
+    of: Carry
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Phi:
     """A value that an iteration takes from the one before it."""
 
     result: Ref
-    start: Value
+    start: Value | None  # None: only the value after the last iteration is of interest
     following: Value | None = None
     final: Ref | None = None  # the value after the last iteration
 
@@ -72,9 +77,9 @@ class Block:
 
 @dataclass(slots=True)
 class Loop:
-    """``count`` iterations of a block, the last one first if ``backward``."""
+    """The iterations of a body, the last one first if ``backward``."""
 
-    count: int
+    of: Body
     backward: bool
     body: Block
     phis: list[Phi] = field(default_factory=list)
@@ -98,33 +103,46 @@ _COMPARED: dict[str, Callable[[float, float], bool]] = {
 
 
 class Builder:
-    """Writes one function. ``tables`` are its constant arrays, of doubles or of int64 indices.
+    """Writes one function.
 
-    Sums and products with zero are written out only if ``signed_zeros``: 0.0 + -0.0 is 0.0.
+    Sums and products with zero are written out only if ``signed_zeros``: 0.0 + -0.0 is 0.0. Where what is not finite
+    is computed again by other means, ``retried``, a NaN may stand for a number.
     """
 
-    def __init__(self, signed_zeros: bool = False) -> None:
-        self._signed_zeros = signed_zeros
+    def __init__(self, signed_zeros: bool = False, retried: bool = False) -> None:
+        self._signed_zeros, self.retried = signed_zeros, retried
         self.top = Block()
-        self.tables: list[Table] = []
         self.vanished: list[Value] = []  #: what was multiplied by zero, and so does not show in the result
         self.source = 0  #: the number of the user's line that is being written
         self._blocks = [self.top]
         self._count = 0
+        self._constants: set[Ref] = set()
+        self._depths = [0]  # of the values by number; 0 is the seed
 
     # --- values -------------------------------------------------------------------------------------------
 
-    def _new(self, boolean: bool = False) -> Ref:
+    @property
+    def depth(self) -> int:
+        """How many loops the code is in that is being written."""
+        return len(self._blocks) - 1
+
+    def depth_of(self, value: Value) -> int:
+        """In how many loops a value is computed."""
+        return self._depths[value.number] if isinstance(value, Ref) else 0
+
+    def _new(self, boolean: bool = False, depth: int | None = None) -> Ref:
         self._count += 1
+        self._depths.append(self.depth if depth is None else depth)
         return Ref(self._count, boolean)
 
     def _op(self, name: str, *operands: Value, boolean: bool = False, at: Address | None = None) -> Ref:
+        depth = at.of.frame.depth if at is not None else max(map(self.depth_of, operands), default=0)
         key = (name, *(v if isinstance(v, Ref) else (v, math.copysign(1.0, v)) for v in operands), at)
         for block in reversed(self._blocks):
             if key in block.known:
                 return block.known[key]  # type: ignore[return-value]  # of an operation, a Ref
-        result = self._new(boolean)
-        block = self._blocks[-1]
+        result = self._new(boolean, depth)
+        block = self._blocks[depth]
         block.known[key] = result
         block.steps.append(Op(result, name, operands, at, self.source))
         return result
@@ -133,6 +151,10 @@ class Builder:
         if not any(isinstance(v, Ref) for v in operands):
             return _FOLDED[name](*operands)
         return self._op(name, *operands)
+
+    def sum(self, a: Value, b: Value) -> Value:
+        """A sum that may be added up in another order."""
+        return self.add(a, b) if isinstance(a, float) or isinstance(b, float) else self._op("fadd reassoc", a, b)
 
     def add(self, a: Value, b: Value) -> Value:
         if not self._signed_zeros and (a == 0.0 or b == 0.0):
@@ -210,13 +232,16 @@ class Builder:
 
     # --- memory and control -------------------------------------------------------------------------------
 
-    def table(self, numbers: Table) -> int:
-        self.tables.append(numbers)
-        return len(self.tables) - 1
-
     def load(self, at: Address) -> Ref:
         """A number of an array that this function does not write, or has written for good."""
-        return self._op("load", at=at)
+        result = self._op("load", at=at)
+        if isinstance(at.of, Constants):
+            self._constants.add(result)
+        return result
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a value is a number of the program's, in each iteration another one perhaps."""
+        return isinstance(value, float) or value in self._constants
 
     def load_again(self, at: Address) -> Ref:
         """A number as it is now."""
@@ -225,7 +250,7 @@ class Builder:
         return result
 
     def store(self, at: Address, value: Value) -> None:
-        self._blocks[-1].steps.append(Op(None, "store", (value,), at, self.source))
+        self._blocks[at.of.frame.depth].steps.append(Op(None, "store", (value,), at, self.source))
 
     def add_to(self, at: Address, value: Value) -> None:
         """Add to a number in memory."""
@@ -236,14 +261,14 @@ class Builder:
         """End the function with 1 if the condition holds."""
         if condition is True:
             raise ValueError("a condition that always fails")
-        block = self._blocks[-1]
+        block = self._blocks[self.depth_of(condition) if isinstance(condition, Ref) else -1]
         if condition is not False and ("flag", condition) not in block.known:
             block.known["flag", condition] = condition
             block.steps.append(Op(None, "flag", (condition,), None, self.source))
 
     @contextmanager
-    def loop(self, count: int, backward: bool = False) -> Iterator[Loop]:
-        loop = Loop(count, backward, Block())
+    def loop(self, of: Body, backward: bool = False) -> Iterator[Loop]:
+        loop = Loop(of, backward, Block())
         self._blocks.append(loop.body)
         try:
             yield loop
@@ -251,17 +276,17 @@ class Builder:
             self._blocks.pop()
             self._blocks[-1].steps.append(loop)
 
-    @contextmanager
-    def before(self) -> Iterator[None]:
-        """What is written here runs before the innermost loop."""
-        inner = self._blocks.pop()
-        try:
-            yield
-        finally:
-            self._blocks.append(inner)
-
     def carry(self, loop: Loop, start: Value) -> Phi:
         """A value that begins as ``start``; the caller sets what follows."""
-        phi = Phi(self._new(), start, final=self._new())
+        depth = loop.of.depth
+        phi = Phi(self._new(depth=depth), start, final=self._new(depth=depth - 1))
         loop.phis.append(phi)
         return phi
+
+    def last(self, loop: Loop, value: Value) -> Value:
+        """What a value was in the last iteration of a loop that has been written."""
+        if not isinstance(value, Ref) or self.depth_of(value) < loop.of.depth:
+            return value
+        final = self._new(depth=loop.of.depth - 1)
+        loop.phis.append(Phi(self._new(depth=loop.of.depth), None, value, final))
+        return final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -99,6 +100,8 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
     if row == "div":
         quotient = t.div(g, operands[1])
         return quotient if which == 0 else t.neg(t.mul(quotient, result()))
+    if row == "pow" and which == 0 and t.retried and isinstance(operands[1], Ref) and t.is_constant(operands[1]):
+        return t.mul(g, _power_partial(t, operands[0], operands[1], result()))
     if row == "tanh":
         return t.mul(g, _tanh_partial(t, operands[0], result()))
     op = _row(row)
@@ -112,6 +115,11 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
             return 0.0 if zero_if is True else t.select(zero_if, 0.0, t.mul(g, formula.number(other)))
     local = formula.number(tree)
     return 0.0 if local == 0.0 else t.mul(g, local)
+
+
+def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
+    """b * y / a, for one power less; NaN where that is imprecise, so that the interpreter goes through the nodes."""
+    return t.select(t.compare("ogt", t.fabs(y), 1e-290), t.div(t.mul(b, y), a), math.nan)
 
 
 def _tanh_partial(t: Builder, a: Value, y: Value) -> Value:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from . import formulas
 from .code import Address, Builder, Loop, Phi, Ref, Value
 from .graph import UnsupportedGraphError
-from .layout import Constant, Constants, Far, Fixed, Layout, Leaf, Near, Operand, Position
+from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Near, NodeOperand, Operand
+from .storage import Storage
+from .structure import Body, Position
 
 __all__ = ["Forward"]
 
@@ -39,8 +41,8 @@ _BOUNDED = {
 #: Rows that tell -0.0 from 0.0.
 _SIGN_OF_ZERO = {"atan2", "copysign", "reciprocal"}
 
-#: A value that must be finite: by its number among those multiplied by zero, or the last one of a position of a loop.
-Check = int | tuple[int, int]
+#: A value that must be finite: by its number among those multiplied by zero, or the last one that a loop hands on.
+Check = int | Carry
 
 #: Rows that map what is not finite to something that is not finite.
 _PROPAGATING = {"add", "sum", "sub", "mul", "neg", "square", "identity"}
@@ -51,138 +53,154 @@ class Forward:
 
     Attributes:
         t: its code.
-        values: the value of each position, in any iteration.
+        layout: the graph.
+        storage: what is kept in memory.
+        values: the value of each position, by its number, in any iteration.
         operands: those of its operands.
     """
 
-    def __init__(self, layout: Layout, stored: set[Position], checked: set[Check]) -> None:
+    def __init__(self, layout: Layout, storage: Storage, checked: set[Check]) -> None:
         """
         Args:
             layout: the graph.
-            stored: which positions to keep in memory.
+            storage: which positions to keep in memory; the writing adds to them.
             checked: which values must be finite, since something was multiplied by zero that they go into.
         """
-        self.t = Builder(signed_zeros=not _SIGN_OF_ZERO.isdisjoint(layout.rows.values()))
-        self.values: dict[Position, Value] = {}
-        self.operands: dict[Position, list[Value]] = {}
-        self.carried: dict[tuple[int, int], Phi] = {}  #: by section and position: its value one iteration before
-        self.stored = stored
-        self.layout, self._checked = layout, checked
+        self.t = Builder(signed_zeros=not _SIGN_OF_ZERO.isdisjoint(layout.rows))
+        self.values: list[Value] = []
+        self.operands: list[list[Value]] = []
+        self.layout, self.storage = layout, storage
+        self._checked = checked
         self._vanished: list[Value] = []  # all that was multiplied by zero, in order
-        self._home: dict[Ref, tuple[Address, tuple[Position, ...]]] = {}
-        for s, section in enumerate(layout.sections):
-            if section.count == 1:
-                self._write_body(s)
-                self._check_vanished()
-                continue
-            with self.t.loop(section.count) as loop:
-                self._loop = loop
-                self._write_body(s)
-                self._check_vanished()
-            self._end_loop(s, loop)
+        self._homes: dict[Ref, NodeOperand | Address] = {}
+        self._read_before: dict[Operand, Value] = {}
+        self._carried: dict[Body, list[tuple[Carry, Phi]]] = {}
+        self._loops: dict[Body, Loop] = {}
+        self._keep_far()
+        self._write_items(layout.top)
 
     def home(self, value: Ref) -> Address:
         """Where the backward pass finds a value, if it is kept."""
-        return self._home[value][0]
+        home = self._homes[value]
+        if isinstance(home, Address):
+            return home
+        if isinstance(home, Carry) and not self.storage.is_regular(home):
+            return Address("W", self.storage.own_place(home))
+        return Address("W", self.layout.at(home.frame, home.nodes))
 
     def keep(self, value: Ref) -> None:
         """Store a value at its home."""
-        self.stored.update(self._home[value][1])
+        home = self._homes[value]
+        if isinstance(home, Near):
+            self.storage.keep_value(home.position)
+        elif isinstance(home, Carry) and not self.storage.is_regular(home):
+            self.storage.keep_own(home)
+        elif not isinstance(home, Address):
+            self.storage.keep(*self.layout.targets(home))
 
-    # --- one section ----------------------------------------------------------------------------------------
+    def _keep_far(self) -> None:
+        """What operands read from memory is kept there."""
+        for operand in self.layout.first_use:
+            if isinstance(operand, Far):
+                self.storage.keep(*self.layout.targets(operand))
 
-    def _write_body(self, s: int) -> None:
-        section = self.layout.sections[s]
-        for j in range(section.period):
-            position = Position(s, j)
-            row = self.layout.rows[position]
-            self.t.source = int(self.layout.graph.sources[section.begin + j])
-            operands = [self._read(position, operand) for operand in self.layout.operands[position]]
-            self._refuse_unbounded(position, row, operands)
-            value = formulas.value(self.t, row, operands)
-            outside = formulas.outside(self.t, row, operands, value)
-            if outside is True:
-                raise UnsupportedGraphError("an operation that is always outside its domain")
-            self.t.flag(outside)
-            self.values[position], self.operands[position] = value, operands
-            address = self._address(position)
-            if isinstance(value, Ref):
-                self._home.setdefault(value, (address, (position,)))
-            if position in self.stored:
-                self.t.store(address, value)
+    # --- bodies ---------------------------------------------------------------------------------------------
 
-    def _address(self, position: Position) -> Address:
-        section = self.layout.sections[position.section]
-        return Address("W", section.begin + position.j, section.period if section.count > 1 else 0)
+    def _write_items(self, body: Body) -> None:
+        for item in body.items:
+            if isinstance(item, Position):
+                self._write_position(item)
+                self._check_vanished()
+            else:
+                self._write_loop(item)
+
+    def _write_loop(self, body: Body) -> None:
+        with self.t.loop(body) as loop:
+            self._loops[body] = loop
+            carried = self._carried[body] = []
+            self._write_items(body)
+            for carry, phi in carried:  # reading may add to them
+                phi.following = self._read(carry.following)
+                if carry in self.storage.owners:
+                    self.t.store(Address("W", self.storage.own_place(carry)), phi.result)
+        for carry, phi in carried:
+            if carry in self._checked:
+                assert phi.final is not None
+                self._check(phi.final)
+
+    def _write_position(self, position: Position) -> None:
+        row, graph = self.layout.rows[position.number], self.layout.graph
+        self.t.source = int(graph.sources[position.nodes[0]])
+        operands = [self._read(operand) for operand in self.layout.operands[position.number]]
+        self._refuse_unbounded(position, row, operands)
+        value = formulas.value(self.t, row, operands)
+        outside = formulas.outside(self.t, row, operands, value)
+        if outside is True:
+            raise UnsupportedGraphError("an operation that is always outside its domain")
+        self.t.flag(outside)
+        self.values.append(value)
+        self.operands.append(operands)
+        home = self._home_of(position, value)
+        if isinstance(value, Ref):
+            self._homes.setdefault(value, home)
+        if position in self.storage.whole:
+            self.t.store(Address("W", self.layout.at(position.body, position.nodes)), value)
+        elif position in self.storage and isinstance(value, Ref):
+            self.t.store(self.home(value), value)
+
+    def _home_of(self, position: Position, value: Value) -> Near:
+        """A position in the body in which its value changes."""
+        body, nodes = position.body, position.nodes
+        while body.parent is not None and body.depth > self.t.depth_of(value):
+            body, nodes = body.parent, nodes[body.firsts]
+        return Near(body, nodes, position)
 
     def _refuse_unbounded(self, position: Position, row: str, operands: list[Value]) -> None:
-        if row in _BOUNDED:
+        if row in _BOUNDED or not self.layout.active[position.number]:
             return
-        for operand, value in zip(self.layout.operands[position], operands, strict=True):
-            constant = isinstance(value, float) and isinstance(operand, Near | Fixed | Far)
-            if constant and self.layout.active[position] and value in (-1.0, 0.0, 1.0):
+        for operand, value in zip(self.layout.operands[position.number], operands, strict=True):
+            constant = isinstance(value, float) and isinstance(operand, NodeOperand)
+            if constant and value in (-1.0, 0.0, 1.0):
                 raise UnsupportedGraphError(f"{row} of a product with zero")
 
-    def _read(self, position: Position, operand: Operand) -> Value:
-        t = self.t
+    # --- operands -------------------------------------------------------------------------------------------
+
+    def _read(self, operand: Operand) -> Value:
+        if isinstance(operand, Constant):
+            return operand.number
+        if isinstance(operand, Near):
+            return self.values[operand.position.number]
+        if operand not in self._read_before:
+            self._read_before[operand] = self._found(operand)
+        return self._read_before[operand]
+
+    def _found(self, operand: Constants | Leaf | Last | Carry | Far) -> Value:
         match operand:
-            case Constant(number=number):
-                return number
-            case Constants(numbers=numbers):
-                return self._load(Address(f"T{t.table(numbers)}", 0, 1))
-            case Leaf(base=base, stride=stride, table=table):
-                return self._load(Address("L", base, stride, None if table is None else t.table(table)))
-            case Near(j=j, before=False):
-                return self.values[Position(position.section, j)]
-            case Near(j=j):
-                return self._carry(position.section, j).result
-            case Fixed(node=node):
-                return self.node(node)
-            case Far(base=base, stride=stride, table=table, nodes=nodes):
-                positions = tuple(dict.fromkeys(self.layout.position_of(int(node))[0] for node in nodes))
-                self.stored.update(positions)
-                return self._load(Address("W", base, stride, None if table is None else t.table(table)), positions)
+            case Constants():
+                return self._load(Address("T", operand))
+            case Leaf():
+                return self._load(Address("L", operand))
+            case Far():
+                return self._load(Address("W", operand))
+            case Last(frame=frame, position=position):
+                value, body = self.values[position.number], position.body
+                while body is not frame:
+                    value = self.t.last(self._loops[body], value)
+                    assert body.parent is not None
+                    body = body.parent
+                if isinstance(value, Ref):
+                    self._homes.setdefault(value, operand)
+                return value
+            case Carry(frame=frame, start=start):
+                phi = self.t.carry(self._loops[frame], self._read(start))
+                self._carried[frame].append((operand, phi))
+                self._homes[phi.result] = operand
+                return phi.result
 
-    def _load(self, address: Address, positions: tuple[Position, ...] = ()) -> Ref:
+    def _load(self, address: Address) -> Ref:
         ref = self.t.load(address)
-        self._home[ref] = (address, positions)
+        self._homes[ref] = address
         return ref
-
-    def node(self, node: int) -> Value:
-        """A node of an earlier section."""
-        position, k = self.layout.position_of(node)
-        section = self.layout.sections[position.section]
-        value = self.values[position]
-        if section.count == 1 or isinstance(value, float):
-            return value
-        phi = self.carried.get((position.section, position.j))
-        if k == section.count - 1 and phi is not None and phi.final is not None:
-            return phi.final
-        self.stored.add(position)
-        return self._load(Address("W", node), (position,))
-
-    def _carry(self, s: int, j: int) -> Phi:
-        """The value of a position one iteration before."""
-        if (s, j) not in self.carried:
-            section = self.layout.sections[s]
-            first = section.begin - section.period + j
-            with self.t.before():
-                start = self.node(first)
-            phi = self.t.carry(self._loop, start)
-            self.carried[s, j] = phi
-            homes = (Position(s, j), self.layout.position_of(first)[0])
-            self._home[phi.result] = (Address("W", first, section.period), homes)
-        return self.carried[s, j]
-
-    def _end_loop(self, s: int, loop: Loop) -> None:
-        section = self.layout.sections[s]
-        for (of, j), phi in self.carried.items():
-            if of == s and phi.final is not None:
-                phi.following = self.values[Position(s, j)]
-                self._home[phi.final] = (Address("W", section.end - section.period + j), (Position(s, j),))
-                if (of, j) in self._checked:
-                    self._check(phi.final)
-        assert all(phi.following is not None for phi in loop.phis)
 
     # --- products with zero ---------------------------------------------------------------------------------
 
@@ -200,38 +218,43 @@ class Forward:
         """The values to check in the next writing: without them, something infinite that is multiplied by zero, which
         the engine makes a NaN of, would not show in the result."""
         layout = self.layout
-        seen = {position for position in [layout.position_of(root)[0]] if self._shows(position, root)}
         finals: set[Check] = set()
+        shown = self._seen_through(layout.node(root), finals)
+        seen = {shown} if shown is not None else set()
         changed = True
         while changed:
             changed = False
-            for user in [p for p in self.values if p in seen]:
-                if layout.rows[user] not in _PROPAGATING or isinstance(self.values[user], float):
+            for user in [position for position in layout.positions if position in seen]:
+                if layout.rows[user.number] not in _PROPAGATING or isinstance(self.values[user.number], float):
                     continue
-                for operand in layout.operands[user]:
-                    of = self._seen_through(user, operand, finals)
+                for operand in layout.operands[user.number]:
+                    of = self._seen_through(operand, finals)
                     if of is not None and of not in seen:
                         seen.add(of)
                         changed = True
-        visible = {value for position, value in self.values.items() if position in seen}
+        visible = {self.values[position.number] for position in seen}
         missing: set[Check] = {i for i, v in enumerate(self._vanished) if isinstance(v, Ref) and v not in visible}
         return missing | (finals if self._vanished else set())
 
-    def _shows(self, position: Position, root: int) -> bool:
-        """Whether the position's values show in the result, in every iteration."""
-        section = self.layout.sections[position.section]
-        summed = Near(position.j, True) in self.layout.operands[position] and self.layout.rows[position] in _PROPAGATING
-        return section.count == 1 or (summed and root == section.end - section.period + position.j)
-
-    def _seen_through(self, user: Position, operand: Operand, finals: set[Check]) -> Position | None:
-        """The position whose values show in those of ``user``, in every iteration."""
+    def _seen_through(self, operand: Operand, finals: set[Check]) -> Position | None:
+        """The position whose values show in an operand's, in every iteration."""
         match operand:
-            case Near(j=j, before=before):
-                if before:
-                    finals.add((user.section, j))  # that of the last iteration does not
-                return Position(user.section, j)
-            case Fixed(node=node):
-                position, _ = self.layout.position_of(node)
-                return position if self.layout.sections[position.section].count == 1 else None
+            case Near(position=position):
+                return position
+            case Last(frame=frame, position=position) if position.body.parent is frame:
+                return position if self._is_summed(position) else None
+            case Carry(following=Near(position=position)):
+                finals.add(operand)  # that of the last iteration does not
+                return position
             case _:
                 return None
+
+    def _is_summed(self, position: Position) -> bool:
+        """Whether a position's values go into those of the next iteration, and so into the last one."""
+        return self.layout.rows[position.number] in _PROPAGATING and any(
+            isinstance(operand, Carry)
+            and operand.frame is position.body
+            and isinstance(operand.following, Near)
+            and operand.following.position is position
+            for operand in self.layout.operands[position.number]
+        )

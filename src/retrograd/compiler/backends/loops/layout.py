@@ -1,22 +1,21 @@
-"""How the operands of each position move: a position is a node of straight-line code, or of a loop's body.
+"""What the operands of each position are: numbers of the same iteration, of the one before, of an outer body, or far.
 
-Node ``j`` of iteration ``k`` of a section is node ``begin + period * k + j`` of the graph.
+Each operand belongs to a body, its frame: it is another number in each iteration of that body, and the same in the
+inner loops'. An operand that inner iterations read alike belongs to the outer body.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
-from .periods import Section
+from .graph import LEAF, LITERAL, NONE, ScalarGraph, UnsupportedGraphError
+from .structure import Body, Indices, Position, bodies_of
 
-__all__ = ["Constant", "Constants", "Far", "Fixed", "Layout", "Leaf", "Near", "Operand", "Position"]
+__all__ = ["Carry", "Constant", "Constants", "Far", "Last", "Layout", "Leaf", "Near", "NodeOperand", "Operand"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,141 +25,312 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constants:
-    """Another number in each iteration."""
+    """Another number in each iteration of the frame."""
 
+    frame: Body
     numbers: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """Leaf ``base + stride * k``, or ``table[k]``."""
+    """A leaf in each iteration of the frame."""
 
-    base: int
-    stride: int
-    table: NDArray[np.int64] | None
+    frame: Body
+    index: Indices
     wanted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Near:
-    """Position ``j`` of this iteration, or of the one before."""
+    """What a position of the frame has in this iteration."""
 
-    j: int
-    before: bool
+    frame: Body
+    nodes: Indices
+    position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A node before the section, the same in each iteration."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Last:
+    """What a position of an inner loop had in the last iteration."""
 
-    node: int
+    frame: Body
+    nodes: Indices
+    position: Position
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carry:
+    """What ``following`` was one iteration before, in the first iteration ``start``."""
+
+    frame: Body
+    nodes: Indices
+    following: NodeOperand
+    start: NodeOperand
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Far:
-    """Node ``base + stride * k``, or ``table[k]``: any that comes earlier."""
+    """Any nodes that come earlier, from memory."""
 
-    base: int
-    stride: int
-    table: NDArray[np.int64] | None
-    nodes: NDArray[np.int64]
+    frame: Body
+    nodes: Indices
 
 
-Operand = Constant | Constants | Leaf | Near | Fixed | Far
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """The place of some nodes in the code: the number of the section, and which of its nodes."""
-
-    section: int
-    j: int
+NodeOperand = Near | Last | Carry | Far
+Operand = Constant | Constants | Leaf | NodeOperand
 
 
 class Layout:
-    """The sections of a graph with their operands, and which positions depend on what gradients are wanted of."""
+    """The positions of a program with their operands, and which of them depend on what gradients are wanted of.
 
-    def __init__(self, graph: ScalarGraph, sections: list[Section]) -> None:
-        self.graph, self.sections = graph, sections
-        self._begins = [section.begin for section in sections]
-        self.operands: dict[Position, list[Operand]] = {}
-        self.rows: dict[Position, str] = {}
-        for s, section in enumerate(sections):
-            for j in range(section.period):
-                position = Position(s, j)
-                self.rows[position] = graph.names[graph.rows[section.begin + j]]
-                self.operands[position] = list(self._operands(section, j))
+    Attributes:
+        graph: the program's.
+        top: its bodies.
+        positions: those of all bodies, in order.
+        operands: of each position, by its number.
+        rows: the operator of each position, by its number.
+        active: of each position, by its number, whether gradients go through it.
+        first_use: the first item of an operand's frame that reads it.
+    """
+
+    def __init__(self, graph: ScalarGraph, top: Body) -> None:
+        self.graph, self.top = graph, top
+        self.positions = list(top.positions())
+        self.rows = [graph.names[graph.rows[position.nodes[0]]] for position in self.positions]
+        self.first_use: dict[Operand, Position | Body] = {}
+        self._position_of = np.zeros(len(graph), np.int32)
+        self._ordinal = np.zeros(len(graph), np.int64)
+        for position in self.positions:
+            self._position_of[position.nodes] = position.number
+            self._ordinal[position.nodes] = np.arange(len(position.nodes))
+        self._known: dict[tuple[object, ...], Operand] = {}
+        self._targets: dict[NodeOperand, list[Position]] = {}
+        self._far: dict[Body, list[Far]] = defaultdict(list)
+        self._owner = {body: np.repeat(np.arange(len(body.counts)), body.counts) for body in bodies_of(top)}
+        self._later = {body: _later(body) for body in bodies_of(top)}
+        self._searched: set[bytes] = set()
+        for position in self.positions:
+            self._note_streams(position)
+        self.operands: list[list[Operand]] = []
+        for position in self.positions:
+            operands = [self._operand(position.body, kind, index) for kind, index in self._columns(position)]
+            for operand in operands:
+                self._note_use(operand, position)
+            self.operands.append(operands)
+        operands_left: list[Operand] = list(self.first_use)
+        while operands_left:  # all other users come before the end of an iteration
+            operand = operands_left.pop()
+            if isinstance(operand, Carry) and operand.following not in self.first_use:
+                self._note_use(operand.following, operand.frame.items[-1])
+                operands_left.append(operand.following)
         self.active = self._active()
 
-    def position_of(self, node: int) -> tuple[Position, int]:
+    def targets(self, operand: NodeOperand) -> list[Position]:
+        """The positions that an operand's nodes have."""
+        if operand not in self._targets:
+            numbers = self._position_of[operand.nodes]
+            found = np.flatnonzero(np.bincount(numbers)) if np.any(numbers != numbers[0]) else numbers[:1]
+            self._targets[operand] = [self.positions[number] for number in found.tolist()]
+        return self._targets[operand]
+
+    def place(self, node: int) -> tuple[Position, int]:
         """Where a node is, and in which iteration."""
-        s = bisect_right(self._begins, node) - 1
-        section = self.sections[s]
-        k, j = divmod(node - section.begin, section.period)
-        return Position(s, j), k
+        return self.positions[self._position_of[node]], int(self._ordinal[node])
 
-    def producers(self, position: Position) -> Iterator[Position]:
-        """The positions that a position's operands come from."""
-        for operand in self.operands[position]:
-            match operand:
-                case Near(j=j):
-                    yield Position(position.section, j)
-                    if operand.before:
-                        section = self.sections[position.section]
-                        yield self.position_of(section.begin + j - section.period)[0]
-                case Fixed(node=node):
-                    yield self.position_of(node)[0]
-                case Far(nodes=nodes):
-                    yield from dict.fromkeys(self.position_of(int(node))[0] for node in nodes)
+    def is_active(self, operand: Operand) -> bool:
+        """Whether a gradient is wanted of what an operand is."""
+        match operand:
+            case Leaf(wanted=wanted):
+                return wanted
+            case Near() | Last() | Carry() | Far():
+                return any(self.active[position.number] for position in self.targets(operand))
+            case _:
+                return False
 
-    def _operands(self, section: Section, j: int) -> Iterator[Operand]:
-        graph = self.graph
-        nodes = section.begin + j + section.period * np.arange(section.count)
-        for slot in range(graph.kinds.shape[1]):
-            kind = int(graph.kinds[nodes[0], slot])
-            if kind == NONE:
-                return
-            index = graph.indices[nodes, slot]
-            if kind == LITERAL:
-                numbers = graph.literals[index]
-                bits = numbers.view(np.int64)
-                yield Constant(float(numbers[0])) if np.all(bits == bits[0]) else Constants(numbers)
-            elif kind == LEAF:
-                yield Leaf(*_affine(index), bool(np.any(graph.wanted[index])))
-            elif kind == NODE:
-                yield self._node(section, j, nodes, index)
+    def node(self, index: int) -> NodeOperand:
+        """One node, as the code after all loops reads it."""
+        return self._node(self.top, np.array([index], np.int64))
 
-    @staticmethod
-    def _node(section: Section, j: int, nodes: NDArray[np.int64], index: NDArray[np.int64]) -> Operand:
-        if np.any(index >= nodes):
-            raise UnsupportedGraphError("an operand that comes later")
-        lag = int(nodes[0] - index[0])
-        if section.count == 1:
-            return Near(j - lag, False) if lag <= j else Fixed(int(index[0]))
-        if np.all(nodes - index == lag) and lag <= j + section.period and index[0] >= section.begin - section.period:
-            return Near((j - lag) % section.period, lag > j)
-        if np.all(index == index[0]) and index[0] < section.begin:
-            return Fixed(int(index[0]))
-        return Far(*_affine(index), index)
+    def at(self, frame: Body, nodes: Indices) -> Far:
+        """What an address in memory is of."""
+        far = self._known.setdefault((frame.number, "far", nodes.tobytes()), Far(frame, nodes))
+        assert isinstance(far, Far)
+        return far
 
-    def _active(self) -> dict[Position, bool]:
-        active = dict.fromkeys(self.rows, False)
+    def near(self, position: Position) -> Near:
+        """What a position has, as others of its body read it."""
+        near = self._node(position.body, position.nodes)
+        assert isinstance(near, Near)
+        return near
+
+    def last_in(self, body: Body, position: Position) -> NodeOperand:
+        """What a position has, or had last, as positions of a body around it read it."""
+        return self._node(body, self._last_nodes(body, position))
+
+    def leaf(self, index: int) -> Leaf:
+        """One leaf, as the code after all loops reads it."""
+        return Leaf(self.top, np.array([index], np.int64), bool(self.graph.wanted[index]))
+
+    # --- operands -------------------------------------------------------------------------------------------
+
+    def _columns(self, position: Position) -> list[tuple[int, Indices]]:
+        graph, nodes = self.graph, position.nodes
+        kinds = graph.kinds[nodes[0]]
+        return [
+            (int(kind), graph.indices[nodes, slot].astype(np.int64)) for slot, kind in enumerate(kinds) if kind != NONE
+        ]
+
+    def _note_streams(self, position: Position) -> None:
+        """Nodes that a position reads without their being of this iteration or the one before."""
+        for kind, index in self._columns(position):
+            if kind in (LEAF, LITERAL):
+                continue
+            if np.any(index >= position.nodes):
+                raise UnsupportedGraphError("an operand that comes later")
+            body = position.body
+            while body.parent is not None and self._is_invariant(body, index) and self._is_before(body, index):
+                body, index = body.parent, index[body.firsts]
+            key = (body.number, "far", index.tobytes())
+            if body.parent is None or key in self._known or self._is_shifted(body, index):
+                continue
+            if self._here(body, index) is None:
+                self._far[body].append(self.at(body, index))
+
+    def _operand(self, body: Body, kind: int, index: Indices) -> Operand:
+        while body.parent is not None and kind in (LEAF, LITERAL) and self._is_invariant(body, index):
+            body, index = body.parent, index[body.firsts]
+        if kind == LITERAL:
+            numbers = self.graph.literals[index]
+            bits = numbers.view(np.int64)
+            if np.all(bits == bits[0]):
+                return Constant(float(numbers[0]))
+            while body.parent is not None and np.all(bits == bits[body.firsts][self._owner[body]]):
+                body, bits = body.parent, bits[body.firsts]
+            key = (body.number, "constants", bits.tobytes())
+            return self._known.setdefault(key, Constants(body, bits.view(np.float64)))
+        if kind == LEAF:
+            key = (body.number, "leaf", index.tobytes())
+            return self._known.setdefault(key, Leaf(body, index, bool(np.any(self.graph.wanted[index]))))
+        return self._node(body, index)
+
+    def _is_invariant(self, body: Body, index: Indices) -> bool:
+        return bool(np.all(index == index[body.firsts][self._owner[body]]))
+
+    def _is_before(self, body: Body, index: Indices) -> bool:
+        """Whether the first iterations read what was there before them."""
+        return bool(np.all(index[body.firsts] < body.begins()))
+
+    def _node(self, body: Body, index: Indices) -> NodeOperand:
+        key = (body.number, "node", index.tobytes())
+        if key not in self._known:
+            self._known[key] = self._found(body, index)
+        operand = self._known[key]
+        assert isinstance(operand, Near | Last | Carry | Far)
+        return operand
+
+    def _found(self, body: Body, index: Indices) -> NodeOperand:
+        here = self._here(body, index)
+        if here is not None:
+            return here
+        if body.parent is None:
+            return self.at(body, index)
+        if not self._is_before(body, index):
+            return self.at(body, index)
+        if self._is_invariant(body, index):
+            return self._node(body.parent, index[body.firsts])
+        following = self._following(body, index)
+        if following is not None:
+            return Carry(body, index, following, self._node(body.parent, index[body.firsts]))
+        return self.at(body, index)
+
+    def _here(self, body: Body, index: Indices) -> Near | Last | None:
+        """A position of this iteration, or of an inner loop's last one."""
+        numbers = self._position_of[index]
+        if np.any(numbers != numbers[0]):
+            return None
+        position = self.positions[numbers[0]]
+        if not position.body.within(body):
+            return None
+        ordinals = np.arange(body.times)
+        if position.body is body:
+            return Near(body, index, position) if np.array_equal(self._ordinal[index], ordinals) else None
+        return Last(body, index, position) if np.array_equal(index, self._last_nodes(body, position)) else None
+
+    def _last_nodes(self, body: Body, position: Position) -> Indices:
+        nodes, inner = position.nodes, position.body
+        while inner is not body:
+            nodes = nodes[inner.lasts]
+            assert inner.parent is not None
+            inner = inner.parent
+        return nodes
+
+    def _is_shifted(self, body: Body, index: Indices) -> bool:
+        """Whether the nodes were computed one iteration before."""
+        later = self._later[body]
+        if not len(later):
+            return False
+        numbers = self._position_of[index[later]]
+        position = self.positions[numbers[0]]
+        if np.any(numbers != numbers[0]) or not position.body.within(body):
+            return False
+        return np.array_equal(index[later], self._last_nodes(body, position)[later - 1])
+
+    def _following(self, body: Body, index: Indices) -> NodeOperand | None:
+        """What has the same nodes one iteration before."""
+        later = self._later[body]
+        if not len(later):
+            return None
+        if self._is_shifted(body, index):
+            position = self.positions[self._position_of[index[later[0]]]]
+            return self._node(body, self._last_nodes(body, position))
+        self._searched.add(index.tobytes())
+        try:
+            for other in self._far[body]:
+                if other.nodes[later[0] - 1] != index[later[0]] or not np.array_equal(
+                    other.nodes[later - 1], index[later]
+                ):
+                    continue
+                if other.nodes.tobytes() not in self._searched:  # two may take turns
+                    return self._node(body, other.nodes)
+        finally:
+            self._searched.discard(index.tobytes())
+        return None
+
+    # --- uses -----------------------------------------------------------------------------------------------
+
+    def _note_use(self, operand: Operand, user: Position | Body) -> None:
+        if isinstance(operand, Constant) or operand in self.first_use:
+            return
+        frame = operand.frame
+        if isinstance(user, Position) and user.body is frame:
+            self.first_use[operand] = user
+        else:
+            self.first_use[operand] = (user.body if isinstance(user, Position) else user).child_of(frame)
+        if isinstance(operand, Carry):
+            self._note_use(operand.start, frame)
+
+    def _active(self) -> list[bool]:
+        active = [False] * len(self.positions)
+        sources: list[list[int]] = []
+        for position in self.positions:
+            row, operands = self.rows[position.number], self.operands[position.number]
+            if row in ("detach", "largest"):
+                sources.append([])
+                continue
+            active[position.number] = any(isinstance(o, Leaf) and o.wanted for o in operands)
+            nodes = [o for o in operands if isinstance(o, Near | Last | Carry | Far)]
+            sources.append([target.number for o in nodes for target in self.targets(o)])
         changed = True
         while changed:
             changed = False
-            for position, operands in self.operands.items():
-                if active[position] or self.rows[position] in ("detach", "largest"):
-                    continue
-                if any(isinstance(o, Leaf) and o.wanted for o in operands) or any(
-                    active[producer] for producer in self.producers(position)
-                ):
-                    active[position] = changed = True
+            for number, of in enumerate(sources):
+                if not active[number] and any(active[source] for source in of):
+                    active[number] = changed = True
         return active
 
 
-def _affine(index: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int64] | None]:
-    if len(index) == 1:
-        return int(index[0]), 0, None
-    stride = int(index[1] - index[0])
-    regular = all(b - a == stride for a, b in pairwise(index.tolist()))
-    return int(index[0]), stride, None if regular else index
+def _later(body: Body) -> Indices:
+    """The ordinals of iterations that are not the first of their instance."""
+    later = np.ones(body.times, bool)
+    later[body.firsts] = False
+    return np.flatnonzero(later)

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 
 from .backward import SEED
 from .code import Address, Block, Loop, Op, Ref, Value
+from .dependences import is_parallel
 from .liveness import live_values
+from .storage import Index, Places, fit
+from .structure import Body, Indices
 
 __all__ = ["Text"]
 
@@ -23,28 +26,32 @@ def _constant(number: float) -> str:
 class Text:
     """Writes one function: ``int32_t name(double seed)``, which returns 1 where a flag is true."""
 
-    def __init__(self, name: str, block: Block, bases: Mapping[str, int]) -> None:
+    def __init__(self, name: str, block: Block, places: Places, bases: Mapping[str, int], metadata: list[str]) -> None:
         """
         Args:
             name: the function's.
             block: its code.
-            bases: where each array is in memory.
+            places: what addresses are.
+            bases: where each array is in memory that is no table.
+            metadata: the module's, to which the loops whose iterations are independent are added.
         """
         self.lines: list[str] = []
         self.declarations: dict[str, None] = {}
-        self._bases = bases
+        self._places, self._metadata = places, metadata
+        self._group = ""  # of the accesses in a loop whose iterations are independent
         self._names: dict[int, str] = {SEED.number: "%seed"}
         self._count = 0
         self._block = "entry"
-        self._iteration = ""
-        self._offsets: dict[object, str] = {}
+        self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
+        self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
         self._live = live_values(block)
         self._write(block)
-        parameters = ", ".join(f"ptr noalias %{array}" for array in bases)
-        arguments = ", ".join(f"ptr inttoptr (i64 {at} to ptr)" for at in bases.values())
+        arrays = {**bases, **{f"T{i}": table.ctypes.data for i, table in enumerate(places.tables)}}
+        parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
+        arguments = ", ".join(f"ptr inttoptr (i64 {at} to ptr)" for at in arrays.values())
         self.text = "\n".join(
             [
-                f"define internal i32 @{name}_body(double %seed, {parameters}) noinline {{",
+                f'define internal i32 @{name}_body(double %seed, {parameters}) noinline "no-builtins" {{',
                 "entry:",
                 *self.lines,
                 "ret i32 0",
@@ -103,7 +110,7 @@ class Text:
         operands = [self._name(v) for v in op.operands]
         if op.name == "store":
             assert op.at is not None
-            self.lines.append(f"store double {operands[0]}, ptr {self._pointer(op.at)}, align 8")
+            self.lines.append(f"store double {operands[0]}, ptr {self._pointer(op.at)}, align 8{self._group}")
             return
         assert op.result is not None
         self._names[op.result.number] = self._emit(self._instruction(op, operands))
@@ -112,7 +119,9 @@ class Text:
         match op.name.split():
             case ["load"]:
                 assert op.at is not None
-                return f"load double, ptr {self._pointer(op.at)}, align 8"
+                return f"load double, ptr {self._pointer(op.at)}, align 8{self._group}"
+            case ["fadd", "reassoc"]:
+                return f"fadd reassoc contract double {operands[0]}, {operands[1]}"
             case ["fadd" | "fsub" | "fmul" | "fdiv" as name]:
                 return f"{name} contract double {operands[0]}, {operands[1]}"
             case ["fneg"]:
@@ -135,45 +144,98 @@ class Text:
         self.declarations[f"declare double @{function}({', '.join(['double'] * len(operands))})"] = None
         return f"call double @{function}({', '.join(f'double {v}' for v in operands)})"
 
+    # --- addresses ------------------------------------------------------------------------------------------
+
     def _pointer(self, at: Address) -> str:
-        base = f"%{at.array}"
-        if at.table is not None:
-            entry = self._emit(f"getelementptr i64, ptr %T{at.table}, i64 {self._iteration}")
-            index = self._emit(f"load i64, ptr {entry}, align 8")
-            return self._emit(f"getelementptr double, ptr {base}, i64 {index}")
-        if at.stride:
-            if (at.array, at.stride) not in self._offsets:
-                offset = self._iteration
-                if at.stride != 1:
-                    offset = self._emit(f"mul i64 {offset}, {at.stride}")
-                self._offsets[at.array, at.stride] = self._emit(f"getelementptr double, ptr {base}, i64 {offset}")
-            base = self._offsets[at.array, at.stride]
-        return self._emit(f"getelementptr double, ptr {base}, i64 {at.base}") if at.base else base
+        array, index = self._places.element(at)
+        moving = self._moving(index)
+        base = f"%{array}"
+        if moving:
+            base = self._once(("at", array, moving), f"getelementptr double, ptr {base}, i64 {moving}")
+        return self._emit(f"getelementptr double, ptr {base}, i64 {index.base}") if index.base else base
+
+    def _moving(self, index: Index) -> str:
+        """An index without its base; empty if nothing is left."""
+        terms = []
+        if index.table is not None:
+            body, entries = index.table
+            entry = f"getelementptr i64, ptr %{self._places.table(entries)}, i64 {self._counters[body][1]}"
+            pointer = self._once((entry,), entry)
+            terms.append(self._once(("load", pointer), f"load i64, ptr {pointer}, align 8{self._group}"))
+        for body, through, step in index.steps:
+            counter = self._counters[body][through]
+            terms.append(counter if step == 1 else self._once((counter, step), f"mul i64 {counter}, {step}"))
+        moving = ""
+        for term in terms:
+            moving = self._once((moving, "+", term), f"add i64 {moving}, {term}") if moving else term
+        return moving
+
+    def _once(self, key: object, instruction: str) -> str:
+        """An instruction that the iteration may have had before."""
+        known = self._known[-1]
+        if key not in known:
+            known[key] = self._emit(instruction)
+        return known[key]
+
+    def _number(self, numbers: Indices, body: Body) -> str:
+        """What a body's iteration has of some numbers."""
+        index = fit(body, numbers)
+        moving = self._moving(index)
+        if not moving:
+            return str(index.base)
+        return self._once((moving, "+", index.base), f"add i64 {moving}, {index.base}") if index.base else moving
+
+    # --- loops ----------------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop) -> None:
+        body = loop.of
+        assert body.parent is not None
+        count, first = self._number(body.counts, body.parent), self._number(body.firsts, body.parent)
+        last = str(int(count) - 1) if count.isdigit() else self._emit(f"add i64 {count}, -1")
         before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
         self.lines += [f"br label %{head}", f"{head}:"]
         phi_line = len(self.lines)
         self.lines.append("")
-        self._block, self._offsets = head, {}
-        self._iteration = counter = self._new("k")
-        phis = [phi for phi in loop.phis if phi.result.number in self._live]
+        counter, following = self._new("k"), self._new("k")
+        self._block = head
+        self._known.append({})
+        ordinal = counter if first == "0" else self._emit(f"add i64 {counter}, {first}")
+        self._counters[body] = counter, ordinal
+        live = [phi for phi in loop.phis if phi.result.number in self._live]
+        phis = [phi for phi in live if phi.start is not None]
         for phi in phis:
             self._names[phi.result.number] = self._new("c")
+        marks = self._marks(loop)
         self._write(loop.body)
-        step, last = (-1, 0) if loop.backward else (1, loop.count - 1)
-        following = self._emit(f"add i64 {counter}, {step}")
-        done = self._emit(f"icmp eq i64 {counter}, {last}")
-        self.lines += [f"br i1 {done}, label %{after}, label %{head}", f"{after}:"]
-        start = loop.count - 1 if loop.backward else 0
-        heads = [f"{counter} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"]
+        self._group = ""
+        begin, end, step = (last, "0", -1) if loop.backward else ("0", last, 1)
+        self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
+        done = self._emit(f"icmp eq i64 {counter}, {end}")
+        self.lines += [f"br i1 {done}, label %{after}, label %{head}{marks}", f"{after}:"]
+        heads = [f"{counter} = phi i64 [ {begin}, %{before} ], [ {following}, %{self._block} ]"]
         for phi in phis:
+            assert phi.start is not None
             assert phi.following is not None
             heads.append(
                 f"{self._name(phi.result)} = phi double [ {self._name(phi.start)}, %{before} ], "
                 f"[ {self._name(phi.following)}, %{self._block} ]"
             )
-            if phi.final is not None:
+        for phi in live:
+            if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
         self.lines[phi_line] = "\n".join(heads)
-        self._block, self._iteration, self._offsets = after, "", {}
+        self._known.pop()
+        self._block = after
+
+    def _marks(self, loop: Loop) -> str:
+        """What tells LLVM that a loop's iterations are independent, if they are."""
+        if not is_parallel(loop, lambda op: op.result is None or op.result.number in self._live, self._places):
+            return ""
+        group = len(self._metadata)
+        self._metadata += [
+            f"!{group} = distinct !{{}}",
+            f"!{group + 1} = distinct !{{!{group + 1}, !{group + 2}}}",
+            f'!{group + 2} = !{{!"llvm.loop.parallel_accesses", !{group}}}',
+        ]
+        self._group = f", !llvm.access.group !{group}"
+        return f", !llvm.loop !{group + 1}"

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import NODE, ScalarGraph, UnsupportedGraphError
+from .graph import NODE, ScalarGraph
 
-__all__ = ["MOST_STRAIGHT", "Section", "find_sections"]
+__all__ = ["Section", "find_sections"]
 
-#: A loop has at least so many iterations and nodes; straight-line code has at most so many nodes in all.
-_LEAST_ITERATIONS, _LEAST_NODES, MOST_STRAIGHT, _LONGEST_PERIOD = 3, 48, 6_000, 4_000
+#: A loop has at least so many iterations and nodes.
+_LEAST_ITERATIONS, _LEAST_NODES, _LONGEST_PERIOD = 3, 48, 4_000
 
 #: So many consecutive nodes must be equal for their distance to be considered, and so many distances are tried.
 _WINDOW, _CANDIDATES = 6, 16
@@ -36,17 +36,9 @@ class Section:
         return self.begin + self.period * self.count
 
 
-def find_sections(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> list[Section]:
-    """The graph as loops and straight-line code, in order.
-
-    Raises:
-        UnsupportedGraphError: too much of it repeats nothing.
-    """
-    finder = _Finder(graph)
-    sections = finder.cut(0, len(graph))
-    if sum(section.period for section in sections) > most_straight:
-        raise UnsupportedGraphError("too little of the program repeats itself")
-    return sections
+def find_sections(graph: ScalarGraph) -> list[Section]:
+    """The graph as loops and straight-line code, in order."""
+    return _Finder(graph).cut(0, len(graph))
 
 
 class _Finder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -13,13 +14,22 @@ from .forward import Forward
 from .graph import LEAF, LITERAL, NODE, ScalarGraph, read_graph
 from .layout import Layout
 from .llvm_text import Text
-from .periods import MOST_STRAIGHT, find_sections
+from .sections import MOST_STRAIGHT, find_structure
+from .storage import Places, Storage
 
-__all__ = ["compile_graph", "write_passes"]
+#: Loops are nearly all of a program that has so many times the nodes of its code.
+_ROLLED = 40
+
+__all__ = ["Passes", "compile_graph", "write_passes"]
 
 
-def compile_graph(programs: SpecializationCache, number: int) -> None:
+def compile_graph(programs: SpecializationCache, number: int, only_rolled: bool = False) -> None:
     """Compile program ``number``, which the interpreter runs, and install the machine code.
+
+    Args:
+        programs: where the program is.
+        number: which it is.
+        only_rolled: only if loops are nearly all of it.
 
     Raises:
         IndexError: the program has been dropped meanwhile.
@@ -28,49 +38,78 @@ def compile_graph(programs: SpecializationCache, number: int) -> None:
     start = perf_counter()
     exported = programs.scalar_graph(number)
     graph = read_graph(exported)
-    forward, backward = write_passes(graph)
-    values, adjoints = np.zeros(len(graph) + 1), np.zeros(len(graph) + 1)
+    most = min(MOST_STRAIGHT, len(graph) // _ROLLED) if only_rolled else MOST_STRAIGHT
+    code = write_passes(graph, most, retried=True)
+    values, adjoints = np.zeros(code.storage.size + 1), np.zeros(code.storage.size + 1)
     bases = {"L": exported["values"], "G": exported["adjoints"], "W": values.ctypes.data, "B": adjoints.ctypes.data}
-    tables = backward.t.tables  # those of the forward pass among them
-    bases.update((f"T{i}", table.ctypes.data) for i, table in enumerate(tables))
     literals = np.array(graph.literals)
-    texts = [Text("forward", forward.t.top, bases), Text("backward", backward.t.top, bases)]
+    metadata: list[str] = []
+    blocks = {"forward": code.forward.t.top, "backward": code.backward.t.top}
+    texts = [Text(name, block, code.places, bases, metadata) for name, block in blocks.items()]
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
-    code = compile_module("\n".join([*declarations, *(text.text for text in texts)]), ["forward", "backward"])
+    module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
+    machine = compile_module(module, list(blocks), passes=bool(metadata))
+    tables = code.places.tables
     place = {LEAF: exported["values"], LITERAL: literals.ctypes.data, NODE: values.ctypes.data}
-    roots = np.array([place[kind] + 8 * index for kind, index in graph.roots], np.uint64)
+    roots = np.array([place[kind] + 8 * code.element(kind, index) for kind, index in graph.roots], np.uint64)
     size = values.nbytes + adjoints.nbytes + sum(table.nbytes for table in tables)
-    ranges = [
-        (adjoints.ctypes.data + 8 * section.begin, 8 * section.period * section.count)
-        for s, section in enumerate(forward.layout.sections)
-        if s in backward.zeroed
-    ]
+    ranges = [(adjoints.ctypes.data + 8 * begin, 8 * length) for begin, length in code.zeroed()]
     programs.install_graph(
         number,
-        code.addresses["forward"],
-        code.addresses["backward"],
+        machine.addresses["forward"],
+        machine.addresses["backward"],
         roots.tobytes(),
         np.array(ranges, np.uint64).tobytes(),
         size,
-        (code, values, adjoints, tables, literals),
+        (machine, values, adjoints, tables, literals),
         (perf_counter() - start) * 1e3,
     )
 
 
-def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> tuple[Forward, Backward]:
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The two passes of a graph, and where their numbers are.
+
+    Attributes:
+        forward: the forward pass.
+        backward: the backward pass.
+        storage: what is kept.
+        places: what the addresses in the code are.
+    """
+
+    forward: Forward
+    backward: Backward
+    storage: Storage
+    places: Places
+
+    def element(self, kind: int, index: int) -> int:
+        """Which element of its array a root is."""
+        return int(self.storage.places(np.array([index]))[0]) if kind == NODE else index
+
+    def zeroed(self) -> list[tuple[int, int]]:
+        """The stretches of the adjoints that must be zero before the backward pass: begin and length."""
+        return sorted({self.storage.range_of(position) for position in self.backward.in_memory})
+
+
+def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried: bool = False) -> Passes:
     """The two passes of a graph.
 
     Args:
         graph: the graph.
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
+        retried: whether a gradient that is not finite is computed again, through the nodes.
 
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    layout = Layout(graph, find_sections(graph, most_straight))
-    kept = {layout.position_of(index)[0] for kind, index in graph.roots if kind == NODE}
-    draft = Forward(layout, set(kept), set())
+    layout = Layout(graph, find_structure(graph, most_straight))
+    storage = Storage(layout)
+    for kind, index in graph.roots:
+        if kind == NODE:
+            storage.keep(layout.place(index)[0])
+    draft = Forward(layout, storage, set())
     checked = draft.unseen(graph.roots[0][1]) if graph.roots[0][0] == NODE else set()
-    backward = Backward(layout, draft)
-    forward = Forward(layout, draft.stored, checked)
-    return forward, backward
+    backward = Backward(layout, draft, retried)
+    forward = Forward(layout, storage, checked)
+    storage.allocate()
+    return Passes(forward, backward, storage, Places(storage))

@@ -1,0 +1,218 @@
+"""Finds loops in loops: repetitions of nodes, then of those repetitions, from the inside out.
+
+Inner loops come first, since those of a triangle (a tree, a triangular solve, an alignment) have another number of
+iterations each time, so that the outer one has no period in nodes. A repetition once found is one item, whatever its
+number of iterations, and items are looked through again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import LEAF, LITERAL, NODE, ScalarGraph
+from .structure import Repeat
+
+__all__ = ["find_nests"]
+
+_LEAST_ITERATIONS, _LONGEST_PERIOD, _CANDIDATES, _WINDOW, _ROUNDS = 3, 1_200, 24, 4, 24
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
+    """The graph as nodes and repetitions, and how many nodes of code they are."""
+    finder = _Finder(graph)
+    for _ in range(_ROUNDS):
+        if not finder.collapse():
+            break
+    return finder.items, int(finder.sizes.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    begin: int
+    end: int
+    count: int
+
+
+class _Finder:
+    """Attributes: ``items`` as they are now, and how many nodes of code each is."""
+
+    def __init__(self, graph: ScalarGraph) -> None:
+        self._graph = graph
+        n = len(graph)
+        self.items: list[int | Repeat] = list(range(n))
+        self.sizes = np.ones(n, np.int64)
+        self._first = np.arange(n)  # the first node of each item
+        self._item_of = np.arange(n)
+        shape = graph.rows.astype(np.uint64)
+        for slot in range(graph.kinds.shape[1]):
+            shape = shape * np.uint64(4) + graph.kinds[:, slot].astype(np.uint64)
+        self._shape = shape * _MIX  # of each item
+        self._single = np.ones(n, bool)
+        self._rank = _ranks(shape)
+        self._node_shape = shape
+
+    def collapse(self) -> bool:
+        """Turn the repetitions of one period into items. Returns whether there were any."""
+        found: list[tuple[int, int, list[_Run]]] = []
+        candidates = sorted(((self._bound(period), period) for period in self._candidates()), reverse=True)
+        most = 0
+        for bound, period in candidates:
+            if bound * 2 < most:
+                break
+            runs = self._runs(period)
+            saved = sum(self._saved(run) for run in runs)
+            if saved:
+                found.append((period, saved, runs))
+                most = max(most, saved)
+        if not found:
+            return False
+        period, _, runs = min((one for one in found if 2 * one[1] >= most), key=lambda one: one[0])
+        self._replace(period, runs)
+        return True
+
+    def _saved(self, run: _Run) -> int:
+        size = int(self.sizes[run.begin : run.end].sum())
+        return size - size // run.count
+
+    def _candidates(self) -> list[int]:
+        """The most frequent distances between equal stretches of items."""
+        n = len(self.items)
+        index = np.arange(n, dtype=np.uint64)
+        loops = np.where(self._single, index, self._shape)  # loops that follow each other
+        found: set[int] = set()
+        for token, window in ((self._shape, _WINDOW), (self._with_lags(), 2 * _WINDOW), (loops, 1)):
+            if n <= window:
+                continue
+            hashed = np.zeros(n - window, np.uint64)
+            for i in range(window):
+                hashed = hashed * np.uint64(0xD1B54A32D192ED03) + token[i : i + n - window]
+            order = np.argsort(hashed, kind="stable")
+            distances = np.diff(order)[hashed[order][1:] == hashed[order][:-1]]
+            counts = np.bincount(distances[distances <= _LONGEST_PERIOD], minlength=2)
+            ranked = np.argsort(counts * np.arange(len(counts)), kind="stable")[::-1][:_CANDIDATES]
+            found.update(int(distance) for distance in ranked if counts[distance] and distance)
+        return sorted(found)
+
+    def _with_lags(self) -> NDArray[np.uint64]:
+        """The shapes of items, with how far back the operands of nodes are."""
+        graph, token = self._graph, self._shape.copy()
+        for slot in range(graph.kinds.shape[1]):
+            index = graph.indices[self._first, slot]
+            node = self._single & (graph.kinds[self._first, slot] == NODE)
+            lag = np.where(node, np.arange(len(self.items)) - self._item_of[np.where(node, index, 0)], 0)
+            token = token * _MIX + np.minimum(lag, _LONGEST_PERIOD).astype(np.uint64)
+        return token
+
+    def _bound(self, period: int) -> int:
+        """At most so many nodes of code repeat with this period."""
+        same = self._shape[period:] == self._shape[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]])))
+        begins, ends = edges[::2], edges[1::2]
+        long = ends - begins >= period
+        before = np.concatenate([[0], np.cumsum(self.sizes)])
+        return int((before[ends[long]] - before[begins[long]]).sum())
+
+    def _runs(self, period: int) -> list[_Run]:
+        n = len(self.items)
+        if n < period * _LEAST_ITERATIONS:
+            return []
+        steady, regular, alike = self._compared(period)
+        good = steady | regular
+        runs: list[_Run] = []
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]])))
+        before = 0
+        for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            # good[i] compares item i + period with item i
+            if not steady[begin : begin + period].all():  # strides show from the third iteration on
+                start = begin
+                while start > max(before, begin - period) and alike[start - 1]:
+                    start -= 1
+                begin = start
+            begin = max(begin, before)
+            end += period
+            count = (end - begin) // period
+            if count >= _LEAST_ITERATIONS:
+                runs.append(_Run(end - count * period, end, count))
+                before = end
+        return runs
+
+    def _compared(self, period: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each item and the one a period later: whether operands are the same or as far back; whether they move on
+        as they did before; whether they are alike at all."""
+        graph, n = self._graph, len(self.items)
+        late, early = self._first[period:], self._first[: n - period]
+        alike = self._shape[period:] == self._shape[: n - period]
+        both = self._single[period:] & self._single[: n - period]
+        steady, regular = alike.copy(), alike.copy()
+        here = np.arange(n)
+        for slot in range(graph.kinds.shape[1]):
+            kind = np.where(both, graph.kinds[early, slot], LITERAL)
+            a, b = graph.indices[early, slot], graph.indices[late, slot]
+            node, leaf = alike & (kind == NODE), alike & (kind == LEAF)
+            at, bt = np.where(node, a, 0), np.where(node, b, 0)
+            lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
+            near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
+            same_shape = self._node_shape[at] == self._node_shape[bt]
+            step = np.where(leaf, b - a, self._rank[bt] - self._rank[at])
+            goes_on = np.zeros(len(step), bool)
+            goes_on[period:] = step[period:] == step[: len(step) - period]
+            steady &= ~node | near | (a == b)
+            steady &= ~leaf | (a == b)
+            regular &= ~node | near | (a == b) | (same_shape & goes_on)
+            regular &= ~leaf | (a == b) | goes_on
+            alike &= ~node | near | (a == b) | (same_shape & (lag_b > period))
+        return steady, regular, alike
+
+    def _replace(self, period: int, runs: list[_Run]) -> None:
+        items: list[int | Repeat] = []
+        kept = np.ones(len(self.items), bool)
+        shape, sizes, single = self._shape.copy(), self.sizes.copy(), self._single.copy()
+        at = 0
+        for run in runs:
+            items += self.items[at : run.begin]
+            items.append(Repeat([self.items[i : i + period] for i in range(run.begin, run.end, period)]))
+            at = run.end
+            kept[run.begin + 1 : run.end] = False
+            token = np.uint64(period)
+            with np.errstate(over="ignore"):
+                for each in self._shape[run.begin : run.begin + period]:
+                    token = (token ^ each) * np.uint64(0xD1B54A32D192ED03) + np.uint64(1)
+            shape[run.begin], single[run.begin] = token, False
+            sizes[run.begin] = self.sizes[run.begin : run.begin + period].sum()
+        self.items = items + self.items[at:]
+        number = np.cumsum(kept) - 1
+        self._item_of = number[self._item_of]
+        self._shape, self.sizes, self._single = shape[kept], sizes[kept], single[kept]
+        self._first = self._first[kept]
+
+
+def _ranks(shape: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The how manieth of its shape each node is."""
+    order = np.argsort(shape, kind="stable")
+    ordered = shape[order]
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(shape) else np.zeros(0, bool)
+    place = np.arange(len(shape))
+    starts = np.maximum.accumulate(np.where(begins, place, 0)) if len(shape) else place
+    ranks = np.empty(len(shape), np.int64)
+    ranks[order] = place - starts
+    return ranks
+
+
+def describe(items: list[int | Repeat]) -> str:
+    """The structure in a line."""
+    parts: list[str] = []
+    straight = 0
+    for item in [*items, None]:
+        if isinstance(item, int):
+            straight += 1
+            continue
+        if straight:
+            parts.append(str(straight))
+            straight = 0
+        if item is not None:
+            parts.append(f"{len(item.iterations)}x({describe(item.iterations[0])})")
+    return " ".join(parts)

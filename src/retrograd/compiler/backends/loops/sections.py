@@ -1,0 +1,39 @@
+"""Chooses the shape of a graph's code: loops over time, or loops in loops where that is much less code."""
+
+from __future__ import annotations
+
+from .graph import ScalarGraph, UnsupportedGraphError
+from .nests import find_nests
+from .periods import find_sections
+from .structure import Body, Repeat, build
+
+__all__ = ["MOST_STRAIGHT", "find_structure"]
+
+#: So many nodes of straight-line code and of loops' bodies are written at most.
+MOST_STRAIGHT = 6_000
+
+#: With so many, nests are looked for; they are taken where they save this factor.
+_LONG, _GAIN = 1_000, 2.0
+
+
+def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
+    """The bodies of a graph.
+
+    Raises:
+        UnsupportedGraphError: too much of it repeats nothing.
+    """
+    items: list[int | Repeat] = []
+    for section in find_sections(graph):
+        if section.count == 1:
+            items += range(section.begin, section.end)
+        else:
+            begins = range(section.begin, section.end, section.period)
+            items.append(Repeat([list(range(begin, begin + section.period)) for begin in begins]))
+    size = sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items)
+    if size > _LONG:
+        nested, least = find_nests(graph)
+        if _GAIN * least < size:
+            items, size = nested, least
+    if size > most_straight:
+        raise UnsupportedGraphError("too little of the program repeats itself")
+    return build(items)

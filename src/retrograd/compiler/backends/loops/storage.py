@@ -1,0 +1,189 @@
+"""Where in memory the nodes are that are kept, and the places of a loop's numbers as functions of its counters.
+
+Only positions that something reads again have a place. Those that one operand reads alternately share an array, in
+order of creation: then a row of a table, whose first and last elements have positions of their own, is one stretch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .code import Address, Own
+from .layout import Carry, Constants, Far, Layout, Leaf
+from .structure import Body, Indices, Position
+
+__all__ = ["Index", "Places", "Storage", "Table", "fit"]
+
+#: A constant array: numbers, or indices.
+Table = NDArray[np.float64] | NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``base`` plus strides times counters plus an entry of a table, by the ordinal of a body.
+
+    Attributes:
+        base: what the rest is added to.
+        steps: of each body, how much an iteration adds; counted through all instances if the flag says so.
+        table: entries by the ordinal of a body.
+    """
+
+    base: int
+    steps: tuple[tuple[Body, bool, int], ...] = ()
+    table: tuple[Body, Indices] | None = None
+
+
+def fit(body: Body, numbers: Indices) -> Index:
+    """Numbers by the ordinal of a body as an Index: with no table where they are affine in the counters."""
+    if len(numbers) == 1 or np.all(numbers == numbers[0]):
+        return Index(int(numbers[0]))
+    steps = np.diff(numbers)
+    if np.all(steps == steps[0]):
+        return Index(int(numbers[0]), ((body, True, int(steps[0])),))
+    if body.parent is not None and body.parent.parent is not None:
+        inside = np.ones(len(steps), bool)
+        inside[body.firsts[1:] - 1] = False
+        steps = steps[inside]
+        if not len(steps) or np.all(steps == steps[0]):
+            outer = fit(body.parent, numbers[body.firsts])
+            step = int(steps[0]) if len(steps) else 0
+            return Index(outer.base, (*outer.steps, (body, False, step)) if step else outer.steps, outer.table)
+    return Index(0, (), (body, numbers))
+
+
+class Storage:
+    """The places of positions that are kept.
+
+    Attributes:
+        whole: positions of which all nodes are kept; of others, one in each iteration in which the value changes.
+        owners: what is no node and has a place in each iteration.
+        size: how many numbers there are in all.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._leader: dict[Position, Position] = {}
+        self._place = np.full(len(layout.graph), -1, np.int64)
+        self._ranges: dict[Position, tuple[int, int]] = {}
+        self._own: dict[Carry, Own] = {}
+        self._begins: dict[Carry, int] = {}
+        self._regular: dict[Carry, bool] = {}
+        self.whole: set[Position] = set()
+        self.owners: set[Carry] = set()
+        self.size = 0
+
+    def __contains__(self, position: Position) -> bool:
+        return position in self._leader
+
+    def keep_value(self, position: Position) -> None:
+        """Give a position places."""
+        self._leader.setdefault(position, position)
+
+    def keep(self, *positions: Position) -> None:
+        """Give all nodes of positions places, in one array."""
+        self.whole.update(positions)
+        for position in positions:
+            self.keep_value(position)
+        leaders = {self._find(position) for position in positions}
+        first = min(leaders, key=lambda position: position.number)
+        for leader in leaders:
+            self._leader[leader] = first
+
+    def is_regular(self, carried: Carry) -> bool:
+        """Whether what a loop hands on is found among its nodes without a table; else it gets places of its own."""
+        if carried not in self._regular:
+            targets = self._layout.targets(carried)
+            leaders = {self._find(position) for position in targets if position in self._leader}
+            group = {*targets, *(position for position in self._leader if self._find(position) in leaders)}
+            order = np.sort(np.concatenate([position.nodes for position in group]))
+            index = fit(carried.frame, np.searchsorted(order, carried.nodes))
+            self._regular[carried] = index.table is None or index.table[0] is not carried.frame
+        return self._regular[carried]
+
+    def own_place(self, of: Carry) -> Own:
+        """The place of its own that something has, if it is kept."""
+        return self._own.setdefault(of, Own(of.frame, of))
+
+    def keep_own(self, of: Carry) -> None:
+        """Give what a loop hands on a place of its own in each iteration."""
+        self.owners.add(of)
+
+    def _find(self, position: Position) -> Position:
+        while self._leader[position] is not position:
+            position = self._leader[position]
+        return position
+
+    def allocate(self) -> None:
+        """Fix all places."""
+        groups: dict[Position, list[Position]] = {}
+        for position in sorted(self._leader, key=lambda position: position.number):
+            groups.setdefault(self._find(position), []).append(position)
+        for leader, group in groups.items():
+            nodes = np.sort(np.concatenate([position.nodes for position in group]))
+            self._place[nodes] = self.size + np.arange(len(nodes))
+            self._ranges[leader] = (self.size, len(nodes))
+            self.size += len(nodes)
+        for of in sorted(self.owners, key=lambda of: int(of.nodes[0])):
+            self._begins[of] = self.size
+            self.size += of.frame.times
+
+    def places(self, nodes: Indices) -> Indices:
+        """The places of nodes."""
+        return self._place[nodes]
+
+    def own_places(self, of: Carry) -> Indices:
+        """The places of what is no node, by ordinal."""
+        return self._begins[of] + np.arange(of.frame.times)
+
+    def range_of(self, position: Position) -> tuple[int, int]:
+        """Where the array begins that a position is in, and how long it is."""
+        return self._ranges[self._find(position)]
+
+
+class Places:
+    """Which element an address is, as an Index; and the tables that this and the code need.
+
+    Attributes:
+        tables: constant arrays, of doubles or of int64 indices.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._known: dict[Address, tuple[str, Index]] = {}
+        self._numbers: dict[tuple[str, bytes], int] = {}
+        self.tables: list[Table] = []
+
+    def table(self, numbers: Table) -> str:
+        """The name of an array of constants."""
+        key = (numbers.dtype.kind, numbers.tobytes())
+        if key not in self._numbers:
+            self._numbers[key] = len(self.tables)
+            self.tables.append(numbers if numbers.flags.c_contiguous else numbers.copy())
+        return f"T{self._numbers[key]}"
+
+    def element(self, at: Address) -> tuple[str, Index]:
+        """The array and the element in it."""
+        if at not in self._known:
+            self._known[at] = self._element(at)
+        return self._known[at]
+
+    def _element(self, at: Address) -> tuple[str, Index]:
+        array = self.table(at.of.numbers) if isinstance(at.of, Constants) else at.array
+        return array, fit(at.of.frame, self.numbers(at))
+
+    def numbers(self, at: Address) -> Indices:
+        """The element in each iteration of the frame."""
+        match at.of:
+            case Leaf(index=index):
+                return index
+            case Constants(frame=frame):
+                return np.arange(frame.times)
+            case Own(of=carried):
+                return self._storage.own_places(carried)
+            case Far(nodes=nodes):
+                places = self._storage.places(nodes)
+                assert np.all(places >= 0)
+                return places
