@@ -16,7 +16,7 @@ import pytest
 from support.parts import ALL, require
 
 import retrograd as rg
-from benchmarks import EFFORTS, compile_cost, gc_training, main, measure, recurrences, sparse
+from benchmarks import EFFORTS, compile_cost, gc_training, main, measure, recurrences, sparse, triangles
 from benchmarks import compiled_workloads as works
 from benchmarks.compiled_programs import moons_loss
 from benchmarks.figures import Effort, Figure
@@ -377,7 +377,10 @@ def test_the_peers_of_sparse_programs_compute_the_same(make: Callable[[], sparse
         same("JAX's matrix", ours.toarray().ravel().tolist(), of_jax.ravel().tolist(), 1e-8)
 
 
-@pytest.mark.parametrize(("function", "at"), recurrences.PROGRAMS, ids=lambda part: getattr(part, "__name__", ""))
+_SCALAR = [*recurrences.PROGRAMS, *((function, at) for function, at, _ in triangles.PROGRAMS)]
+
+
+@pytest.mark.parametrize(("function", "at"), _SCALAR, ids=lambda part: getattr(part, "__name__", ""))
 def test_casadi_computes_the_same_recurrences(function: Callable[[Any, Any], Any], at: list[float]) -> None:
     casadi = require("casadi")
     value, gradient = rg.value_and_grad(lambda p: function(rg.math, p))(at)

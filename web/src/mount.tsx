@@ -27,8 +27,7 @@ export function mount(element: HTMLElement, payload: Payload, page = false): Fig
   if (page) applyOptions(store, location.hash);
   render(<App store={store} page={page} />, element);
   const stop = page ? followHash(store) : () => undefined;
-  // In a frame the keyboard stays with the page around it until the reader comes here.
-  if (page && parent === window) element.querySelector<HTMLElement>(".explorer")?.focus({ preventScroll: true });
+  if (page) element.querySelector<HTMLElement>(".explorer")?.focus({ preventScroll: true });
   return {
     store,
     apply: (options) => applyOptions(store, options),
