@@ -167,6 +167,13 @@ def test_a_tensor_without_axes_is_told_how_to_become_a_number() -> None:
     assert rg.Value(torch.tensor(2.0).item()).data == 2.0
 
 
+def test_a_tensor_as_an_argument_is_told_how_to_become_a_list() -> None:
+    torch = require("torch")
+    with pytest.raises(TypeError, match=r"expected a Value, a real number, or lists.*: pass x\.tolist\(\)"):
+        rg.grad(lambda x: x[0] * 2.0)(torch.ones(2))
+    assert rg.grad(lambda x: x[0] * 2.0)(torch.ones(2).tolist()) == [2.0, 0.0]
+
+
 def test_backward_takes_pytorchs_keywords() -> None:
     x = rg.Value(3.0)
     y = x * x

@@ -277,9 +277,10 @@ def _first_no_leaf(tree: Any, where: str) -> TypeError | None:
 
 
 def _no_leaf(item: object, where: str) -> TypeError:
+    remedy = ": pass x.tolist()" if hasattr(item, "tolist") else ""  # an array of PyTorch or JAX
     return TypeError(
         f"{where} is {item!r} of type {type(item).__name__}; expected a Value, a real number, or lists, tuples, "
-        "dictionaries, dataclasses, NumPy arrays or modules of them."
+        f"dictionaries, dataclasses, NumPy arrays or modules of them{remedy}."
     )
 
 
