@@ -146,6 +146,10 @@ def test_the_rules_have_their_cards() -> None:
     assert {row.card for row in OPS if row.card} == set(CARDS)
 
 
+def test_subtraction_is_told_as_an_addition_with_a_sign() -> None:
+    assert "a - b is a + (-1) * b" in " ".join(str(explain("a - b", a=1.0, b=2.0)).split())
+
+
 # --- Values and functions -------------------------------------------------------------------------
 
 

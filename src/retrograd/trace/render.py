@@ -54,7 +54,8 @@ POSITIVE, NEGATIVE, HEADING = "bold #0072B2", "bold #D55E00", "bold"
 #: What each rule card says, for those who learn the rules by name.
 CARDS = {
     "the distributor": "each operand gets the whole upstream gradient",
-    "the distributor with a sign": "the first operand gets the upstream gradient, the second its negative",
+    "the distributor with a sign": "a - b is a + (-1) * b: the first operand gets the upstream gradient, "
+    "the second its negative",
     "the swapper": "each operand gets the other's data times the upstream gradient",
     "the mirror": "the upstream gradient passes with its sign turned",
     "the gate": "the upstream gradient passes where the operand is positive, and stops elsewhere",
