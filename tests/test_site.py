@@ -161,6 +161,98 @@ def test_search_finds_without_a_server(opened: Any) -> None:
     page.locator("#search-results li a").first.wait_for()
 
 
+#: A page of each kind.
+KINDS = (
+    "index.html",
+    "start/first-ten-minutes.html",
+    "lesson/02-two-rules.html",
+    "lesson/06-write-your-own.html",
+    "howto/from-micrograd.html",
+    "reference/sequences.html",
+    "operators/tanh.html",
+    "gallery/index.html",
+    "gallery/lens.html",
+    "conventions.html",
+    "teachers.html",
+    "search.html",
+)
+AXE = Path(__file__).resolve().parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+#: The figures are the explorer's own pages, which have tests of their own.
+AXE_RUN = """axe
+    .run(document, { preload: false, iframes: false, rules: { 'target-size': { enabled: true } } })
+    .then(({ violations }) => violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))"""
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("theme", "window"), [("light", (1280, 800)), ("dark", (390, 844))])
+def test_axe_finds_nothing(opened: Any, name: str, theme: str, window: tuple[int, int]) -> None:
+    if not AXE.exists():
+        missing("axe-core", "npm ci in web/")
+    page = opened(name)
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size(dict(zip(("width", "height"), window, strict=True)))
+    page.evaluate(AXE.read_text())
+    assert page.evaluate(AXE_RUN) == []
+
+
+@pytest.mark.parametrize("window", [(640, 400), (390, 844)], ids=["200 percent", "telephone"])
+def test_no_page_is_wider_than_its_window(opened: Any, pages: dict[str, Links], window: tuple[int, int]) -> None:
+    page = opened("index.html")
+    page.set_viewport_size(dict(zip(("width", "height"), window, strict=True)))
+    home = page.url.removesuffix("index.html")
+    wide = []
+    for name in pages:
+        if name.startswith(("live/", "operators/")) and name not in KINDS:
+            continue  # the explorer has tests of its own, and one operator is as wide as another
+        page.goto(home + name, wait_until="domcontentloaded")
+        if page.evaluate("document.documentElement.scrollWidth") > window[0]:
+            wide.append(name)
+    assert wide == []
+
+
+def focused(page: Any) -> str:
+    return str(page.evaluate("(e => e.ariaLabel || e.innerText || e.placeholder)(document.activeElement)"))
+
+
+def test_a_figure_leaves_the_keyboard_to_its_page(opened: Any) -> None:
+    page = opened("index.html")
+    page.frame_locator(".live-frame iframe").first.locator(".explorer").wait_for()
+    page.keyboard.press("Tab")
+    assert focused(page) == "Skip to content"
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash === '#furo-main-content'")
+
+
+def test_the_drawers_of_a_narrow_window_are_opened_by_keyboard(opened: Any) -> None:
+    page = opened("start/first-ten-minutes.html")
+    page.set_viewport_size({"width": 640, "height": 400})
+    for name, inside in (("Site navigation", ".sidebar-drawer"), ("On this page", ".toc-drawer")):
+        drawer = page.locator(inside)
+        assert not drawer.is_visible()
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            assert not page.evaluate("(s) => document.activeElement.closest(s) !== null", inside)
+            if focused(page) == name:
+                break
+        page.keyboard.press("Enter")
+        assert page.evaluate("(s) => document.activeElement.closest(s) !== null", inside)
+        page.keyboard.press("Escape")
+        assert focused(page) == name
+        assert not drawer.is_visible()
+
+
+def test_what_is_wider_than_its_place_is_scrolled_by_keyboard(opened: Any) -> None:
+    page = opened("gallery/lens.html")
+    page.set_viewport_size({"width": 390, "height": 844})
+    code = page.locator("pre").last
+    page.wait_for_function(
+        "document.querySelector('pre:last-of-type') && [...document.querySelectorAll('pre')].at(-1).tabIndex === 0"
+    )
+    code.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("[...document.querySelectorAll('pre')].at(-1).scrollLeft > 0")
+
+
 def test_chapter_six_examines_a_class_in_the_page(browser: Any, site: Path) -> None:
     """Python runs in the page, from the site's own files: over HTTP, since a worker cannot be had from a file."""
     if not (site / "live" / "pyodide").exists():

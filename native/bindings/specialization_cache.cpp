@@ -77,7 +77,7 @@ void count_run(SpecializationCache* self, Specialization& entry, const Machine& 
   if (!self->hot) return;
   if (machine.capacity() == 1 || entry.prefer_unbatched) {
     const bool now = before < self->threshold && entry.runs >= self->threshold;
-    if (now && !entry.single->has_code() && !entry.has_graph_code()) tell(self, entry, 1);
+    if (now && entry.single && !entry.single->has_code() && !entry.has_graph_code()) tell(self, entry, 1);
   } else if (machine.runs() == self->threshold && uint64_t{machine.runs()} * 2 >= self->batch_runs) {
     // Code for so many members: where sizes change from batch to batch, the code of all of them would not stay in the
     // cache, and the kernels do.

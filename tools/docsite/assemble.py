@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from docsite import chapters, classroom, gallery, operators, reference
+from docsite import accessible, chapters, classroom, gallery, operators, reference
 from retrograd.explorer.page import document
 from retrograd.lesson.course.build import load
 from retrograd.lesson.course.page import page
@@ -28,6 +28,7 @@ def build(source: Path = SOURCE, site: Path = SITE, quiet: bool = True) -> int:
     flags = ["-q"] if quiet else []
     status = main([*flags, "-E", "-W", "--keep-going", "-b", "html", "-c", str(DOCS), str(source), str(site)])
     if status == 0:
+        accessible.mend(site)
         for name, text in frames():
             _write(site / name, text)
         classroom.install(site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from typing import Any
@@ -31,23 +32,21 @@ def style() -> dict[str, Any]:
     return {**STYLE, "axes.prop_cycle": cycler(color=[FIRST, SECOND, THIRD, FOURTH])}
 
 
-def svg(figure: Any) -> str:
-    """A figure of Matplotlib as an element of a page."""
+def svg(figure: Any, title: str) -> str:
+    """A figure of Matplotlib as an element of a page, and what a screen reader says of it."""
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return themed(out.getvalue())
+    return themed(out.getvalue(), title)
 
 
 def themed(text: str, title: str = "") -> str:
-    """An SVG file as an element of a page, its marked colours turned into variables."""
+    """An SVG file as an element of a page, its marked colours made variables; without a title it adorns a text."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for colour, variable in INKS.items():
         text = text.replace(colour, f"var({variable})")
     # Sizes are the page's business; an empty line would end raw HTML in Markdown.
-    text = re.sub(
-        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg role="img" viewBox="\1">', text, count=1, flags=re.DOTALL
-    )
+    said = f'role="img" aria-label="{html.escape(title)}"' if title else 'aria-hidden="true"'
+    text = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg {said} viewBox="\1">', text, count=1, flags=re.DOTALL)
     text = re.sub(r"font: (?:\S+ )?([\d.]+)px [^;\"]*", r"font-size: \1px", text)
-    label = f"<title>{title}</title>" if title else ""
-    return re.sub(r"\n\s*", "\n", text.replace(">", f">{label}", 1) if label else text).strip()
+    return re.sub(r"\n\s*", "\n", text).strip()

@@ -42,11 +42,11 @@ def pages() -> Iterator[tuple[str, str]]:
         for program in programs():
             picture = Path(folder) / "picture.svg"
             printed = run(program, picture, style)
-            drawn = themed(picture.read_text())
             title, says = head(program)
-            yield f"gallery/{program.stem}.md", page(program, title, says, drawn, printed)
+            drawn = picture.read_text()
+            yield f"gallery/{program.stem}.md", page(program, title, says, themed(drawn, f"Picture: {title}"), printed)
             cards.append(
-                f'<a class="card" href="{program.stem}.html"><div class="plot">\n{drawn}\n</div>'
+                f'<a class="card" href="{program.stem}.html"><div class="plot">\n{themed(drawn)}\n</div>'
                 f"<strong>{title}</strong><span>{says.split('. ')[0].rstrip('.')}.</span></a>"
             )
     yield "gallery/index.md", index(cards)

@@ -148,7 +148,7 @@ def tried(row: Op) -> list[str]:
     except (RetrogradError, TypeError):
         return []
     given = " ".join(f"{name}={number!r}" for name, number in inputs.items())
-    return ["## Try it", f"```{{explorer}} {text} {given}\n:views: slope,step\n:view: slope\n:height: 460\n```"]
+    return ["## Try it", f"```{{explorer}} {text} {given}\n:views: slope,step\n:view: slope\n:height: 760\n```"]
 
 
 # --- pictures -------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def picture(row: Op | NaryOp) -> str:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(7.2, 2.7))
     (_bars if isinstance(row, NaryOp) else _curves)(row, *axes)
-    made = svg(figure)
+    made = svg(figure, f"Curves of {row.name} and of its local derivatives")
     pyplot.close(figure)
     return made
 

@@ -27,7 +27,8 @@ export function mount(element: HTMLElement, payload: Payload, page = false): Fig
   if (page) applyOptions(store, location.hash);
   render(<App store={store} page={page} />, element);
   const stop = page ? followHash(store) : () => undefined;
-  if (page) element.querySelector<HTMLElement>(".explorer")?.focus({ preventScroll: true });
+  // In a frame the keyboard stays with the page around it until the reader comes here.
+  if (page && parent === window) element.querySelector<HTMLElement>(".explorer")?.focus({ preventScroll: true });
   return {
     store,
     apply: (options) => applyOptions(store, options),

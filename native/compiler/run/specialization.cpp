@@ -18,11 +18,14 @@ constexpr size_t kOften = 2;     // uses of a parameter
 constexpr size_t kLongChain = 16;
 
 // Whether the interpreter is faster than one kernel call for every few nodes.
-bool interpreter_is_faster(const Specialization& entry, const Lowered& lowered) {
-  const double calls =
-      static_cast<double>(lowered.is_fused() ? lowered.fused.executed_calls()
-                                             : lowered.forward.executed_calls() + lowered.backward.executed_calls());
-  return 14.0 * calls + 1.5 * static_cast<double>(entry.program.terms) > 9.0 * static_cast<double>(entry.graph.size());
+bool interpreter_is_faster(const Specialization& entry, size_t calls) {
+  return 14.0 * static_cast<double>(calls) + 1.5 * static_cast<double>(entry.program.terms) >
+         9.0 * static_cast<double>(entry.graph.size());
+}
+
+size_t calls_of(const Lowered& lowered) {
+  return lowered.is_fused() ? lowered.fused.executed_calls()
+                            : lowered.forward.executed_calls() + lowered.backward.executed_calls();
 }
 
 }  // namespace
@@ -57,11 +60,13 @@ void Specialization::compile() {
   plan_batches();
   // The literals that expansion added come after the graph's own.
   graph.literals = expanded.literals;
-  if (!options.exact) {
-    const Lowered& lowered = machine(1).lowered();
-    done("lower");
-    if (!options.machine && interpreter_is_faster(*this, lowered)) options.interpret = true;
-  }
+  if (options.exact) return;
+  // Each instruction becomes one call at least: where these alone are too many, no machine is made.
+  options.interpret = !options.machine && interpreter_is_faster(*this, program.instructions.size());
+  if (options.interpret) return;
+  const size_t calls = calls_of(machine(1).lowered());
+  done("lower");
+  options.interpret = !options.machine && interpreter_is_faster(*this, calls);
 }
 
 // Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one
@@ -123,7 +128,7 @@ bool Specialization::accepts(const Arguments& arguments) const {
 }
 
 Machine* Specialization::existing(uint32_t members) const {
-  if (members == 1 && (!many || single->has_code())) return single.get();
+  if (members == 1 && (!many || (single && single->has_code()))) return single.get();
   if (many && members <= many->capacity()) many->set_batch_size(members);
   return many && members <= many->capacity() ? many.get() : nullptr;
 }

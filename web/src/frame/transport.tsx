@@ -85,12 +85,25 @@ export function phaseName(state: State): string {
   return step === shown.forwardCount ? "seed" : "backward";
 }
 
+/** So many operands of one operation are named in a sentence. */
+const MOST = 6;
+
+/** The step's sentence; where numbers are short, so is an operation over many operands. */
+function sentenceOf(state: State): string {
+  const text = stepText(state.shown, state.step, writer(state));
+  if (state.digits === 0) return text;
+  return text.replace(/(?<=[([])[^()[\]]+(?=[)\]])/g, (inside) => {
+    const parts = inside.split(", ");
+    return parts.length > MOST ? `${parts.slice(0, MOST / 2).join(", ")}, … ${parts.length - MOST / 2 - 1} more …, ${parts.at(-1)}` : inside;
+  });
+}
+
 /** The step in words, which a screen reader reads out at each change. */
 function Sentence({ state }: { state: State }): JSX.Element {
   const { shown, step } = state;
   const unseen = step > shown.forwardCount && (state.hidden || allCovered(state));
   const node = shown.nodeOf(step);
-  const text = unseen ? `${node === null ? "" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? Predict it, then reveal it.` : stepText(shown, step, writer(state));
+  const text = unseen ? `${node === null ? "" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? Predict it, then reveal it.` : sentenceOf(state);
   return (
     <p class="sentence" aria-live={state.playing && state.speed > 2 ? "off" : "polite"} aria-atomic="true">
       <span class={`phase ${phaseName(state)}`}>{phaseName(state)}</span> <span class="said">{text}</span>

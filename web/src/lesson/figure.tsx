@@ -51,11 +51,14 @@ interface Props {
 /** Of the graph, in pixels: less where a panel stands below it. */
 const LEAST = 150;
 const MOST = { alone: 480, withPanel: 330 };
+/** Of the window's height, where the graph stays in view above the text that scrolls. */
+const HELD = 0.34;
 const MARGIN = 56;
 
-export class Figure extends Component<Props, { readonly state: State; readonly room: number; readonly from: HTMLElement | null }> {
+export class Figure extends Component<Props, { readonly state: State; readonly room: number; readonly most: number; readonly from: HTMLElement | null }> {
   private readonly store: Store;
   private readonly frame = createRef<HTMLElement>();
+  private readonly held = createRef<HTMLDivElement>();
   private readonly graph = createRef<GraphView>();
   private unsubscribe: () => void = () => undefined;
   private resize: ResizeObserver | null = null;
@@ -75,7 +78,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     if (props.digits !== null) this.store.set({ digits: props.digits });
     if (props.covered) this.store.set({ answers: "locked" });
     if (props.link !== null) follow(this.store, props.link);
-    this.state = { state: this.store.state, room: 560, from: null };
+    this.state = { state: this.store.state, room: 560, most: this.mostOf(false), from: null };
   }
 
   override componentDidMount(): void {
@@ -84,10 +87,10 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
       this.tick();
       if (this.measured !== this.store.state.open) this.measure();
     });
-    const frame = this.frame.current;
-    if (frame === null) return;
+    const [frame, held] = [this.frame.current, this.held.current];
+    if (frame === null || held === null) return;
     this.resize = new ResizeObserver(() => this.measure());
-    this.resize.observe(frame);
+    this.resize.observe(held);
     // In a page that scrolls, the wheel scrolls; with Ctrl it zooms the graph.
     frame.addEventListener("wheel", (event) => !event.ctrlKey && event.stopPropagation(), { capture: true, passive: true });
     this.measure();
@@ -99,20 +102,24 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     clearTimeout(this.timer);
   }
 
-  private get most(): number {
-    return this.props.figure.options.panel ? MOST.withPanel : MOST.alone;
+  private mostOf(stays: boolean): number {
+    const most = this.props.figure.options.panel ? MOST.withPanel : MOST.alone;
+    return stays ? Math.max(LEAST, Math.min(most, HELD * innerHeight)) : most;
   }
 
   /** From left to right or from top to bottom, whichever shows more. */
   private measure(): void {
-    const room = (this.frame.current?.clientWidth ?? 0) - MARGIN;
-    if (room <= 0) return;
-    if (room !== this.state.room) this.setState({ room });
+    const held = this.held.current;
+    const room = (held?.clientWidth ?? 0) - MARGIN;
+    if (held === null || room <= 0) return;
+    const most = this.mostOf(getComputedStyle(held).position === "sticky");
+    // The height of a telephone's window changes while one scrolls: the graph's does not.
+    if (room !== this.state.room) this.setState({ room, most });
     const { tree, open } = this.store.state;
     this.measured = open;
     const [across, down] = [false, true].map((vertical) => {
       const { layout } = buildScene(tree, open, vertical);
-      return Math.min(1, room / layout.width, (this.most - MARGIN) / layout.height);
+      return Math.min(1, room / layout.width, (most - MARGIN) / layout.height);
     });
     this.store.turn(down > 1.15 * across);
     this.measured = this.store.state.open;
@@ -122,7 +129,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
   private get height(): number {
     const { layout } = this.state.state.scene;
     const scale = Math.min(1, this.state.room / layout.width);
-    return Math.round(Math.max(LEAST, Math.min(this.most, layout.height * scale + MARGIN)));
+    return Math.round(Math.max(LEAST, Math.min(this.state.most, layout.height * scale + MARGIN)));
   }
 
   override componentDidUpdate(): void {
@@ -177,9 +184,11 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
 
   /** Bring the figure into view, with the way back to where the reader was. */
   lookAt(from: HTMLElement): void {
-    const box = this.frame.current?.getBoundingClientRect();
-    if (box && (box.top < 0 || box.bottom > innerHeight)) {
-      this.frame.current?.scrollIntoView({ block: box.height > innerHeight ? "start" : "nearest", behavior: calm() ? "auto" : "smooth" });
+    // In one column the figure has no box of its own, and the part that stays in view counts.
+    const place = [this.frame.current, this.held.current].find((part) => part && part.getBoundingClientRect().height > 0);
+    const box = place?.getBoundingClientRect();
+    if (place && box && (box.top < -1 || box.bottom > innerHeight + 1)) {
+      place.scrollIntoView({ block: box.height > innerHeight ? "start" : "nearest", behavior: calm() ? "auto" : "smooth" });
       this.setState({ from });
     }
   }
@@ -226,10 +235,12 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
             </button>
           </p>
         )}
-        <div class="canvas" style={{ height: `${this.height}px` }}>
-          <GraphView ref={this.graph} store={store} state={state} />
+        <div ref={this.held} class="held">
+          <div class="canvas" style={{ height: `${this.height}px` }}>
+            <GraphView ref={this.graph} store={store} state={state} />
+          </div>
+          <Transport store={store} state={state} />
         </div>
-        <Transport store={store} state={state} />
         {state.problem && (
           <p class="problem" role="alert">
             {state.problem}

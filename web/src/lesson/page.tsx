@@ -14,6 +14,9 @@ interface Props {
   readonly link: Link;
 }
 
+/** Where a figure stays in view above the text that scrolls; the style sheet has the same. */
+const ONE_COLUMN = matchMedia("(max-width: 999px) and (min-height: 600px)");
+
 const THEMES: Readonly<Record<string, string>> = { auto: "light", light: "dark", dark: "auto" };
 
 export class Lesson extends Component<Props, { readonly at: number; readonly theme: string }> {
@@ -142,12 +145,19 @@ class Body extends Component<BodyProps> {
   private reading: Reading | null = null;
 
   override componentDidMount(): void {
-    if (this.body.current) this.reading = new Reading(this.body.current, this.reached);
+    this.read();
+    ONE_COLUMN.addEventListener("change", this.read);
   }
 
   override componentWillUnmount(): void {
     this.reading?.stop();
+    ONE_COLUMN.removeEventListener("change", this.read);
   }
+
+  private readonly read = (): void => {
+    this.reading?.stop();
+    if (this.body.current) this.reading = new Reading(this.body.current, this.reached, ONE_COLUMN.matches);
+  };
 
   private readonly pressed = (event: MouseEvent): void => {
     const sentence = (event.target as Element).closest<HTMLElement>("button.bound");

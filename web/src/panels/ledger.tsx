@@ -29,15 +29,18 @@ export function Ledger({ store, state }: Props): JSX.Element {
       <p class="hint">
         A gradient is a sum: every use of a value adds one contribution, <i>local × upstream</i>.
       </p>
-      <fieldset class="switch">
-        <legend>Each contribution is</legend>
-        <label class={state.assign ? "" : "on"}>
-          <input type="radio" name="assign" checked={!state.assign} onChange={() => store.setAssign(false)} /> added <code>+=</code>
-        </label>
-        <label class={state.assign ? "on bad" : ""}>
-          <input type="radio" name="assign" checked={state.assign} onChange={() => store.setAssign(true)} /> put in its place <code>=</code>
-        </label>
-      </fieldset>
+      {/* A form of its own: of the switches of several figures in one page, each has its own choice. */}
+      <form>
+        <fieldset class="switch">
+          <legend>Each contribution is</legend>
+          <label class={state.assign ? "" : "on"}>
+            <input type="radio" name="assign" checked={!state.assign} onChange={() => store.setAssign(false)} /> added <code>+=</code>
+          </label>
+          <label class={state.assign ? "on bad" : ""}>
+            <input type="radio" name="assign" checked={state.assign} onChange={() => store.setAssign(true)} /> put in its place <code>=</code>
+          </label>
+        </fieldset>
+      </form>
       {state.assign && (
         <p class="warning" role="status">
           {wrong.length

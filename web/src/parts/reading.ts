@@ -2,6 +2,8 @@
 
 /** Of the window's height, from above: the line at which a sentence counts as reached. */
 const LINE = 0.4;
+/** The same where figures stay in view above the text. */
+const LINE_BELOW = 0.72;
 /** After one of these it is the reader who scrolls, and no longer the page that follows a press. */
 const OWN = ["wheel", "touchmove", "keydown"] as const;
 
@@ -18,11 +20,12 @@ export class Reading {
   constructor(
     private readonly body: HTMLElement,
     private readonly reached: (sentence: HTMLElement) => void,
+    below: boolean,
   ) {
     this.sentences = [...body.querySelectorAll<HTMLElement>("button.bound")];
     // From far above the window down to the line: a sentence crosses it however far one scroll goes. With the document as
     // root the margin counts in a frame too.
-    const rootMargin = `1000000px 0px -${100 * (1 - LINE)}% 0px`;
+    const rootMargin = `1000000px 0px -${100 * (1 - (below ? LINE_BELOW : LINE))}% 0px`;
     this.observer = new IntersectionObserver(this.crossed, { root: document, rootMargin });
     for (const sentence of this.sentences) this.observer.observe(sentence);
     for (const name of OWN) addEventListener(name, this.release, { capture: true, passive: true });

@@ -1,0 +1,111 @@
+"""The lesson's questions in a real browser: every one with its right and its wrong answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.lesson_page import NAMES, Open, choose, type_in, verdict
+
+from retrograd.lesson.course.build import Built
+from retrograd.lesson.course.questions import Question
+
+pytestmark = pytest.mark.native  # the last chapters show compiled programs
+
+
+def ask_choice(section: Any, own: Question, said: Callable[[str], str]) -> None:
+    order = sorted(range(len(own.choices)), key=lambda number: own.choices[number].right)
+    for number in order:
+        choose(section, number)
+        choice = own.choices[number]
+        assert verdict(section).startswith("Right." if choice.right else "Not yet.")
+        assert said(choice.says) in verdict(section)
+
+
+def ask_numbers(section: Any, own: Question, said: Callable[[str], str]) -> None:
+    right = [field.answer for field in own.fields]
+    for place, field in enumerate(own.fields):
+        for case in field.cases:
+            type_in(section, [*right[:place], case.value, *right[place + 1 :]])
+            assert verdict(section).startswith("Not yet.")
+            assert said(case.says) in verdict(section)
+    type_in(section, [1234.5 for _ in right])
+    assert said(own.otherwise) in verdict(section)
+    section.locator("input").first.fill("wat")
+    section.get_by_role("button", name="Check").click()
+    assert "“wat” is not a number" in verdict(section)
+    type_in(section, right)
+    assert verdict(section).startswith("Right.")
+
+
+def place_all(section: Any, names: list[str]) -> None:
+    for name in names:
+        section.locator("[data-place]").get_by_text(name, exact=True).click()
+    section.get_by_role("button", name="Check").click()
+
+
+def ask_orders(section: Any, own: Question, said: Callable[[str], str]) -> None:
+    for number, figure in enumerate(own.orders, start=1):
+        assert f"Graph {number} of {len(own.orders)}" in section.inner_text()
+        place_all(section, figure.players)  # the forward order, which is wrong for every graph
+        assert "was visited before" in verdict(section)
+        section.get_by_role("button", name="Start over").click()
+        place_all(section, [*reversed(figure.players)])
+    assert verdict(section).startswith("Right.")
+
+
+ASK = {"choice": ask_choice, "number": ask_numbers, "gradients": ask_numbers, "order": ask_orders}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_question_takes_right_answers_and_says_what_wrong_ones_mean(
+    show: Open, chapters: dict[str, Built], name: str
+) -> None:
+    shown = show(name)
+    built = chapters[name]
+
+    def said(text: str) -> str:
+        html = built.text.html(text, built.chapter.place)
+        return " ".join(
+            str(
+                shown.evaluate(
+                    "h => { const d = document.createElement('p'); d.innerHTML = h; return d.innerText; }", html
+                )
+            ).split()
+        )
+
+    for own in built.questions.values():
+        section = shown.locator(f"[data-question={own.name}]")
+        section.get_by_role("button", name="Give me a hint").click()
+        assert said(own.hints[0]) in verdict(section)
+        section.get_by_role("button", name="One more hint").click()
+        assert said(own.hints[1]) in verdict(section)
+        if own.kind == "report":
+            section.get_by_role("button", name="Not yet").click()
+            assert said(own.otherwise) in verdict(section)
+            section.get_by_role("button", name="Yes").click()
+        else:
+            ASK[own.kind](section, own, said)
+        assert "right" in section.locator("h3").inner_text()
+    assert "Chapter done" in shown.inner_text(".end")
+    assert shown.locator(".chapters a[aria-current] .mark").inner_text() == "✓"
+
+
+def test_an_answer_may_be_looked_up_after_two_tries(show: Open) -> None:
+    shown = show("walk-it-backward")
+    section = shown.locator("[data-question=walk-c]")
+    assert section.get_by_role("button", name="Show the answer").count() == 0
+    for _ in range(2):
+        type_in(section, [99.0])
+    section.get_by_role("button", name="Show the answer").click()
+    assert section.locator("input").input_value() == "4"
+    assert "looked up" in section.locator("h3").inner_text()
+
+
+@pytest.mark.parametrize("typed", ["10", " 10.0 ", "1e1", "20/2", "10,0", "+10"])
+def test_numbers_may_be_typed_in_many_ways(show: Open, typed: str) -> None:
+    section = show("walk-it-backward").locator("[data-question=walk-a]")
+    section.locator("input").fill(typed)
+    section.get_by_role("button", name="Check").click()
+    assert verdict(section).startswith("Right.")
