@@ -78,5 +78,6 @@ html_theme_options = {
         "plot-4": "#c793d8",
     },
 }
-pygments_style = "friendly"
-pygments_dark_style = "one-dark"
+# Every colour of theirs can be read on its ground: 7 to 1.
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"

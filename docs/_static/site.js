@@ -42,6 +42,37 @@
     place.scrollIntoView({ block: "nearest" });
   });
 
+  // The theme's two drawers open by labels, which no key reaches: the icon in each is a button here.
+  const DRAWERS = { __navigation: ["Site navigation", ".sidebar-drawer"], __toc: ["On this page", ".toc-drawer"] };
+  const seen = (places) => [...places].find((place) => place.getClientRects().length);
+  for (const [id, [name, drawer]] of Object.entries(DRAWERS)) {
+    const box = document.getElementById(id);
+    document.querySelectorAll(`label[for="${id}"] .icon`).forEach((icon) => {
+      Object.assign(icon, { tabIndex: 0, role: "button", ariaLabel: name, ariaExpanded: "false" });
+      box.addEventListener("change", () => (icon.ariaExpanded = String(box.checked)));
+      icon.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        box.click();
+        if (box.checked) seen(document.querySelector(drawer).querySelectorAll("a, input"))?.focus({ preventScroll: true });
+      });
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    document.querySelectorAll(".sidebar-toggle:checked").forEach((box) => {
+      box.click();
+      seen(document.querySelectorAll(`label[for="${box.id}"] [role=button]`))?.focus();
+    });
+  });
+
+  // What is wider than its place is scrolled by the arrow keys too: Tab comes to it.
+  const reach = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }));
+  document.querySelectorAll("pre, .table-wrapper, .formula").forEach((place) => reach.observe(place));
+
   new MutationObserver(() => [...frames.keys()].forEach((place) => lead(place, ""))).observe(document.body, {
     attributes: true,
     attributeFilter: ["data-theme"],

@@ -41,6 +41,24 @@ VALUE: dict[str, str] = {
     "to": _PLACE,
     "double": _PLACE,
     "shape": "a Value is one number and has no shape: put Values in a list or a NumPy array",
+    "dtype": "a Value is one float64; of Values in np.array([...]) NumPy knows the dtype, object",
+    "ndim": "a Value is one number and has no axes: put Values in a list or a NumPy array",
+    "size": "a Value is one number and has no size: put Values in a list or a NumPy array",
+    "device": _PLACE,
+    "float": _PLACE,
+    "T": "a Value is one number: np.array(rows_of_values).T is a transpose",
+    "reshape": "a Value is one number: np.array(values).reshape(...) arranges several",
+    "view": "a Value is one number: np.array(values).reshape(...) arranges several",
+    "sum": "a Value is one number: rg.sum(values) adds several",
+    "mean": "a Value is one number: rg.mean(values) averages several",
+    "max": "a Value is one number: rg.max(values) takes the largest of several",
+    "min": "a Value is one number: rg.min(values) takes the smallest of several",
+    "softmax": "a Value is one number: rg.softmax(values) takes several",
+    "dot": "a Value is one number: rg.dot(xs, ys) takes two sequences",
+    "zero_": "assign the number: v.data = 0.0",
+    "copy_": "assign the number: v.data = other.data",
+    "add_": "assign the number: v.data += step",
+    "mul_": "assign the number: v.data *= factor",
     "clamp": "write rg.math.clip(v, low, high)",
     "clip": "write rg.math.clip(v, low, high)",
 }
@@ -53,7 +71,15 @@ MODULE: dict[str, str] = {
     "add_module": "assign it: self.name = module, or keep a list of modules in an attribute",
     "named_children": "children() lists the modules, and named_modules() has their names",
     "register_forward_hook": "write a Module whose forward() calls this one and does the rest",
+    "register_forward_pre_hook": "write a Module whose forward() calls this one and does the rest",
     "register_full_backward_hook": _HOOK,
+    "get_parameter": "dict(model.named_parameters()) has them by name",
+    "get_submodule": "dict(model.named_modules()) has them by name",
+    "extra_repr": "a module prints its attributes: override __repr__",
+    "compile": "rg.compile takes a function: rg.compile(lambda x: model(x))",
+    "type": _PLACE,
+    "bfloat16": _PLACE,
+    "named_buffers": "numbers in attributes are ordinary: vars(model) has them",
     "to": _PLACE,
     "cpu": _PLACE,
     "cuda": _PLACE,
@@ -68,12 +94,17 @@ MODULE: dict[str, str] = {
 OPTIMIZER: dict[str, str] = {
     "param_groups": _GROUPS,
     "add_param_group": _GROUPS,
+    "defaults": "settings() has the numbers that it was made with",
     "state": "state_dict() has the optimizer's memory, and arrays() its arrays",
 }
 
 _LIST = "a plain list, tuple or dict in an attribute does it"
 _LR = "schedules are optim.LinearSchedule, CosineSchedule, StepSchedule, LambdaSchedule, WarmupSchedule, "
 _LR += "SequentialSchedule"
+
+_HUBER = "write rg.where(abs(d) < 1, 0.5 * d * d, abs(d) - 0.5) for a difference d"
+_RECURRENT = "write one step as a Module, and loop over the sequence; rg.compile makes a loop of it"
+_SUBCLASS = "subclass optim.Optimizer: step() moves p.data by p.grad"
 
 #: Names of ``retrograd.nn``.
 NN: dict[str, str] = {
@@ -98,6 +129,25 @@ NN: dict[str, str] = {
     "Conv1d": "write the loop: [rg.dot(kernel, x[i : i + len(kernel)]) for i in range(len(x) - len(kernel) + 1)]",
     "Conv2d": "write the loops over rows and columns, with rg.dot of the kernel and each window",
     "Identity": "leave it out",
+    "BCELoss": "write -(y * rg.math.log(p) + (1 - y) * rg.math.log(1 - p)) for a probability p and a label y of 0 or 1",
+    "NLLLoss": "nn.cross_entropy(logits, target) takes the logits themselves",
+    "KLDivLoss": "write rg.sum([p * (rg.math.log(p) - rg.math.log(q)) for p, q in zip(ps, qs)])",
+    "HuberLoss": _HUBER,
+    "SmoothL1Loss": _HUBER,
+    "LogSoftmax": "write [v - rg.logsumexp(values) for v in values], with the sum computed once",
+    "PReLU": "write rg.where(x > 0, x, self.slope * x) with self.slope = rg.Value(0.25)",
+    "Hardtanh": "write rg.math.clip(x, -1.0, 1.0)",
+    "Bilinear": "write rg.dot(x, [rg.dot(row, y) for row in self.weight])",
+    "GroupNorm": "a function here sees one sample; nn.RMSNorm(size) normalizes within it",
+    "MaxPool1d": "write the loop, with rg.max(window) for each window",
+    "MaxPool2d": "write the loops, with rg.max(window) for each window",
+    "AvgPool2d": "write the loops, with rg.mean(window) for each window",
+    "RNN": _RECURRENT,
+    "GRU": _RECURRENT,
+    "LSTM": _RECURRENT,
+    "MultiheadAttention": "nn.GPT has attention written out on scalars, to be read and changed",
+    "Transformer": "nn.GPT is one, written out on scalars, to be read and changed",
+    "DataParallel": "rg.compile(f).to_jax(...) is a function of JAX, which divides work among devices",
     "Flatten": "write [v for row in rows for v in row]",
 }
 
@@ -111,7 +161,15 @@ OPTIM: dict[str, str] = {
     "SequentialLR": _LR,
     "OneCycleLR": f"write optim.WarmupSchedule(optim.CosineSchedule(optimizer, total), steps); {_LR}",
     "RMSprop": "optim.Adam(params, betas=(0.0, 0.99)) is RMSprop with a corrected start; or subclass optim.Optimizer",
-    "Adagrad": "subclass optim.Optimizer: step() moves p.data by p.grad",
+    "Adagrad": _SUBCLASS,
+    "Adadelta": _SUBCLASS,
+    "Adamax": _SUBCLASS,
+    "NAdam": _SUBCLASS,
+    "RAdam": _SUBCLASS,
+    "Rprop": _SUBCLASS,
+    "ASGD": _SUBCLASS,
+    "ReduceLROnPlateau": "assign it where the loss stops falling: optimizer.lr *= 0.5",
+    "swa_utils": "average the arrays of model.state_dict() over steps, and give them to load_state_dict()",
     "LBFGS": "scipy.optimize.minimize takes the gradients: see retrograd.scipy.objective",
     "clip_grad_norm": "the name is clip_grad_norm_",
 }
@@ -126,9 +184,25 @@ MATH: dict[str, str] = {
     "log_softmax": "write [v - rg.logsumexp(values) for v in values], with the sum computed once",
     "ndtr": "write 0.5 * rg.math.erfc(-x / math.sqrt(2))",
     "rsqrt": "write x ** -0.5",
+    "sinc": "write rg.math.sin(x) / x, and 1.0 where x is zero",
+    "softsign": "write x / (1 + abs(x))",
+    "hardtanh": "write rg.math.clip(x, -1.0, 1.0)",
+    "mish": "write x * rg.math.tanh(rg.math.softplus(x))",
+    "logit": "write rg.math.log(p) - rg.math.log1p(-p)",
+    "norm_cdf": "write 0.5 * rg.math.erfc(-x / math.sqrt(2))",
+    "norm": "write rg.math.hypot(*values)",
+    "polygamma": "it is the derivative of digamma: rg.grad(rg.math.digamma)(x) for the first",
+    "erfinv": "solve erf(x) = y with Newton's method, as a primitive: see docs/howto/own-derivative.md",
     "std": "write rg.math.sqrt(rg.mean([(x - m) ** 2 for x in xs])) with m = rg.mean(xs)",
     "var": "write rg.mean([(x - m) ** 2 for x in xs]) with m = rg.mean(xs)",
 }
+
+_LIST_OF = "a vector is a list: [rg.Value({}) for _ in range(n)]"
+_ARRAYS = "np.array(rows) of Values takes NumPy's @, np.outer and np.einsum; rg.dot(xs, ys) is one node"
+_ARGMAX = "Values compare by their numbers: max(range(len(values)), key=values.__getitem__), and min likewise"
+_TRANSFORMS = "grad, gradient, jacobian, hessian, hvp, jvp, vjp and vmap are names of retrograd itself"
+_TREES = "every transform takes trees as they are; a comprehension maps one, rg.register_pytree_node adds a class"
+_DEVICES = "rg.compile(f).to_jax(…) is a function of JAX, which divides work among devices"
 
 #: Names of the package.
 PACKAGE: dict[str, str] = {
@@ -148,6 +222,49 @@ PACKAGE: dict[str, str] = {
     "load": "model.load_state_dict(…) takes arrays by name: model.load_state_dict(np.load(file))",
     "manual_seed": "initial weights come from Python's random: random.seed(1)",
     "lax": "write Python's own loops and ifs; rg.where chooses between two Values",
+    "set_grad_enabled": "with rg.no_grad(): records nothing, and what is outside is recorded",
+    "zeros": _LIST_OF.format("0.0"),
+    "ones": _LIST_OF.format("1.0"),
+    "rand": _LIST_OF.format("random.random()"),
+    "randn": _LIST_OF.format("random.gauss(0, 1)"),
+    "random": "numbers are drawn by Python's random, or by NumPy",
+    "arange": "Python's range counts, and NumPy's arrays of floats are fine as data",
+    "from_numpy": "NumPy's arrays of floats are fine as data; [rg.Value(x) for x in array] makes parameters of one",
+    "is_tensor": "write isinstance(x, rg.Value)",
+    "stack": "a list of rows is a matrix, and np.array(rows) an array of Values",
+    "cat": "lists are joined as lists are: [*xs, *ys]",
+    "matmul": _ARRAYS,
+    "mm": _ARRAYS,
+    "einsum": _ARRAYS,
+    "outer": _ARRAYS,
+    "cumsum": "itertools.accumulate(values) gives the sums, np.cumsum those of an array",
+    "argmax": _ARGMAX,
+    "argmin": _ARGMAX,
+    "topk": "Values compare by their numbers: sorted(values)[-k:]",
+    "norm": "write rg.math.hypot(*values)",
+    "log_softmax": "write [v - rg.logsumexp(values) for v in values], with the sum computed once",
+    "clamp": "the name is rg.math.clip",
+    "abs": "Python's own: abs(v)",
+    "pow": "Python's own: v ** n",
+    "float32": _PLACE,
+    "float64": _PLACE,
+    "device": _PLACE,
+    "cuda": _PLACE,
+    "config": _PLACE,
+    "autograd": _TRANSFORMS,
+    "func": _TRANSFORMS,
+    "utils": "the clipping of gradients is optim.clip_grad_norm_; batches are what Python's loops make of a list",
+    "tree_util": _TREES,
+    "tree_map": _TREES,
+    "tree": _TREES,
+    "pmap": _DEVICES,
+    "devices": _DEVICES,
+    "device_put": _DEVICES,
+    "make_jaxpr": "rg.explain(f, x=1.0) shows every operation of a call",
+    "linearize": "rg.jvp and rg.vjp take the point",
+    "debug": "print works: a function runs as plain Python; rg.explain(f, x=1.0) shows every number",
+    "block_until_ready": "results are there when a call returns: leave it out",
+    "pure_callback": "@rg.primitive(partials=…) takes any Python function",
     "linspace": "NumPy's arrays of floats are fine as data: np.linspace(…)",
     "exp": "the name is rg.math.exp",
     "log": "the name is rg.math.log",

@@ -78,7 +78,7 @@ _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.ran
 _METHODS_OF_VALUES = frozenset(engine.functions)
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+_MATCH_CLASS, _IS_OP = dis.opmap["MATCH_CLASS"], dis.opmap["IS_OP"]
 _LONGEST_PATH = 120
 _IDENTIFIER = re.compile(r"\w+")
 
@@ -464,6 +464,8 @@ def _is_of_dataclass(code: types.CodeType) -> bool:
 
 def _tests_identity(code: types.CodeType) -> bool:
     """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
+    if _IS_OP not in code.co_code[::2]:  # reading instructions takes long
+        return False
     before = None
     for now in dis.get_instructions(code):
         if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
@@ -474,6 +476,8 @@ def _tests_identity(code: types.CodeType) -> bool:
 
 def _method_that_is_asked_for(code: types.CodeType) -> str:
     """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else ""."""
+    if not {"hasattr", "getattr"}.intersection(code.co_names):
+        return ""
     near = 0
     for now in dis.get_instructions(code):
         near = 6 if now.argval in ("hasattr", "getattr") else near - 1
