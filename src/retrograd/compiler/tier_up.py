@@ -6,7 +6,6 @@ The native cache counts the runs and puts a program that becomes hot into a queu
 from __future__ import annotations
 
 import atexit
-import math
 import os
 import threading
 import weakref
@@ -22,8 +21,9 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A kernel call takes about as long as so many nodes in scalar code; as so many, if loops are nearly all of it.
-_FEW_NODES, _FEW_IN_LOOPS = 18, 200
+#: A kernel call takes about as long as so many nodes in straight-line code, and as so many in loops; for programs with
+#: more nodes a call, so many nodes of code are written at most, and the nodes by so many.
+_FEW_NODES, _FEW_IN_LOOPS, _SHORT, _ROLLED = 18, 200, 2_000, 40
 
 #: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
@@ -76,10 +76,10 @@ class TierUp:
 
         self._compiled.add((number, batch))
         try:
-            nodes = self._nodes_per_instruction(number)
-            if batch < 2 and nodes < _FEW_IN_LOOPS:
+            most = self._most_code(number)
+            if batch < 2 and most > 0:
                 try:
-                    return compile_graph(self._cache, number, nodes >= _FEW_NODES)
+                    return compile_graph(self._cache, number, most)
                 except UnsupportedGraphError:
                     pass  # it stays as it is, or becomes code kernel call by kernel call
             if batch > 0:
@@ -89,10 +89,19 @@ class TierUp:
         except Exception as error:
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
 
-    def _nodes_per_instruction(self, number: int) -> float:
-        """How many nodes a vector instruction of a program computes: if few, scalar code is faster."""
+    def _most_code(self, number: int) -> int:
+        """For how many nodes of code at most scalar code is likely to be faster than vector instructions."""
+        from .backends.loops.sections import MOST_STRAIGHT
+
         fact = next((fact for fact in self._cache.facts() if fact["number"] == number), None)
-        return fact["nodes"] / max(fact["instructions"], 1) if fact is not None else math.inf
+        if fact is None:
+            return 0
+        each = fact["nodes"] / max(fact["instructions"], 1)
+        if each < _FEW_NODES:
+            return MOST_STRAIGHT
+        if each < 2 * _FEW_NODES:
+            return _SHORT
+        return int(fact["nodes"]) // _ROLLED if each < _FEW_IN_LOOPS else 0
 
 
 def _start() -> None:

@@ -52,8 +52,10 @@ class _Finder:
             shape = shape * np.uint64(4) + graph.kinds[:, slot].astype(np.uint64)
         self._shape = shape * _MIX  # of each item
         self._single = np.ones(n, bool)
-        self._rank = _ranks(shape)
         self._node_shape = shape
+        after = np.concatenate([shape[1:], shape[:1]])
+        self._kin = shape * _MIX + after  # nodes that something alike follows
+        self._ranks = _ranks(shape), _ranks(self._kin)
 
     def collapse(self) -> bool:
         """Turn the repetitions of one period into items. Returns whether there were any."""
@@ -149,6 +151,8 @@ class _Finder:
         both = self._single[period:] & self._single[: n - period]
         steady, regular = alike.copy(), alike.copy()
         here = np.arange(n)
+        loops = np.concatenate([[0], np.cumsum(~self._single)])
+        rows = loops[period:n] > loops[: n - period]  # iterations with inner loops may move on as they like
         for slot in range(graph.kinds.shape[1]):
             kind = np.where(both, graph.kinds[early, slot], LITERAL)
             a, b = graph.indices[early, slot], graph.indices[late, slot]
@@ -157,9 +161,12 @@ class _Finder:
             lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
             near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
             same_shape = self._node_shape[at] == self._node_shape[bt]
-            step = np.where(leaf, b - a, self._rank[bt] - self._rank[at])
-            goes_on = np.zeros(len(step), bool)
-            goes_on[period:] = step[period:] == step[: len(step) - period]
+            goes_on = rows.copy()
+            for rank, kin in zip(self._ranks, (same_shape, self._kin[at] == self._kin[bt]), strict=True):
+                step = np.where(leaf, b - a, rank[bt] - rank[at])
+                goes_on[period:] |= (leaf | kin)[period:] & (step[period:] == step[: len(step) - period])
+            faster = step[period:] - step[: len(step) - period]  # rows of a packed triangle
+            goes_on[2 * period :] |= leaf[2 * period :] & (faster[period:] == faster[: len(faster) - period])
             steady &= ~node | near | (a == b)
             steady &= ~leaf | (a == b)
             regular &= ~node | near | (a == b) | (same_shape & goes_on)

@@ -17,19 +17,16 @@ from .llvm_text import Text
 from .sections import MOST_STRAIGHT, find_structure
 from .storage import Places, Storage
 
-#: Loops are nearly all of a program that has so many times the nodes of its code.
-_ROLLED = 40
-
 __all__ = ["Passes", "compile_graph", "write_passes"]
 
 
-def compile_graph(programs: SpecializationCache, number: int, only_rolled: bool = False) -> None:
+def compile_graph(programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT) -> None:
     """Compile program ``number``, which the interpreter runs, and install the machine code.
 
     Args:
         programs: where the program is.
         number: which it is.
-        only_rolled: only if loops are nearly all of it.
+        most_straight: so many nodes of code are written at most.
 
     Raises:
         IndexError: the program has been dropped meanwhile.
@@ -38,8 +35,7 @@ def compile_graph(programs: SpecializationCache, number: int, only_rolled: bool 
     start = perf_counter()
     exported = programs.scalar_graph(number)
     graph = read_graph(exported)
-    most = min(MOST_STRAIGHT, len(graph) // _ROLLED) if only_rolled else MOST_STRAIGHT
-    code = write_passes(graph, most, retried=True)
+    code = write_passes(graph, most_straight, retried=True)
     values, adjoints = np.zeros(code.storage.size + 1), np.zeros(code.storage.size + 1)
     bases = {"L": exported["values"], "G": exported["adjoints"], "W": values.ctypes.data, "B": adjoints.ctypes.data}
     literals = np.array(graph.literals)
