@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +21,13 @@ _initialized = False
 
 def available() -> bool:
     """Whether llvmlite is installed; this does not import it."""
-    try:
-        return importlib.util.find_spec("llvmlite") is not None
-    except ValueError:  # sys.modules["llvmlite"] is None: the import is blocked
-        return False
+    blocked = sys.modules.get("llvmlite", ...) is None
+    return not blocked and _found()
+
+
+@functools.cache
+def _found() -> bool:
+    return importlib.util.find_spec("llvmlite") is not None
 
 
 @dataclass(frozen=True, slots=True)
