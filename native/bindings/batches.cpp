@@ -130,7 +130,8 @@ class Batch {
   }
 
   bool run_entry(Specialization& entry) {
-    if (entry.differentiate_first || !entry.state->hold_in(call_) || entry.invalid()) return true;
+    if (entry.differentiate_first || entry.has_several_results() || !entry.state->hold_in(call_) || entry.invalid())
+      return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = matches(entry, member);

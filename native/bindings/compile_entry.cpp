@@ -71,6 +71,9 @@ PyObject* add(PyObject* object, PyObject* asked) {
   entry->options = request.options;
   entry->guards = std::move(request.guards);
   entry->index_guards = std::move(request.index_guards);
+  entry->outputs = std::move(request.outputs);
+  entry->as_array = request.as_array;
+  entry->connected = request.connected;
   lift_into(*entry, request);
   place_leaves(*entry, request.inputs);
   for (const auto& buffer : entry->buffers) {

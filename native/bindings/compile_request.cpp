@@ -128,10 +128,14 @@ class Reader {
 
   void read_recording(PyObject* recording) {
     into_.options.float_errors = flag(recording, "float_errors");
+    into_.options.simplify = flag(recording, "differentiates");
     into_.first_node = whole(field(recording, "first_node").get());
     into_.leaves_before = small(field(recording, "leaves_before").get());
     into_.roots.push_back(held(field(recording, "result")));
     each(recording, "fallible", [&](PyObject* node) { into_.fallible.push_back(value(Ref::borrow(node))); });
+    each(recording, "outputs", [&](PyObject* output) { into_.outputs.push_back(root(held(Ref::borrow(output)))); });
+    into_.as_array = flag(recording, "as_array");
+    into_.connected = flag(recording, "connected");
     each(recording, "selections", [&](PyObject* selection) { read_selection(selection); });
     each(recording, "guards", [&](PyObject* guard) { read_guard(guard); });
     each(recording, "index_guards", [&](PyObject* guard) { read_index_guard(guard); });

@@ -24,8 +24,11 @@ struct CompileRequest {
   std::unique_ptr<Signature> signature;
   bool differentiate_first = false;
   Options options;
-  std::vector<Value*> roots;     // the result, then what the guards compare
-  std::vector<Value*> fallible;  // nodes whose operands may be outside a domain in another call
+  std::vector<Value*> roots;  // the result, then what the function returns if that is several, and what guards compare
+  std::vector<Value*> fallible;   // nodes whose operands may be outside a domain in another call
+  std::vector<uint32_t> outputs;  // the numbers of several results among the roots
+  bool as_array = false;          // they are one array
+  bool connected = false;         // a Value is among them
   std::vector<RequestedInput> inputs;
   std::vector<RequestedGradient> gradients;
   std::vector<Selection> selections;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bindings/specialization_cache.hpp"
+#include "trees/build.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -47,9 +48,9 @@ uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
 // So many specializations are tried at most whose guards fail, each of which takes a forward pass.
 constexpr int kMostFailures = 8;
 
-// The entry that stands for a call; its forward pass is done.
+// The entry that stands for a call; its forward pass is done. `several`: it may be one with several results.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
-           Py_ssize_t count) {
+           Py_ssize_t count, bool several = false) {
   Found found;
   if (tracing()) {  // an outer function is being traced, and this one is part of it
     found.reason = Reason::INSIDE_TRACE;
@@ -71,11 +72,10 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
-  const Wanted wanted = differentiates || differentiate_first ? Wanted::GRADIENTS : Wanted::VALUE;
   int failed = 0;  // specializations that fit, and of which a guard failed
   for (size_t i = 0; i < specializations.size() && failed < kMostFailures; ++i) {
     Specialization& entry = *specializations[i];
-    if (entry.differentiate_first != differentiate_first) continue;
+    if (entry.differentiate_first != differentiate_first || (entry.has_several_results() && !several)) continue;
     if (entry.invalid()) {
       found.reason = Reason::PARAMETER_DELETED;
       const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
@@ -95,7 +95,9 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (!holds || self->changes != changes) found.reason = Reason::STATE_CHANGED;
     if (self->changes != changes) return found;
     if (!holds) continue;
-    const Outcome outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
+    const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results();
+    const Outcome outcome =
+        run_forward(entry, *self->scratch, sweeps ? Wanted::GRADIENTS : Wanted::VALUE, &found.interpreted);
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       ++failed;
@@ -133,8 +135,8 @@ void count_answer(SpecializationCache* self, const Found& found) {
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
 }
 
-double value_of(const Found& found) {
-  return found.interpreted ? found.entry->interpreter->root(0) : found.entry->single->root(0, 0);
+double value_of(const Found& found, uint32_t root = 0) {
+  return found.interpreted ? found.entry->interpreter->root(root) : found.entry->single->root(0, root);
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
@@ -166,10 +168,9 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 
 namespace {
 
-// What the result of a call depends on, and its derivative with respect to each: two tuples.
-Ref dependencies_of(const SpecializationCache* self, const Found& found) {
+// What the result of a call depends on, and its derivative with respect to each.
+std::vector<std::pair<Value*, double>> slopes_of(const Arguments& arguments, const Found& found) {
   const Specialization& entry = *found.entry;
-  const Arguments& arguments = *self->scratch;
   std::vector<double> numbers(arguments.active.size());
   sweep(found, GradientDestination::WORKSPACE, numbers);
   std::vector<std::pair<Value*, double>> pairs;
@@ -183,6 +184,12 @@ Ref dependencies_of(const SpecializationCache* self, const Found& found) {
                                            : entry.single->parameter_gradient(place.buffer, place.offset);
     pairs.emplace_back(entry.graph.leaves[i], slope);
   }
+  return pairs;
+}
+
+// The same as two tuples.
+Ref dependencies_of(const SpecializationCache* self, const Found& found) {
+  const std::vector<std::pair<Value*, double>> pairs = slopes_of(*self->scratch, found);
   const auto size = static_cast<Py_ssize_t>(pairs.size());
   Ref values(PyTuple_New(size)), slopes(PyTuple_New(size));
   for (Py_ssize_t i = 0; values && slopes && i < size; ++i) {
@@ -193,6 +200,75 @@ Ref dependencies_of(const SpecializationCache* self, const Found& found) {
     PyTuple_SetItem(slopes.get(), i, slope);
   }
   return values && slopes ? Ref(PyTuple_Pack(2, values.get(), slopes.get())) : Ref();
+}
+
+// One call of a program with several results, to be run again, and back, with cotangents.
+struct Replay {
+  std::shared_ptr<Specialization> entry;
+  Ref cache;  // whose workspaces the entry uses
+  Arguments arguments;
+};
+
+constexpr const char* kReplay = "retrograd._native.replay";
+
+Replay* replay_of(PyObject* capsule) { return static_cast<Replay*>(PyCapsule_GetPointer(capsule, kReplay)); }
+
+// What several results depend on, and what differentiates them: (Values, replay).
+Ref replay_of(SpecializationCache* self, const Found& found) {
+  const Specialization& entry = *found.entry;
+  std::vector<Value*> operands;
+  for (Value* value : self->scratch->values) {
+    if (value) operands.push_back(value);
+  }
+  for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
+    if (entry.leaves.locations[i].kind == RegionKind::PARAMETER) operands.push_back(entry.graph.leaves[i]);
+  }
+  const auto size = static_cast<Py_ssize_t>(operands.size());
+  Ref values(PyTuple_New(size));
+  for (Py_ssize_t i = 0; values && i < size; ++i) {
+    PyTuple_SetItem(values.get(), i, Py_NewRef(as_object(operands[static_cast<size_t>(i)])));
+  }
+  const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
+                                  [&](const auto& one) { return one.get() == found.entry; });
+  if (!values || place == self->specializations->end()) return Ref();
+  auto replay = std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), *self->scratch);
+  Replay* own = replay.release();  // the capsule's from now on
+  const Ref capsule(PyCapsule_New(own, kReplay, [](PyObject* object) { delete replay_of(object); }));
+  if (!capsule) delete own;
+  return capsule ? Ref(PyTuple_Pack(2, values.get(), capsule.get())) : Ref();
+}
+
+// Sets the cotangents of a call, which are its last passive numbers; false with an exception set.
+bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject* cotangents) {
+  const size_t count = entry.outputs.size();
+  if (PyList_Size(cotangents) != static_cast<Py_ssize_t>(count) || arguments.passive.size() < count) {
+    PyErr_SetString(PyExc_ValueError, "a program needs one cotangent for each of several results");
+    return false;
+  }
+  double* last = arguments.passive.data() + arguments.passive.size() - count;
+  for (size_t i = 0; i < count; ++i) {
+    last[i] = PyFloat_AsDouble(PyList_GetItem(cotangents, static_cast<Py_ssize_t>(i)));
+  }
+  return !PyErr_Occurred();
+}
+
+// The results: a list of floats, or an array.
+Ref outputs_of(const Found& found) {
+  const Specialization& entry = *found.entry;
+  const size_t count = entry.outputs.size();
+  if (entry.as_array) {
+    std::vector<double> numbers(count);
+    for (size_t i = 0; i < count; ++i) numbers[i] = value_of(found, entry.outputs[i]);
+    const Ref size(PyLong_FromSize_t(count));
+    return size ? Ref(trees::new_array(size.get(), numbers.data(), count)) : Ref();
+  }
+  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; list && i < count; ++i) {
+    PyObject* number = PyFloat_FromDouble(value_of(found, entry.outputs[i]));
+    if (!number) return Ref();
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
+  }
+  return list;
 }
 
 // A call with keyword arguments: Python's half gives them their places.
@@ -211,20 +287,54 @@ PyObject* call_with_keywords(SpecializationCache* self, const char* kind, PyObje
 }  // namespace
 
 // call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
-// recorded; else what the miss callback returns.
+// recorded; else what the miss callback returns. Several results are a list or an array, with (Values, replay).
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   SpecializationCache* self = self_of(object);
   const Tape* tape = this_tape();
   if (!tape) return nullptr;
   const bool records = tape->recording;
-  const Found found = find(self, false, records, args, count);
+  const Found found = find(self, false, records, args, count, true);
   if (!found.entry) return call_miss(self, "call", args, count, found);
-  const double result = value_of(found);
   const auto number = static_cast<Py_ssize_t>(found.entry->number);
+  if (found.entry->has_several_results()) {
+    const Ref results = outputs_of(found);
+    const bool depends = records && found.entry->connected;
+    const Ref dependencies = depends ? replay_of(self, found) : Ref::borrow(Py_None);
+    if (!results || !dependencies) return nullptr;
+    count_answer(self, found);
+    return Py_BuildValue("(nOO)", number, results.get(), dependencies.get());
+  }
+  const double result = value_of(found);
   Ref dependencies(records ? dependencies_of(self, found).release() : Py_NewRef(Py_None));
   if (!dependencies) return nullptr;
   count_answer(self, found);
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
+}
+
+// replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
+// call depended on; None where the engine must find it.
+PyObject* replay(PyObject*, PyObject* args) {
+  PyObject *capsule, *cotangents;
+  if (!PyArg_ParseTuple(args, "OO!:replay", &capsule, &PyList_Type, &cotangents)) return nullptr;
+  Replay* call = replay_of(capsule);
+  if (!call) return nullptr;
+  Specialization& entry = *call->entry;
+  if (!set_cotangents(entry, call->arguments, cotangents)) return nullptr;
+  if (entry.invalid()) Py_RETURN_NONE;
+  Found found;
+  found.entry = &entry;
+  if (run_forward(entry, call->arguments, Wanted::GRADIENTS, &found.interpreted) != Outcome::DONE) {
+    return flush_parameters() ? Py_NewRef(Py_None) : nullptr;
+  }
+  const std::vector<std::pair<Value*, double>> slopes = slopes_of(call->arguments, found);
+  if (!flush_parameters()) return nullptr;  // a pass of the engine goes on, and adds to the Values themselves
+  Ref list(PyList_New(static_cast<Py_ssize_t>(slopes.size())));
+  for (size_t i = 0; list && i < slopes.size(); ++i) {
+    PyObject* slope = PyFloat_FromDouble(slopes[i].second);
+    if (!slope) return nullptr;
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), slope);
+  }
+  return list.release();
 }
 
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -268,12 +378,12 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   return tree ? Py_BuildValue("(dO)", result, tree.get()) : nullptr;
 }
 
-// check(entry, arguments): what the entry computes for a call, (value, gradient of each leaf of its graph), leaving no
-// trace; None when the call is exceptional, False when the entry does not stand for it.
+// check(entry, arguments, cotangents): what the entry computes for a call, (value, gradient of each leaf of its graph,
+// several results), leaving no trace; None when the call is exceptional, False when the entry does not stand for it.
 PyObject* check(PyObject* object, PyObject* args) {
   size_t number;
-  PyObject* tuple;
-  if (!PyArg_ParseTuple(args, "nO!:check", &number, &PyTuple_Type, &tuple)) return nullptr;
+  PyObject *tuple, *cotangents;
+  if (!PyArg_ParseTuple(args, "nO!O!:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents)) return nullptr;
   SpecializationCache* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
   for (size_t at = 0; at < self->specializations->size(); ++at) {
@@ -281,6 +391,7 @@ PyObject* check(PyObject* object, PyObject* args) {
     if (entry->number != number) continue;
     const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
     if (fit < 0) return nullptr;
+    if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;
     bool interpreted;
     const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
@@ -314,7 +425,8 @@ PyObject* check(PyObject* object, PyObject* args) {
       Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }
-    return list ? Py_BuildValue("(dO)", result, list.get()) : nullptr;
+    const Ref results = outputs_of({entry.get(), interpreted});
+    return list && results ? Py_BuildValue("(dOO)", result, list.get(), results.get()) : nullptr;
   }
   Py_RETURN_NONE;
 }

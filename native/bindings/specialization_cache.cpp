@@ -206,6 +206,7 @@ PyMethodDef methods[] = {
     {"gradients", fast(guarded<gradients>), METH_FASTCALL,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
+    {"replay", guarded<replay>, METH_VARARGS, "Run a call with several results again, and back, with cotangents."},
     {"capture", guarded<capture>, METH_O, "Keep what some places hold now, as a state; its number."},
     {"changed", guarded<changed>, METH_O, "The first place of a state that holds something else now, or None."},
     {"outdated", guarded<outdated>, METH_O, "Drop the specializations of a state that does not come back."},

@@ -94,6 +94,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* check(PyObject* object, PyObject* args);
+PyObject* replay(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);

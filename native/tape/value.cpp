@@ -346,6 +346,7 @@ int value_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   const Extra* extra = find_extra(as_value(self));
   if (!extra) return 0;
+  Py_VISIT(extra->op.get());
   Py_VISIT(extra->backward.get());
   for (Value* child : extra->children) Py_VISIT(as_object(child));
   return 0;

@@ -62,7 +62,7 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
             given = _Arguments(name, arguments)
             number = function(*given.numbers(), **keywords)
             rule = functools.partial(partials, **keywords) if keywords else partials
-            tracer = _tracer()
+            tracer = engine.program_recorder()
             if tracer is not None:
                 return _traced(tracer, given, number, rule)
             if not given.values:
@@ -86,13 +86,6 @@ def _checked(number: Any, name: str) -> Any:
     if isinstance(number, Value):
         raise TypeError(f"{name} must return a number and returned a Value: it gets plain numbers, so close over none.")
     return number if isinstance(number, float) else to_float(number, f"the result of {name}")
-
-
-def _tracer() -> Any:
-    """The recorder that traces this thread for a program, if one does."""
-    tracer: Any = engine.set_tracer(None)  # type: ignore[func-returns-value, unused-ignore]  # the stub has one of both
-    engine.set_tracer(tracer)
-    return tracer if hasattr(tracer, "first_order") else None
 
 
 def _traced(tracer: Any, given: _Arguments, number: Any, rule: Callable[..., Any]) -> Any:
@@ -171,7 +164,8 @@ def _taken_apart(argument: Any, name: str) -> tuple[list[Any], Structure | None]
         return [argument], _NUMBER
     if argument is None or isinstance(argument, (str, bytes)) or callable(argument):
         return [argument], None
-    if _tracer() is not None and not isinstance(argument, (list, tuple, dict)):  # the tracer of a number
+    if engine.program_recorder() is not None and not isinstance(argument, (list, tuple, dict)):
+        # The tracer of a number.
         return [argument], _NUMBER
     return flatten(argument, f"an argument of {name}")
 

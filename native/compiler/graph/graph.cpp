@@ -1,8 +1,11 @@
 #include "compiler/graph/graph.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -242,7 +245,7 @@ namespace {
 
 class Expander {
  public:
-  explicit Expander(const Graph& graph) : from_(graph) {
+  Expander(const Graph& graph, const std::vector<bool>* active_leaves) : from_(graph), active_leaves_(active_leaves) {
     to_.leaves = graph.leaves;
     to_.literals = graph.literals;
     to_.rows.reserve(graph.size());
@@ -262,8 +265,50 @@ class Expander {
  private:
   Id renamed(Id id) const { return id.is_node() ? new_ids_[id.index()] : id; }
 
-  Id add(uint16_t row, std::initializer_list<Id> of) { return to_.add(row, {of.begin(), of.size()}, source_); }
-  Id add(uint16_t row, const std::vector<Id>& of) { return to_.add(row, of, source_); }
+  Id add(uint16_t row, std::initializer_list<Id> of) { return add(row, std::vector<Id>(of)); }
+  Id add(uint16_t row, const std::vector<Id>& of, uint32_t more = 0) {
+    if (!active_leaves_) return to_.add(row, of, source_, more);
+    if (const std::optional<Id> known = simpler(row, of)) return *known;
+    const uint16_t kept = row == ROW_zero_product ? uint16_t{ROW_mul} : row;
+    const auto [found, fresh] = known_.try_emplace(key_of(kept, of, more));
+    if (!fresh) return found->second;
+    const bool active = kept != ROW_detach && std::any_of(of.begin(), of.end(), [&](Id id) { return is_active(id); });
+    active_.push_back(active);
+    return found->second = to_.add(kept, of, source_, more);
+  }
+
+  bool is_active(Id id) const {
+    if (id.is_literal()) return false;
+    return id.is_leaf() ? (*active_leaves_)[id.index()] : bool{active_[id.index()]};
+  }
+  bool is_number(Id id, double number) const { return id.is_literal() && to_.literals[id.index()] == number; }
+
+  // What an operation gives without computing.
+  std::optional<Id> simpler(uint16_t row, const std::vector<Id>& of) {
+    switch (row) {
+      case ROW_identity: return of[0];
+      case ROW_detach: return is_active(of[0]) ? std::nullopt : std::optional(of[0]);
+      case ROW_zero_product:
+      case ROW_mul:
+        if (is_number(of[0], 1.0)) return of[1];
+        return is_number(of[1], 1.0) ? std::optional(of[0]) : std::nullopt;
+      case ROW_pow:
+        if (is_number(of[1], 0.0)) return to_.literal(1.0);
+        if (is_number(of[1], 1.0)) return of[0];
+        return is_number(of[1], 2.0) ? std::optional(add(ROW_mul, {of[0], of[0]})) : std::nullopt;
+      default: return std::nullopt;
+    }
+  }
+
+  // Equal for operations that give the same; literals are equal by their bits.
+  std::vector<uint64_t> key_of(uint16_t row, const std::vector<Id>& of, uint32_t more) const {
+    std::vector<uint64_t> key{uint64_t{row} << 32 | more};
+    for (const Id id : of) {
+      key.push_back(id.is_literal() ? std::bit_cast<uint64_t>(to_.literals[id.index()]) : id.bits());
+      key.push_back(id.is_literal());
+    }
+    return key;
+  }
 
   Id node(size_t i) {
     source_ = from_.source[i];
@@ -290,7 +335,7 @@ class Expander {
           return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
         }
         return add(ROW_div, ids);
-      default: return to_.add(from_.rows[i], ids, source_, from_.extra[i]);
+      default: return add(from_.rows[i], ids, from_.extra[i]);
     }
   }
 
@@ -323,8 +368,11 @@ class Expander {
   }
 
   const Graph& from_;
+  const std::vector<bool>* active_leaves_;  // null: nothing is simplified
   Graph to_;
   std::vector<Id> new_ids_;
+  std::vector<bool> active_;  // of each new node, whether it depends on an active leaf
+  std::map<std::vector<uint64_t>, Id> known_;
   std::unordered_map<size_t, Shares> blocks_;
   uint32_t source_ = 0;
 };
@@ -332,7 +380,14 @@ class Expander {
 }  // namespace
 
 Graph expand(const Graph& graph, std::vector<Id>* renamed) {
-  Expander expansion(graph);
+  Expander expansion(graph, nullptr);
+  Graph result = expansion.run();
+  if (renamed) *renamed = expansion.new_ids();
+  return result;
+}
+
+Graph simplified(const Graph& graph, const std::vector<bool>& active, std::vector<Id>* renamed) {
+  Expander expansion(graph, &active);
   Graph result = expansion.run();
   if (renamed) *renamed = expansion.new_ids();
   return result;

@@ -44,7 +44,7 @@ void Specialization::compile() {
     milliseconds.emplace_back(pass, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     start = Clock::now();
   };
-  const Graph expanded = expand(graph);
+  const Graph expanded = this->expanded();
   done("expand");
   const Terms terms = terms_of(expanded);
   done("terms");
@@ -67,6 +67,16 @@ void Specialization::compile() {
   const size_t calls = calls_of(machine(1).lowered());
   done("lower");
   options.interpret = !options.machine && interpreter_is_faster(*this, calls);
+}
+
+Graph Specialization::expanded(std::vector<Id>* renamed) const {
+  if (!options.simplify) return expand(graph, renamed);
+  std::vector<bool> active;
+  active.reserve(leaves.locations.size());
+  for (const LeafLocation& place : leaves.locations) {
+    active.push_back(place.kind == RegionKind::PARAMETER || place.active);
+  }
+  return simplified(graph, active, renamed);
 }
 
 // Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one
@@ -99,7 +109,7 @@ size_t Specialization::weight() const {
   size_t bytes = of(graph.leaves) + of(graph.literals) + of(graph.rows) + of(graph.first) + of(graph.operands) +
                  of(graph.extra) + of(graph.source) + of(graph.roots) + of(graph.values) + of(leaves.locations) +
                  of(program.regions) + of(program.instructions) + of(program.pool) + of(program.literals) +
-                 of(program.nodes) + of(guards) + of(index_guards) + of(gradients);
+                 of(program.nodes) + of(guards) + of(index_guards) + of(outputs) + of(gradients);
   for (const auto& made : {single, many}) {
     if (!made) continue;
     for (const auto* pass : {&made->lowered().forward, &made->lowered().backward, &made->lowered().fused}) {
@@ -115,6 +125,7 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
   arguments.values.clear();
   arguments.indices.clear();
   const int read = signature->read_all(args, count, arguments);
+  if (has_several_results()) arguments.passive.resize(leaves.inactive_inputs);  // the cotangents are zero
   return read == 1 ? accepts(arguments) : read;
 }
 

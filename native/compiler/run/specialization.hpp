@@ -38,6 +38,7 @@ struct WantedGradient {
 struct Options {
   bool exact = false, interpret = false, machine = false;
   bool float_errors = false;  // the function divides floats, which raise whatever rg.errstate says
+  bool simplify = false;      // derivatives were recorded, in which much is computed twice
 };
 
 struct Specialization {
@@ -45,8 +46,7 @@ struct Specialization {
 
   Workspaces& workspaces;
   size_t number = 0;
-  bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
-  uint64_t fingerprint = 0;          // of the arguments of the last call that it answered
+  uint64_t fingerprint = 0;  // of the arguments of the last call that it answered
   std::shared_ptr<Signature> signature;
   Graph graph;
   LeafLayout leaves;
@@ -54,23 +54,32 @@ struct Specialization {
   Program program;
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
+  // Of a function with several results: their numbers among the roots. The first root is then the sum of the results
+  // times cotangents, which are the last passive inputs of the program.
+  std::vector<uint32_t> outputs;
   std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
-  bool wants_inputs = false;              // they are the gradients of all active inputs, in order
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
-  Options options;
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;                     // of members, and of calls
   Ref keeps;                           // machine code that the machines run
-  uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
   std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
-  bool prefer_unbatched = false;       // run batch elements one by one, in machine code
+  uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
+  Options options;
+  bool prefer_unbatched = false;     // run batch elements one by one, in machine code
+  bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
+  bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
+  bool as_array = false;             // several results are one array
+  bool connected = false;            // a Value is among several results
 
   void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.
   void compile();
 
+  bool has_several_results() const { return !outputs.empty(); }
+  // The graph that programs and machine code are made of.
+  Graph expanded(std::vector<Id>* renamed = nullptr) const;
   bool uses_interpreter() const { return options.exact || options.interpret; }
   // Whether single calls run machine code of the whole graph, which the interpreter has.
   bool has_graph_code() const { return interpreter && interpreter->has_code(); }

@@ -62,7 +62,7 @@ def _scaled(value: Value, factor: float) -> Value:
 class _CompiledPartial:
     """A compiled partial: structurally zero where ``guard`` (of numbers) is false."""
 
-    guard: Callable[..., bool] | None
+    guard: Callable[..., Any] | None
     expression: Callable[..., Any]
 
 
@@ -89,9 +89,10 @@ class _Row(NamedTuple):
 
 
 @cache
-def _compiled(name: str) -> _Row:
+def _compiled(name: str, in_rows: bool = False) -> _Row:
+    """The partials of a row. ``in_rows``: conditions are numbers that rows compute; guards take what partials do."""
     row, names = BY_NAME[name], formula.operand_names(name)
-    partials = tuple(_compile(text, names) for text in row.partials)
+    partials = tuple(_compile(text, names, formula.to_rows if in_rows else formula.to_python) for text in row.partials)
     guarded = any(partial is not None and partial.guard is not None for partial in partials)
     if isinstance(row, NaryOp):
         return _Row(partials, guarded, (), row)
@@ -99,13 +100,13 @@ def _compiled(name: str) -> _Row:
     return _Row(partials, guarded, constants, None)
 
 
-def _compile(text: str, names: tuple[str, ...]) -> _CompiledPartial | None:
+def _compile(text: str, names: tuple[str, ...], printer: Callable[[Any], str]) -> _CompiledPartial | None:
     split = formula.guarded(text, names)
     if split.expression is None:
         return None
     parameters = ", ".join(names)
-    guard = None if split.guard is None else formula.compile_python(split.guard, parameters, _NAMESPACE)
-    return _CompiledPartial(guard, formula.compile_python(split.expression, parameters, _NAMESPACE))
+    guard = None if split.guard is None else formula.compile_python(split.guard, parameters, _NAMESPACE, printer)
+    return _CompiledPartial(guard, formula.compile_python(split.expression, parameters, _NAMESPACE, printer))
 
 
 def _number(operand: Value | float) -> float:
@@ -127,11 +128,12 @@ def _unwrapped_constants(operands: Sequence[Value | float]) -> list[Value | floa
 class LocalDerivatives:
     """The local derivatives of the nodes of one pass: as Values when ``graph``, else as numbers.
 
-    Use it inside :func:`ieee`. The outputs of one softmax share their probabilities, which are computed once.
+    Use it inside :func:`ieee`. The outputs of one softmax share their probabilities, which are computed once. While a
+    program is recorded (``in_rows``), a condition is part of it: the next call's numbers may decide otherwise.
     """
 
-    def __init__(self, graph: bool) -> None:
-        self.graph = graph
+    def __init__(self, graph: bool, in_rows: bool = False) -> None:
+        self.graph, self.in_rows = graph, in_rows
         self._probabilities: dict[tuple[object, ...], list[Value | float]] = {}
 
     def of(self, node: Value, operands: Sequence[Value | float], wanted: Sequence[bool] | None = None) -> list[Local]:
@@ -143,18 +145,24 @@ class LocalDerivatives:
         name = engine.row_name(node)
         if name == "user":
             return node._op.slopes(operands)  # type: ignore[attr-defined, no-any-return]  # retrograd.primitives
-        row = _compiled(name)
+        row = _compiled(name, self.in_rows)
         if row.constants:
             return [one if want else None for one, want in zip(row.constants, wanted or _ALL, strict=False)]
         result: Value | float = node
         if self.graph:
-            operands = _unwrapped_constants(operands)
+            operands = operands if self.in_rows else _unwrapped_constants(operands)
         else:
             operands, result = [_number(operand) for operand in operands], node.data
         if wanted is None:
             wanted = [True] * len(operands)
         if row.nary is not None:
             return self._nary(row.nary, node, operands, result, wanted)
+        if self.in_rows:
+            arguments = (*operands, result)
+            return [
+                _selected(partial, arguments, arguments) if want else None
+                for partial, want in zip(row.partials, wanted, strict=True)
+            ]
         numbers = [*map(_number, operands), node.data] if row.guarded else ()
         return [
             _evaluated(partial, numbers, (*operands, result)) if want else None
@@ -176,16 +184,39 @@ class LocalDerivatives:
             pairs += [(1, a, b) for a, b in zip(first, second, strict=True)]
         else:
             pairs = [(0, a, 0.0) for a in operands]
-        numbers = [_number(operand) for operand in operands]
         count = float(len(operands) // len(row.partials))
-        ties = float(numbers.count(node.data)) if node.data == node.data else count
         rests = self._rest_of_each(row.name, node, operands, wanted)
+        if self.in_rows:
+            return self._nary_in_rows(row, pairs, rests, wanted, y, count)
+        numbers = [_number(operand) for operand in operands]
+        ties = float(numbers.count(node.data)) if node.data == node.data else count
         partials = _compiled(row.name).partials
         locals_: list[Local] = []
         for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
             partial = partials[which] if want else None
             known = (_number(a), _number(b), node.data, count, ties, 0.0)
             locals_.append(_evaluated(partial, known, (a, b, y, count, ties, rest)))
+        return locals_
+
+    @staticmethod
+    def _nary_in_rows(
+        row: NaryOp,
+        pairs: Sequence[tuple[int, Value | float, Value | float]],
+        rests: Sequence[Value | float],
+        wanted: Sequence[bool],
+        y: Value | float,
+        count: float,
+    ) -> list[Local]:
+        ties: Value | float = count
+        if any("ties" in partial for partial in row.partials):
+            equal = _NAMESPACE["equal"]
+            ties = engine.reduce("sum", [equal(a, y) for _, a, _ in pairs])
+            ties = _NAMESPACE["maximum"](ties, 1.0)  # where nothing is equal, no partial asks, but all are computed
+        partials = _compiled(row.name, True).partials
+        locals_: list[Local] = []
+        for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
+            arguments = (a, b, y, count, ties, rest)
+            locals_.append(_selected(partials[which], arguments, arguments) if want else None)
         return locals_
 
     def _rest_of_each(
@@ -216,6 +247,18 @@ def _evaluated(partial: _CompiledPartial | None, numbers: Sequence[float], argum
     if partial is None or (partial.guard is not None and not partial.guard(*numbers)):
         return None
     return partial.expression(*arguments)  # type: ignore[no-any-return]
+
+
+def _selected(
+    partial: _CompiledPartial | None, numbers: Sequence[Value | float], arguments: Sequence[Value | float]
+) -> Local:
+    """The same where conditions are numbers: zero where the guard is."""
+    if partial is None:
+        return None
+    holds = 1.0 if partial.guard is None else partial.guard(*numbers)
+    if isinstance(holds, Value):
+        return _NAMESPACE["where"](holds, partial.expression(*arguments), 0.0)
+    return partial.expression(*arguments) if holds else None
 
 
 def _products_of_others(operands: Sequence[Value | float]) -> list[Value | float]:

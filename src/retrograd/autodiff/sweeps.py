@@ -14,7 +14,7 @@ from ..errors import HigherOrderError, MissingDerivativeError, name_of
 from . import anomaly
 from .local_derivatives import Local, LocalDerivatives, ieee, product
 
-__all__ = ["first_derivatives", "forward_sweep", "reverse_sweep"]
+__all__ = ["first_derivatives", "forward_sweep", "is_result", "partial_derivatives", "reverse_sweep"]
 
 
 def first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
@@ -38,14 +38,27 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
     """
     if not isinstance(root, Value):
         return [Value(0.0) for _ in xs]
+    found = partial_derivatives(root, xs)
+    if engine.program_recorder() is not None:
+        return [_as_value(0.0 if slope is None else slope) for slope in found]
+    return [_as_result(0.0 if slope is None else slope) for slope in found]
+
+
+def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
+    """The same, None where no path of local derivatives leads from ``root`` to one of ``xs``."""
+    xs = [x._op.plain() if is_result(x) else x for x in xs]  # type: ignore[attr-defined]
     steps = _dependent(root, {id(x) for x in xs}, expand=True)
     for node, row, _, _ in steps:
         if row == "user":
             _refuse_user_node(node)
-    first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
+    recorder = engine.program_recorder()
+    if recorder is not None:
+        recorder.differentiates([node for node, _, _, _ in steps])
+    else:
+        first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
     found: dict[int, Leaf] = {id(root): 1.0}
     with ieee(), anomaly.unchecked_nodes():
-        derivatives = LocalDerivatives(graph=True)
+        derivatives = LocalDerivatives(True, recorder is not None)
         for node, row, operands, wanted in reversed(steps):
             upstream = found.get(id(node))
             if upstream is None:
@@ -56,7 +69,16 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
                 if contribution is not None:
                     before = found.get(id(operand))
                     found[id(operand)] = contribution if before is None else before + contribution
-    return [_as_result(found.get(id(x), 0.0)) for x in xs]
+    return [found.get(id(x)) for x in xs]
+
+
+def _as_value(adjoint: Leaf) -> Value:
+    return adjoint if isinstance(adjoint, Value) else Value(adjoint)
+
+
+def is_result(x: Value) -> bool:
+    """Whether ``x`` is a result of a compiled function, through which others may depend on it unseen."""
+    return engine.row_name(x) == "user" and hasattr(x._op, "plain")
 
 
 _Step = tuple[Value, str, tuple[Leaf, ...], list[bool]]
@@ -71,10 +93,22 @@ def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_St
     Each comes with its row, its operands, and one bool an operand: whether that operand depends on a source. With
     ``expand``, a compiled function's result comes after the nodes of a plain call, whose result is its one operand.
     """
-    dependent, seen = set(sources), dict[int, Value]()
-    steps: list[_Step] = []
+    walk = _Walk(set(sources), expand)
+    walk.visit(root)
+    return walk.steps
 
-    def visit(top: Value) -> None:
+
+class _Walk:
+    """The steps found so far. No closure, which would be a cycle: a trace must let go of its nodes at once."""
+
+    def __init__(self, dependent: set[int], expand: bool) -> None:
+        self.dependent, self.expand = dependent, expand
+        self.seen: dict[int, Value] = {}
+        self.steps: list[_Step] = []
+
+    def visit(self, top: Value) -> None:
+        """Add the nodes under ``top`` that depend on a source."""
+        dependent, seen = self.dependent, self.seen
         for node in engine.interior(top):
             if id(node) in seen:
                 continue
@@ -84,17 +118,17 @@ def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_St
             if True not in wanted:
                 continue
             row = engine.row_name(node)
-            plain_call = getattr(node._op, "plain", None) if expand and row == "user" else None
-            if plain_call is not None:
-                result = plain_call()
-                if isinstance(result, Value):
-                    visit(result)
-                row, operands, wanted = _EXPANDED, (result,), [id(result) in dependent]
+            if self.expand and row == "user":
+                if getattr(node._op, "is_shared", False):
+                    dependent.add(id(node))  # several results of a compiled function follow
+                    continue
+                if (plain_call := getattr(node._op, "plain", None)) is not None:
+                    result = plain_call()
+                    if isinstance(result, Value):
+                        self.visit(result)
+                    row, operands, wanted = _EXPANDED, (result,), [id(result) in dependent]
             dependent.add(id(node))
-            steps.append((node, row, operands, wanted))
-
-    visit(root)
-    return steps
+            self.steps.append((node, row, operands, wanted))
 
 
 def _refuse_user_node(node: Value) -> None:
@@ -113,13 +147,20 @@ def forward_sweep(roots: Sequence[Value], variables: Sequence[Value], seeds: Seq
     """The tangent of each root, where ``seeds`` are the tangents of the variables."""
     if not roots:
         return []
+    recorder, numbers = engine.program_recorder(), not graph
+    graph = graph or recorder is not None
+    if recorder is not None:
+        seeds = [seed if isinstance(seed, Value) or type(seed) is float else Value(seed) for seed in seeds]
     if not graph:
         seeds = [seed.data if isinstance(seed, Value) else seed for seed in seeds]
     tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
     with ieee(), anomaly.unchecked_nodes():
         joint = engine.reduce("sum", roots)  # depends on all roots, so that one walk lists all nodes
-        derivatives = LocalDerivatives(graph)
-        for node, row, operands, wanted in _dependent(joint, set(tangents)):
+        steps = _dependent(joint, set(tangents))
+        if recorder is not None:
+            recorder.differentiates([node for node, _, _, _ in steps])
+        derivatives = LocalDerivatives(graph, recorder is not None)
+        for node, row, operands, wanted in steps:
             if node is joint:
                 continue
             tangent: Leaf | None = None
@@ -138,7 +179,10 @@ def forward_sweep(roots: Sequence[Value], variables: Sequence[Value], seeds: Seq
                     tangent = term if tangent is None else tangent + term
             if tangent is not None:
                 tangents[id(node)] = tangent
-    return [tangents.get(id(root), 0.0) for root in roots]
+    found = [tangents.get(id(root), 0.0) for root in roots]
+    if recorder is not None and numbers:  # recorded, and then their numbers, which are tracers
+        return [tangent.data if isinstance(tangent, Value) else tangent for tangent in found]
+    return found
 
 
 def _given_local_derivatives(node: Value, count: int) -> Sequence[float]:

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .. import engine
@@ -24,8 +22,9 @@ from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_o
 from ..errors import pair_expected
 from . import anomaly
 from . import sparse as sparse_matrices
+from .active import derivative_of, is_differentiating, is_recorded, running_transform
 from .local_derivatives import ieee
-from .sweeps import first_derivatives, forward_sweep, reverse_sweep
+from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep
 
 __all__ = ["grad", "gradient", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "value_and_grad", "vjp"]
 
@@ -33,32 +32,6 @@ _Results = list[Any]
 
 #: Which arguments a transform differentiates: positions or names, one or several.
 Argnums: TypeAlias = int | str | Sequence[int | str]
-
-
-class _ActiveTransforms(threading.local):
-    """How many transforms are running their function on this thread."""
-
-    count = 0
-
-
-_active = _ActiveTransforms()
-
-
-def is_differentiating() -> bool:
-    """Whether a transform is running its function on this thread."""
-    return _active.count > 0
-
-
-@contextmanager
-def _running_transform() -> Iterator[None]:
-    """Count one more transform, and record operations even where the caller has switched recording off."""
-    recording = engine.set_recording(True)
-    _active.count += 1
-    try:
-        yield
-    finally:
-        _active.count -= 1
-        engine.set_recording(recording)
 
 
 # --- reverse: adjoints along a recorded graph -----------------------------------------------------
@@ -96,7 +69,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         if not isinstance(leaf, Value):
             raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
     root = single_output(y, "y")
-    nested, recording = _active.count > 0, engine.is_recording()
+    nested, recording = is_differentiating(), engine.is_recording()
     if nested and not (recording or create_graph):  # under no_grad in the function of another transform
         return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False)])
     engine.set_recording(True)
@@ -110,6 +83,8 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
     """d root / d x for each x: floats, or Values when ``graph``."""
     if graph:
         return reverse_sweep(root, xs)
+    if isinstance(root, Value) and (any(map(is_result, xs)) or engine.program_recorder() is not None):
+        return [(slope + 0.0).data for slope in reverse_sweep(root, xs)]  # without -0.0
     return first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
 
 
@@ -117,7 +92,7 @@ def _compiled(
     f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...]
 ) -> Callable[..., tuple[float, Any]] | None:
     """The compiled ``value_and_grad`` of ``f``, where it returns what the transform does: floats for plain numbers."""
-    if argnums != 0 or not arguments or _active.count > 0 or not hasattr(f, "scalar_function"):
+    if argnums != 0 or not arguments or not hasattr(f, "scalar_function") or is_recorded():
         return None
     _, structure = flatten(arguments[0], f"argument 0 of {_name(f)}")
     connected = structure.holds_values or any(isinstance(x, Value) for x in arguments)
@@ -137,7 +112,7 @@ class _Call:
         self.function = function
         self.arguments = list(arguments)
         self.keywords = keywords
-        self.connected = _active.count > 0 or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.connected = is_differentiating() or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
         self.recording = engine.is_recording()
         self.variables: list[Value] = []
 
@@ -146,7 +121,8 @@ class _Call:
         flat = [flatten(self.arguments[i], f"argument {i} of {_name(self.function)}") for i in positions]
         self.connected = self.connected or any(structure.holds_values for _, structure in flat)
         for position, (leaves, structure) in zip(positions, flat, strict=True):
-            fresh = [_variable(leaf) for leaf in leaves] if self.connected else new_leaves(leaves)
+            recorded = self.connected or engine.program_recorder() is not None
+            fresh = [_variable(leaf) for leaf in leaves] if recorded else new_leaves(leaves)
             self.variables.extend(fresh)
             self.arguments[position] = structure.fill(fresh)
         return [structure for _, structure in flat]
@@ -254,13 +230,16 @@ def _transform(
     function: Callable[..., Any],
     argnums: Argnums,
     body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
+    key: Any,
     of_compiled: Callable[[tuple[float, Any]], Any] | None = None,
+    finish: Callable[[Any], Any] | None = None,
 ) -> Callable[..., Any]:
     """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
 
     ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, floats
     unless the call is connected, and a function that arranges such a list for the caller. ``of_compiled`` takes the
-    result from a compiled function's own value and gradient.
+    result from a compiled function's own value and gradient. Where it cannot, a compiled function's derivative is a
+    program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
     """
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
@@ -268,13 +247,21 @@ def _transform(
         wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
         if of_compiled is not None and (compiled := _compiled(function, wanted, arguments)) is not None:
             return of_compiled(compiled(*arguments, **keywords))
+        if (compiled_derivative := derivative_of(function)) is not None:
+            if finish is not None:
+                sparse_matrices.check(False, _name(function))  # here, since importing SciPy is an effect
+            which = tuple(wanted) if isinstance(wanted, list) else wanted
+            derivative = compiled_derivative((key, which), lambda plain: _transform(plain, which, body, key))
+            result = derivative(*arguments, **keywords)
+            return finish(result) if finish else result
         recording = engine.is_recording()
         positions = _positions(wanted, function, len(arguments))
         call = _Call(function, arguments, keywords)
-        with _running_transform():
+        with running_transform():
             inputs = _joined_structure(call.differentiate(positions), wanted)
             results, arrange = body(call, inputs)
-        return arrange(_as_returned(results, True, recording) if call.connected else results)
+        result = arrange(_as_returned(results, True, recording) if call.connected else results)
+        return finish(result) if finish else result
 
     return transformed
 
@@ -317,7 +304,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
         slopes = _derivatives(value, call.variables, call.connected)
         return slopes, (lambda flat: (inputs.collect(flat), call.released(aux))) if has_aux else inputs.collect
 
-    return _transform(f, argnums, body, None if has_aux else lambda pair: pair[1])
+    return _transform(f, argnums, body, ("grad", has_aux), None if has_aux else lambda pair: pair[1])
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -348,7 +335,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
 
         return results, arrange
 
-    return _transform(f, argnums, body, None if has_aux else lambda pair: pair)
+    return _transform(f, argnums, body, ("value_and_grad", has_aux), None if has_aux else lambda pair: pair)
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False) -> Callable[..., Any]:
@@ -383,12 +370,14 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = Fals
             sparse_matrices.check(call.connected, "jacobian")
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
         if sparse:
-            matrix = sparse_matrices.jacobian_matrix(outputs, call.variables)
-            return [], lambda _: matrix
+            entries = sparse_matrices.entries_of(outputs, call.variables, upper=False)
+            return [], lambda _: entries
         results = [d for output in outputs for d in _derivatives(output, call.variables, call.connected)]
         return results, functools.partial(_collect_blocks, shape, inputs)
 
-    return _transform(f, argnums, body)
+    return _transform(
+        f, argnums, body, ("jacobian", sparse), finish=sparse_matrices.Entries.jacobian if sparse else None
+    )
 
 
 #: JAX's name for :func:`jacobian`, which works in reverse mode.
@@ -425,7 +414,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         results = [column[row] for row in range(len(outputs)) for column in columns]
         return results, functools.partial(_collect_blocks, shape, inputs)
 
-    return _transform(f, argnums, body)
+    return _transform(f, argnums, body, "jacfwd")
 
 
 def _collect_blocks(outer: Structure, inner: Structure, flat: _Results) -> Any:
@@ -464,14 +453,14 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False
             sparse_matrices.check(call.connected, "hessian")
         slopes = _derivatives(call.scalar(), xs, True)
         if sparse:
-            matrix = sparse_matrices.symmetric_matrix(slopes, xs)
-            return [], lambda _: matrix
+            entries = sparse_matrices.entries_of(slopes, xs, upper=True)
+            return [], lambda _: entries
         upper = [_derivatives(slope, xs[i:], call.connected) for i, slope in enumerate(slopes)]
         size = range(len(xs))
         results = [upper[min(i, j)][abs(j - i)] for i in size for j in size]
         return results, functools.partial(_collect_blocks, inputs, inputs)
 
-    return _transform(f, argnums, body)
+    return _transform(f, argnums, body, ("hessian", sparse), finish=sparse_matrices.Entries.hessian if sparse else None)
 
 
 def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
@@ -496,8 +485,10 @@ def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
         >>> hvp(lambda p: p[0] ** 2 * p[1], [3.0, 5.0], [1.0, 0.0])
         [10.0, 6.0]
     """
+    if (compiled_derivative := derivative_of(f)) is not None:
+        return compiled_derivative("hvp", lambda plain: lambda at, direction: hvp(plain, at, direction))(at, direction)
     recording, call, seeds = _call_along(f, at, direction, "hvp")
-    with _running_transform():
+    with running_transform():
         inputs = _differentiate_all(call, at)
         slopes = _derivatives(call.scalar(), call.variables, True)
         with ieee(), anomaly.unchecked_nodes():
@@ -529,8 +520,11 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
         >>> jvp(lambda x, y: [x * y, x + y], (2.0, 5.0), (1.0, 0.0))
         ([10.0, 7.0], [5.0, 1.0])
     """
+    if (compiled_derivative := derivative_of(f)) is not None:
+        along = compiled_derivative("jvp", lambda plain: lambda at, direction: jvp(plain, at, direction))
+        return along(primals, tangents)  # type: ignore[no-any-return]
     recording, call, seeds = _call_along(f, primals, tangents, "jvp")
-    with _running_transform():
+    with running_transform():
         _differentiate_all(call, primals)
         outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
@@ -567,7 +561,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         ([10.0, 7.0], (5.0, 2.0), (1.0, 1.0))
     """
     call = _Call(f, primals, {})
-    with _running_transform():
+    with running_transform():
         inputs = join(call.differentiate(range(len(primals))))
         result, aux = _pair(call.run(), f) if has_aux else (call.run(), None)
         outputs, shape = flatten(result, f"the result of {_name(f)}")
@@ -580,9 +574,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
                 f"a cotangent has the structure of the outputs of {_name(f)}: these have {len(outputs)} "
                 f"({shape.kind}), the cotangent {len(seeds)} ({structure.kind})."
             )
-        connected = call.connected or _active.count > 0 or any(isinstance(seed, Value) for seed in seeds)
+        connected = call.connected or is_differentiating() or any(isinstance(seed, Value) for seed in seeds)
         recording = engine.is_recording()
-        with _running_transform():
+        with running_transform():
             with ieee(), anomaly.unchecked_nodes():
                 along = engine.reduce("dot", outputs, seeds)
             results = _derivatives(along, call.variables, connected)
@@ -603,7 +597,9 @@ def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) 
         )
     call = _Call(f, at if isinstance(at, tuple) else (at,), {})
     call.connected = call.connected or directions.holds_values
-    return recording, call, [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
+    if engine.program_recorder() is None:
+        seeds = [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
+    return recording, call, seeds
 
 
 def _differentiate_all(call: _Call, at: Any) -> Structure:

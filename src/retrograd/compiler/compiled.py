@@ -12,7 +12,7 @@ from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from .. import engine
-from ..autodiff.transforms import is_differentiating
+from ..autodiff.active import is_differentiating
 from .batching import backward_batch, backward_batch_eagerly
 from .dispatch import Dispatcher
 from .eager import EagerRunner, Method
@@ -50,6 +50,7 @@ class Compiled(Generic[P]):
         self._causes: Counter[Cause] = Counter()
         self._eager = EagerRunner(function, self._causes)
         self._variants: dict[tuple[str, ...], Compiled[...]] = {}  # by the keywords of a call
+        self._derivatives: dict[Any, Compiled[...]] = {}
         self._methods: dict[int, tuple[weakref.ref[Any], Compiled[...]]] = {}  # by the id of an instance
         # Why nothing is ever compiled.
         self._uncompiled = None if engine.ENGINE == "native" else Cause(Reason.REFERENCE_ENGINE)
@@ -267,6 +268,26 @@ class Compiled(Generic[P]):
 
         return to_c(self._function, path, args, name)
 
+    def derivative(self, key: Any, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Compiled[...]:
+        """A derivative of the function, compiled and kept: what the transforms run instead of the function itself.
+
+        Args:
+            key: What tells it from the function's other derivatives.
+            make: Makes the derivative of the plain function, where there is none yet.
+
+        Returns:
+            The compiled derivative.
+
+        Example:
+            >>> import retrograd as rg
+            >>> cube = rg.compile(lambda x: x**3)
+            >>> cube.derivative("slope", rg.grad)(2.0)
+            12.0
+        """
+        if key not in self._derivatives:
+            self._derivatives[key] = Compiled(make(self._function), self._options)
+        return self._derivatives[key]
+
     # --- looking inside ---------------------------------------------------------------------------------
 
     @property
@@ -367,6 +388,7 @@ class Compiled(Generic[P]):
 
         Call it after changing something that the function reads and that no call compares; see :func:`compile`.
         """
+        self._derivatives.clear()
         if not self._uncompiled:
             self._dispatcher.specializer.forget()
 

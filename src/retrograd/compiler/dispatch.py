@@ -12,7 +12,8 @@ from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
 from .eager import EagerRunner, Method, Result, answer
-from .fused_node import fused_node
+from .fused_node import FusedCall, fused_node
+from .outputs import Outputs
 from .reasons import Cause, Reason
 from .recorder import active_recorder
 from .request import Options
@@ -102,9 +103,18 @@ class Dispatcher:
         example = self.specializer.example(number)
         if example is None:  # clear() was called meanwhile, by another thread or a signal handler
             return self._eager.answer(Method.CALL, arguments, Cause(Reason.INVALIDATED))
+        if example.outputs is not None:
+            return self._several(example.outputs, data, dependencies, arguments)
         if example.gives_a_number:
             return data
         return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
+
+    def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
+        if dependencies is None or not dependencies[0]:
+            return outputs.collect(numbers)
+        operands, replay = dependencies
+        run = FusedCall(self.cache, replay, operands, self._function, arguments, outputs)
+        return outputs.collect(numbers, run.results(numbers))
 
     def _fused(self, data: float, dependencies: Any, arguments: tuple[Any, ...]) -> Value:
         operands, slopes = dependencies
@@ -114,7 +124,8 @@ class Dispatcher:
         # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.
         recording = engine.set_recording(True)
         try:
-            result = self.specializer.specialize(method.differentiates_first, arguments, reason)
+            several = method is Method.CALL
+            result = self.specializer.specialize(method.differentiates_first, arguments, reason, several)
         finally:
             engine.set_recording(recording)
         if recording or result is None or method is not Method.CALL:

@@ -35,6 +35,8 @@ class Effects:
 
     def notice(self, what: str, where: object = None) -> None:
         """The function does something that a compiled program cannot. ``what`` is a verb and its object."""
+        if what == "takes a gradient":  # that changes nothing; a tracer records how it is computed
+            return
         if not self.first:
             where = where or current_location() or "the function"
             self.first = f"{where}, {what}, which a compiled program cannot do"

@@ -48,7 +48,7 @@ def inspected(
     function: Callable[..., Any], arguments: tuple[Any, ...], differentiate_first: bool, options: Options
 ) -> Inspection | Cause:
     """Trace and compile one call with the user's lines, which other calls do without; or why that is impossible."""
-    traced = trace(function, arguments, differentiate_first, want_sources=True)
+    traced = trace(function, arguments, differentiate_first, want_sources=True, several=not differentiate_first)
     if isinstance(traced, Cause) or traced.obstacle is not None:
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)

@@ -32,9 +32,14 @@ from ..index import IndexTracer, position_in
 from .bool_tracer import BoolTracer, is_comparison
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
+from .outputs import OutputsOfTrace, is_single, outputs_of
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
 
 __all__ = ["Recorder", "active_recorder"]
+
+
+#: The most steps of recorded sweeps in one program, which take a second or two.
+MOST_STEPS = 300_000
 
 
 class _Current(threading.local):
@@ -64,6 +69,9 @@ class Recorder:
         self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
+        self._indices: dict[int, int] = {}  # by their slots
+        self._steps = 0  # of the sweeps that are recorded
+        self._decided: set[int] = set()  # selections that are guards, too
         self._values: dict[int, Value] = {}  # that take the places of Values among the arguments
 
     # --- the tracers, and the run ---------------------------------------------------------------------
@@ -80,10 +88,15 @@ class Recorder:
 
     def index(self, slot: int, value: int) -> IndexTracer:
         """The tracer of an Index argument, number ``slot`` of the function's indices."""
+        self._indices[slot] = int(value)
         return IndexTracer(self, slot, int(value))
 
-    def run(self, function: Callable[..., Any], arguments: Sequence[Any], want_sources: bool = False) -> Recording:
+    def run(
+        self, function: Callable[..., Any], arguments: Sequence[Any], want_sources: bool = False, several: bool = False
+    ) -> Recording:
         """What ``function(*arguments)`` returns, and what that depends on. A recorder runs once.
+
+        With ``several``, that may be any tree of Values and numbers.
 
         Raises what the function raises, and TypeError when it returns something else than a Value or a number. Every
         hook is removed, also after an exception.
@@ -97,10 +110,31 @@ class Recorder:
             result = function(*arguments)
             recording = self._recording
             recording.fallible = engine.keep_fallible(False)
-            recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
             recording.mixes_kinds = bool(self._mixed)
-            recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
+            if several and not is_single(result):
+                self._take_several(result)
+            else:
+                recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
+                recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
         return recording
+
+    def _take_several(self, tree: Any) -> None:
+        """The results in ``tree``: one number, the sum of each times a cotangent, which every pass brings."""
+        outputs, recording = outputs_of(tree), self._recording
+        if outputs is None:
+            self.untraceable("returns something else than Values and numbers")
+            return
+        values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
+        recording.kind_varies = recording.mixes_kinds and not all(map(self._is_surely_a_value, values))
+        recording.tree, recording.outputs = outputs, outputs.nodes
+        recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
+        before = engine.set_tracer(None)
+        try:
+            recording.cotangents = tuple(Value(1.0) for _ in outputs.nodes)
+            if outputs.nodes:
+                recording.result = engine.reduce("dot", recording.outputs, recording.cotangents)
+        finally:
+            engine.set_tracer(before)
 
     @contextlib.contextmanager
     def _hooked(self) -> Iterator[None]:
@@ -308,6 +342,37 @@ class Recorder:
         """A primitive of the user's, in whose place the recording has terms with the same first derivatives."""
         self._recording.primitives.append(name)
 
+    def differentiates(self, nodes: Sequence[Value]) -> None:
+        """Derivatives through ``nodes`` are recorded.
+
+        They are those of what a selection chose, so it must choose the same again.
+        """
+        self._steps += len(nodes)
+        if self._steps > MOST_STEPS:
+            raise RuntimeError("so many derivatives make no program: they are computed as they are")
+        self._recording.differentiates = True
+        if self._recording.primitives:
+            self.untraceable("takes the gradient of a primitive, of which it has the first derivatives only")
+        if not self._recording.selections:
+            return
+        reached = set(map(id, nodes))
+        for selection in self._recording.selections:
+            if id(selection.node) in reached and id(selection.node) not in self._decided:
+                self._decided.add(id(selection.node))
+                self._decide(selection)
+
+    def _decide(self, selection: Selection) -> None:
+        if selection.choice is Choice.BY_INDEX:
+            guard = IndexGuard(selection.slot, "==", self._indices[selection.slot], None, True, current_location())
+            self._recording.index_guards.append(guard)
+            return
+        (chosen,) = engine.operands(selection.node)
+        best = next(place for place, one in enumerate(selection.candidates) if one is chosen)
+        strictly, at_most = ("<", "<=") if selection.choice is Choice.FIRST_MAX else (">", ">=")
+        for place, one in enumerate(selection.candidates):
+            if place != best:
+                self.guard(strictly if place < best else at_most, one, chosen, True)
+
     def notice(self, what: str) -> None:
         """A graph break that the tape notices."""
         self.untraceable(what)
@@ -373,6 +438,15 @@ class Recorder:
 
 #: The operations in which Python's floats raise; the others give infinities.
 _RAISING = frozenset({"div", "mod", "floordiv", "pow"})
+
+
+def _by_node(outputs: OutputsOfTrace) -> list[bool]:
+    """Whether each node of several results is a Value there."""
+    found = [False] * len(outputs.nodes)
+    for place, constant, is_value in zip(outputs.places, outputs.constant, outputs.are_values, strict=True):
+        if not constant:
+            found[place] = is_value
+    return found
 
 
 def _concrete_number(item: Any) -> float | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..engine import Value
 from ..engine.source_lines import Location
+from .outputs import OutputsOfTrace
 
 __all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
 
@@ -83,6 +84,17 @@ class Recording:
 
     #: The primitives of a user that it calls, whose derivatives are right in the first order only.
     primitives: list[str] = field(default_factory=list)
+
+    #: Whether derivatives are among what was recorded.
+    differentiates: bool = False
+
+    #: Several results: what the function returned; the Values that the program gives; and as many leaves, so that
+    #: ``result`` is the sum of each Value times its leaf. Each pass brings the numbers of the leaves.
+    tree: OutputsOfTrace | None = None
+    outputs: tuple[Value, ...] = ()
+    cotangents: tuple[Value, ...] = ()
+    as_array: bool = False  #: they are one array of numbers
+    connected: bool = False  #: a Value is among them
 
     #: Whether the function selects among Values and plain numbers, and whether its result is one or the other thereby.
     mixes_kinds: bool = False

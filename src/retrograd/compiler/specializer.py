@@ -16,6 +16,7 @@ from .effects import Effects, noting_effects
 from .guards.captured_state import CapturedState
 from .guards.words import program_guards, state_guards
 from .notices import Notices, runs_as_it_is, traced_in_vain
+from .outputs import Outputs, is_single, leaves_of
 from .reasons import Cause, Reason
 from .recorder import Recorder
 from .recording import Guard, IndexGuard, Recording
@@ -42,6 +43,7 @@ class Example(NamedTuple):
     arguments: tuple[Any, ...]
     signature: Signature
     gives_a_number: bool  #: whether the function returned a plain number, and not a Value
+    outputs: Outputs | None  #: of a function with several results
     decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
 
 
@@ -61,11 +63,12 @@ def trace(
     asks_kinds: bool = True,
     want_sources: bool = False,
     by_numbers: bool = False,
+    several: bool = False,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
     ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``by_numbers``:
-    derivatives by its floats are wanted.
+    derivatives by its floats are wanted. ``several``: the function may return a tree of Values and numbers.
     """
     decides_kinds = False
     while True:
@@ -75,12 +78,14 @@ def trace(
         except Unsuitable as problem:
             return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         try:
-            recording = recorder.run(function, signature.tracers, want_sources)
+            recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
             raise
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, type(error).__name__)
+        for cotangent in recording.cotangents:
+            signature.add_input(cotangent, False)
         varies = recording.kind_varies or (recording.mixes_kinds and asks_kinds)
         if not varies or decides_kinds:
             return Traced(recording, signature, _obstacle(recording))
@@ -128,8 +133,12 @@ class Specializer:
         ]
         return "\n".join([*programs, state_guards(self.captured.paths, self.captured.frozen)])
 
-    def specialize(self, differentiate_first: bool, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
+    def specialize(
+        self, differentiate_first: bool, arguments: tuple[Any, ...], reason: Reason, several: bool = False
+    ) -> Result | None:
         """Run the function as it is, trace it, and add a specialization that gives what the plain run gave.
+
+        ``several``: also one of several results.
 
         None when there is one now, which has not answered the call yet. Otherwise what the plain run returned.
         """
@@ -145,17 +154,21 @@ class Specializer:
             self.captured.generators,
         )
         while True:
-            obstacle = self._obstacle(plain, effects)
+            obstacle = self._obstacle(plain, effects, several)
             asks = self.captured.tests_identity, self.captured.asks_kinds
-            traced = obstacle or trace(self._function, arguments, differentiate_first, *asks)
+            traced = obstacle or trace(self._function, arguments, differentiate_first, *asks, several=several)
             if isinstance(traced, Traced) and traced.obstacle is not None:
                 traced = traced.obstacle
+            outputs = None
+            if isinstance(traced, Traced) and traced.recording.tree is not None:
+                outputs = Outputs.matching(traced.recording.tree, plain.root)
+                traced = traced if outputs else Cause(Reason.DISAGREES)
             if isinstance(traced, Cause):
                 self._give_up(shape, traced)
                 return plain
             cause = Cause(Reason.STATE_CHANGED, change) if change else Cause(reason)
             self._causes[cause] += 1
-            number = self._add(differentiate_first, traced, arguments, plain, state)
+            number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
             if number is not None:
                 self._watch_for_a_storm(number, cause)
                 return None
@@ -189,7 +202,7 @@ class Specializer:
         where = lines.most_common(1)[0][0] if lines and cause.reason is Reason.GUARD_FAILED else ""
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where))
 
-    def _obstacle(self, plain: Result, effects: Effects) -> Cause | None:
+    def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""
         if effects.first:
             return Cause(Reason.GRAPH_BREAK, effects.first)
@@ -198,7 +211,9 @@ class Specializer:
         if self.captured.graph_break:
             return Cause(Reason.GRAPH_BREAK, self.captured.graph_break)
         if not isinstance(plain.root, Value) and not is_number(plain.root):
-            return Cause(Reason.SEVERAL_RESULTS)
+            leaves = leaves_of(plain.root) if several else None
+            if leaves is None or is_single(plain.root):
+                return Cause(Reason.SEVERAL_RESULTS)
         return None
 
     def forget(self) -> None:
@@ -210,7 +225,13 @@ class Specializer:
         self._storm.forget()
 
     def _add(
-        self, differentiate_first: bool, traced: Traced, arguments: tuple[Any, ...], plain: Result, state: int
+        self,
+        differentiate_first: bool,
+        traced: Traced,
+        arguments: tuple[Any, ...],
+        plain: Result,
+        state: int,
+        outputs: Outputs | None,
     ) -> int | None:
         """Compile what was traced. The number of the specialization, if it gives the plain run's numbers."""
         request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state)
@@ -223,7 +244,7 @@ class Specializer:
         try:
             aliased = traced.signature.aliases_a_parameter
             agrees = not aliased and self._agrees(
-                number, traced.signature, traced.signature.originals, arguments, plain
+                number, traced.signature, traced.signature.originals, arguments, plain, outputs
             )
         finally:
             if not agrees:  # also where comparing failed
@@ -238,7 +259,9 @@ class Specializer:
             *recording.index_guards,
         )
         gives_a_number = not isinstance(plain.root, Value)
-        self._examples[number] = Example(differentiate_first, arguments, traced.signature, gives_a_number, decisions)
+        self._examples[number] = Example(
+            differentiate_first, arguments, traced.signature, gives_a_number, outputs, decisions
+        )
         self.tier_up.added()
         self._drop_least_recently_used()
         return number
@@ -258,9 +281,9 @@ class Specializer:
         if number is None or number not in self._examples:
             return
         plain = self._eager.run(arguments, differentiate_first)
-        signature = self._examples[number].signature
+        signature, outputs = self._examples[number].signature, self._examples[number].outputs
         now = signature_of(arguments, Recorder(), differentiate_first, self.captured.tests_identity)
-        if not self._agrees(number, signature, now.originals, arguments, plain):
+        if not self._agrees(number, signature, now.originals, arguments, plain, outputs):
             raise errors.not_the_function(self._function, number)
 
     def _agrees(
@@ -270,25 +293,36 @@ class Specializer:
         originals: dict[int, Value],
         arguments: tuple[Any, ...],
         plain: Result,
+        outputs: Outputs | None,
     ) -> bool:
-        """Whether a specialization gives the value and the gradients of the plain run of the same call.
+        """Whether a specialization gives the values and the gradients of the plain run of the same call.
 
-        ``signature`` is that of the trace; ``originals`` are the Values among the arguments of this call.
+        ``signature`` is that of the trace; ``originals`` are the Values among the arguments of this call. The gradient
+        of several results is that of their sum, each times a weight of its own.
         """
-        found = self._cache.check(number, arguments)
+        sources = [plain.root]
+        if outputs is not None:
+            sources = outputs.sources(plain.root) or []
+            if len(sources) != outputs.count:
+                return False
+        weights = [1.0 + 0.61803398875 * k % 1.0 for k in range(len(sources))] if outputs is not None else []
+        found = self._cache.check(number, arguments, weights)
+        numbers = list(map(number_of, sources))
         if found is None:
-            return not math.isfinite(number_of(plain.root))  # the engine answers calls with numbers that are not finite
+            return not all(map(math.isfinite, numbers))  # the engine answers calls with numbers that are not finite
         if found is False:
             return False
-        value, pairs = found
+        value, pairs, results = found
+        root = plain.root if outputs is None else engine.reduce("dot", sources, weights)
         expected = [0.0] * len(pairs)
-        if isinstance(plain.root, Value):
+        if isinstance(root, Value):
             leaves = _leaves_of_plain_run(signature, originals, plain.signature)
-            expected = engine.gradients(plain.root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
-        ours, theirs = [value, *(gradient for _, gradient in pairs)], [number_of(plain.root), *expected]
+            expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
+        ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
+        theirs = [*numbers, *expected]
         tolerance = 0.0 if self._options.exact else TOLERANCE
         largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
-        scales = [max(1.0, abs(theirs[0])), *[max(largest, 1e-300)] * len(expected)]
+        scales = [*(max(1.0, abs(number)) for number in numbers), *[max(largest, 1e-300)] * len(expected)]
         return all(
             a == b or (a != a and b != b) or abs(a - b) <= tolerance * scale < math.inf
             for a, b, scale in zip(ours, theirs, scales, strict=True)

@@ -76,6 +76,7 @@ __all__ = [
     "no_grad",
     "operands",
     "output_index",
+    "program_recorder",
     "reduce",
     "release_backward_lock",
     "restore",
@@ -125,7 +126,16 @@ if not TYPE_CHECKING:
         raise errors.unknown_engine(ENGINE)
 
     # The names above, from the engine chosen; what follows here is the same for both.
-    _OWN = {"ENGINE", "Number", "errstate", "no_grad", "is_recording", "backward_lock", "topological_order"}
+    _OWN = {
+        "ENGINE",
+        "Number",
+        "errstate",
+        "no_grad",
+        "is_recording",
+        "backward_lock",
+        "topological_order",
+        "program_recorder",
+    }
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
     for _name, _sentence in habits.VALUE.items():
         setattr(Value, _name, habits.Elsewhere(_name, _sentence))
@@ -194,6 +204,13 @@ class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the func
 
 
 Treatment = Literal["raise", "ignore"]
+
+
+def program_recorder() -> Any:
+    """What traces this thread for a program, a ``retrograd.compiler.recorder.Recorder``; None if nothing does."""
+    tracer: Any = set_tracer(None)  # type: ignore[func-returns-value, unused-ignore]  # the stub has one of both
+    set_tracer(tracer)
+    return tracer if hasattr(tracer, "first_order") else None
 
 
 def tell_tracer(what: str) -> None:

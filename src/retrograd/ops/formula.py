@@ -24,6 +24,7 @@ __all__ = [
     "to_cpp",
     "to_jax",
     "to_python",
+    "to_rows",
     "to_typescript",
 ]
 
@@ -179,6 +180,43 @@ def to_jax(node: ast.expr) -> str:
             return f"({to_jax(left)} {_COMPARE[type(operator)]} {to_jax(right)})"
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return f"{name}({', '.join(map(to_jax, arguments))})"
+    return to_python(node)
+
+
+_COMPARING_ROWS = {
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+    ast.Eq: "equal",
+    ast.NotEq: "not_equal",
+}
+
+
+def to_rows(node: ast.expr) -> str:
+    """Python source in which a condition is a number, 1 or 0, that rows compute, and both sides of a ``select`` are."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return f"div({to_rows(left)}, {to_rows(right)})"
+        case ast.BinOp(left=left, op=operator, right=right):
+            return f"({to_rows(left)} {_BINARY[type(operator)]} {to_rows(right)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"(1.0 - {to_rows(operand)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{to_rows(operand)})"
+        case ast.BoolOp(op=ast.And(), values=values):
+            return f"({' * '.join(map(to_rows, values))})"
+        case ast.BoolOp(values=[first, *others]):
+            rest = to_rows(first)
+            for other in others:
+                rest = f"maximum({rest}, {to_rows(other)})"
+            return rest
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return f"{_COMPARING_ROWS[type(operator)]}({to_rows(left)}, {to_rows(right)})"
+        case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]):
+            return f"where({to_rows(condition)}, {to_rows(yes)}, {to_rows(no)})"
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return f"{name}({', '.join(map(to_rows, arguments))})"
     return to_python(node)
 
 

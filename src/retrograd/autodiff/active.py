@@ -1,0 +1,52 @@
+"""Which transforms are running their functions, and what is recorded meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import engine
+
+__all__ = ["derivative_of", "is_differentiating", "is_recorded", "running_transform"]
+
+_Function = Callable[..., Any]
+
+
+class _ActiveTransforms(threading.local):
+    """How many transforms are running their function on this thread."""
+
+    count = 0
+
+
+_active = _ActiveTransforms()
+
+
+def is_differentiating() -> bool:
+    """Whether a transform is running its function on this thread."""
+    return _active.count > 0
+
+
+def is_recorded() -> bool:
+    """Whether what a transform computes is recorded: for a transform around it, or for a program."""
+    return _active.count > 0 or engine.program_recorder() is not None
+
+
+@contextmanager
+def running_transform() -> Iterator[None]:
+    """Count one more transform, and record operations even where the caller has switched recording off."""
+    recording = engine.set_recording(True)
+    _active.count += 1
+    try:
+        yield
+    finally:
+        _active.count -= 1
+        engine.set_recording(recording)
+
+
+def derivative_of(function: _Function) -> Callable[[Any, Callable[[_Function], _Function]], _Function] | None:
+    """``Compiled.derivative`` of a compiled function, where its programs can answer; else None."""
+    if not hasattr(function, "scalar_function") or is_recorded():
+        return None
+    return getattr(function, "derivative", None)

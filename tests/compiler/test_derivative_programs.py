@@ -1,0 +1,146 @@
+"""Derivatives that are computed inside a compiled function are part of its program."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as rg
+from retrograd import Value, engine
+from retrograd.ops import OPS, Op
+
+pytestmark = pytest.mark.native  # the reference engine has no compiler
+
+
+def curved(x: Any) -> Any:
+    wave = rg.math.tanh(x[0] * x[1]) * x[2] ** 2 + rg.maximum(x[0], x[1]) * rg.math.sqrt(x[2])
+    return wave + rg.logsumexp(x) - rg.prod(x) * rg.math.sigmoid(x[1]) + x[2] ** x[0]
+
+
+def piecewise(x: Any) -> Any:
+    a = rg.where(x[0] > x[1], x[0] * x[1], x[1] * x[2]) + abs(x[0] - 0.3) * x[2]
+    b = max(x[0] * 2.0, x[1], x[2] * x[0]) * x[1] + rg.max([x[0] ** 2, x[1], x[2]])
+    return a * b + rg.math.relu(x[0] - x[1]) ** 2 + (x[2] * x[2] if x[1] > 0.6 else x[2] ** 3)
+
+
+TRANSFORMS: dict[str, Callable[..., Any]] = {
+    "grad": rg.grad,
+    "value_and_grad": rg.value_and_grad,
+    "hessian": rg.hessian,
+    "jacobian of the gradient": lambda f: rg.jacobian(rg.grad(f)),
+    "forward over reverse": lambda f: rg.jacfwd(rg.grad(f)),
+    "hvp": lambda f: lambda x: rg.hvp(f, x, [1.0, x[0], 2.0]),
+    "jvp": lambda f: lambda x: rg.jvp(f, x, [1.0, x[0], 2.0]),
+    "vjp": lambda f: lambda x: rg.vjp(f, x)[1](x[1]),
+    "third": lambda f: rg.jacobian(lambda x: rg.hvp(f, x, [1.0, 2.0, -1.0])),
+    "inside": lambda f: lambda x: (lambda g: g[0] * g[1] + x[2])(rg.grad(f)(x)),
+    "twice": lambda f: rg.grad(lambda x: sum(s * s for s in rg.grad(f)(x))),
+}
+
+
+def flat(tree: Any) -> list[float]:
+    return engine.pytree.flatten(tree)[0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("function", [curved, piecewise])
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_compiled_derivatives_are_the_functions(transform: str, function: Callable[..., Any]) -> None:
+    plain = TRANSFORMS[transform](function)
+    compiled = rg.compile(plain)
+    draw = random.Random(5)
+    for _ in range(12):
+        at = [draw.uniform(0.1, 1.4) for _ in range(3)]
+        expected = plain(at)
+        found = compiled(at)
+        assert flat(found) == pytest.approx(flat(expected), rel=1e-9, abs=1e-10)
+        assert type(found) is type(expected)
+    assert compiled.stats().hits >= 6
+
+
+def test_gradients_of_values_are_connected() -> None:
+    """A gradient's own gradient is the program's backward pass."""
+    slope = rg.grad(curved)
+    compiled = rg.compile(slope)
+    for _ in range(3):
+        both = []
+        for f in (slope, compiled):
+            x = [Value(number) for number in (0.4, 0.8, 1.1)]
+            (f(x)[0] * f(x)[2]).backward()
+            both.append([value.grad for value in x])
+        assert both[1] == pytest.approx(both[0], rel=1e-10)
+    assert compiled.stats().hits >= 3
+
+
+def test_a_function_that_steps_along_its_gradient() -> None:
+    def descended(x: list[Any], rate: float) -> Any:
+        for _ in range(3):
+            x = [a - rate * s for a, s in zip(x, rg.grad(curved)(x), strict=True)]
+        return x
+
+    compiled = rg.compile(descended)
+    for k in range(4):
+        at = [0.4 + 0.1 * k, 0.8, 1.1]
+        assert compiled(at, 0.05) == pytest.approx(descended(at, 0.05), rel=1e-10)
+    assert compiled.stats().hits == 4
+    assert rg.jacobian(compiled)([0.4, 0.8, 1.1], 0.05)[0] == pytest.approx(
+        rg.jacobian(descended)([0.4, 0.8, 1.1], 0.05)[0]
+    )
+
+
+def test_the_state_of_the_function_below_is_guarded() -> None:
+    scale, w = [2.0], Value(3.0)
+    compiled = rg.compile(rg.grad(lambda x: scale[0] * w * x * x))
+    assert [compiled(1.0), compiled(2.0)] == [12.0, 24.0]
+    scale[0] = 5.0
+    assert [compiled(1.0), compiled(2.0)] == [30.0, 60.0]
+    w.data = 1.0
+    assert compiled(2.0) == 20.0
+
+
+def test_what_was_selected_is_checked_again() -> None:
+    """The recorded derivative flows to what the trace selected; another choice needs another trace."""
+    w = [Value(0.5), Value(1.5), Value(-2.0)]
+    by_index = rg.compile(lambda x, i: rg.grad(lambda y: rg.take(w, i) * y * y)(x))
+    for i in (0, 1, 2, 1):
+        assert by_index(3.0, rg.Index(i)) == 6.0 * w[i].data
+    first = rg.compile(lambda x: rg.grad(lambda z: max(z[0], z[1], z[2]) ** 2)(x))
+    for at in ([1.0, 2.0, 0.5], [3.0, 2.0, 0.5], [1.0, 2.0, 2.5], [2.0, 2.0, 2.0], [0.5, 3.0, 3.0]):
+        assert first(at) == rg.grad(lambda z: max(z[0], z[1], z[2]) ** 2)(at)
+
+
+def test_what_cannot_be_recorded_runs_as_it_is() -> None:
+    @rg.primitive(partials=lambda x: 2.0 * x)
+    def square(x: float) -> float:
+        return x * x
+
+    compiled = rg.compile(rg.grad(lambda x: square(x) * x))
+    with pytest.warns(rg.errors.CompileWarning, match="primitive"):
+        assert compiled(2.0) == 12.0
+    assert (compiled(3.0), compiled.stats().hits) == (27.0, 0)
+    by_hand = rg.compile(rg.grad(lambda x: Value(x.data**2, (x,), "own", local_grads=(2.0 * x.data,))))
+    assert [by_hand(2.0), by_hand(3.0)] == [4.0, 6.0]
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if isinstance(op, Op)], ids=lambda op: op.name)
+def test_second_derivatives_of_each_operator(op: Any) -> None:
+    """Compiled at one point, asked at others, where the conditions in the formulas come out differently."""
+
+    def f(x: list[Any]) -> Any:
+        return engine.apply(op.name, *x[: op.arity]) * x[-1] + x[0]
+
+    points = [[0.6, 1.7, 0.4], [0.05, 0.9, 1.5], [0.9, 0.2, -0.6], [0.99, 3.0, 0.3]]
+    points += [[-0.6, 2.0, 0.4], [1.5, 2.5, 1.0], [0.5, 0.5, 0.5], [2.0, -1.5, 3.0]]
+    plain = rg.hessian(f)
+    compiled = rg.compile(plain)
+    for at in points:
+        try:
+            expected = np.array(plain(at))
+        except Exception as error:
+            with pytest.raises(type(error)):
+                compiled(at)
+            continue
+        assert np.array(compiled(at)) == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True)
