@@ -159,9 +159,7 @@ class Value:
     @_backward.setter
     def _backward(self, function: Callable[[], object], /) -> None: ...
 
-    def backward(
-        self, gradient: float = 1.0, *, retain_graph: bool | None = None, create_graph: bool = False
-    ) -> None:
+    def backward(self, gradient: float = 1.0, *, retain_graph: bool | None = None, create_graph: bool = False) -> None:
         """Run one reverse-mode pass: add to the ``.grad`` of each leaf its derivative times ``gradient``.
 
         Leaves accumulate from pass to pass; interior nodes get the gradient of this pass alone, so that a second
