@@ -315,3 +315,40 @@ def test_the_jacobian_of_a_compiled_function() -> None:
     outputs, pullback = rg.vjp(rg.compile(f), at)
     assert outputs == pytest.approx([0.8, math.sin(0.4), 3.0])
     assert pullback([1.0, 2.0, 0.0])[0] == pytest.approx([2.0 + 2.0 * math.cos(0.4), 0.4])
+
+
+def test_the_gradient_of_a_result_that_another_is_computed_from(compiled: Callable[..., Any]) -> None:
+    w = [Value(0.7), Value(-1.3)]
+
+    def step(x: float) -> tuple[Any, Any, Any]:
+        state = (w[0] * x).tanh()
+        return state, state * w[1] + w[0], w[1] * x
+
+    fast = compiled(step)
+    for x in (0.5, 1.0, 2.0):
+        found = []
+        for function in (step, fast):
+            w[0].grad = w[1].grad = 0.0
+            state, loss, other = function(x)
+            (state * 2.0 + loss + other).backward()
+            found.append([state.grad, loss.grad, other.grad, w[0].grad, w[1].grad])
+            loss.backward()
+            found[-1] += [state.grad, w[0].grad, w[1].grad]
+        assert found[1] == pytest.approx(found[0], rel=1e-12)
+
+
+def test_a_pass_under_no_grad_beside_infinities(compiled: Callable[..., Any]) -> None:
+    w = Value(2.0)
+
+    def both(x: float) -> list[Any]:
+        return [w * x, w * w]
+
+    fast = compiled(both)
+    fast(1.0)
+    for function in (both, fast):
+        w.grad = 0.0
+        infinite, square = function(math.inf)
+        with rg.no_grad():
+            square.backward()
+            infinite.backward()
+        assert w.grad == math.inf

@@ -100,17 +100,17 @@ class FusedCall:
         self._function, self._arguments, self._outputs = function, arguments, outputs
         self._adjoints = [0.0] * outputs.count
         self._plain: list[Any] | None = None
+        self._results: list[Value] = []
         self._node = Value(0.0, operands, _CallOperation(self.name))
         self._node._backward = self._run_back
 
     def results(self, numbers: Sequence[float]) -> list[Value]:
         """A node for each number that the program gave."""
-        nodes = []
         for number, data in enumerate(numbers):
             node = Value(data, (self._node,), _ResultOperation(self, number))
             node._backward = functools.partial(self._take, number, node)
-            nodes.append(node)
-        return nodes
+            self._results.append(node)
+        return self._results
 
     def _take(self, number: int, result: Value) -> None:
         """A backward pass has the gradient of one result."""
@@ -121,11 +121,26 @@ class FusedCall:
 
     def _run_back(self) -> None:
         """A backward pass has the gradients of all results."""
-        slopes = self._cache.replay(self._replay, self._adjoints)
-        if slopes is None:  # numbers that are not finite
-            slopes = engine.gradients(engine.reduce("dot", self.plain(), self._adjoints), 1.0, self._operands)
+        inner = self._outputs.inner  # of these the gradient comes from inside the call, too, where it has no nodes
+        slopes: Sequence[float] | None = None if inner else self._cache.replay(self._replay, self._adjoints)
+        totals: Sequence[float] = ()
+        if slopes is None:  # or numbers that are not finite
+            slopes, totals = self._plain_gradients(inner)
         for operand, slope in zip(self._operands, slopes, strict=True):
             operand.grad += slope
+        for number, total in zip(inner, totals, strict=True):
+            self._results[number].grad = total
+
+    def _plain_gradients(self, inner: Sequence[int]) -> tuple[Sequence[float], Sequence[float]]:
+        """By an uncompiled run, the derivatives with respect to the operands and to the inner results."""
+        recording = engine.set_recording(True)
+        try:
+            results = self.plain()
+            root = engine.reduce("dot", results, self._adjoints)
+            found = engine.gradients(root, 1.0, [*self._operands, *(results[number] for number in inner)])
+        finally:
+            engine.set_recording(recording)
+        return found[: len(self._operands)], found[len(self._operands) :]
 
     def plain(self) -> list[Any]:
         """The results of the same call, recorded operation by operation, once."""

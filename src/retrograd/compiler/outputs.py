@@ -86,6 +86,7 @@ class OutputsOfTrace(NamedTuple):
     is_array: bool  #: whether the tree is one array of numbers, or the entries of a matrix
     definition: Any  #: the nesting and the keys
     pattern: Pattern | None  #: of the entries of a matrix
+    inner: tuple[int, ...] = ()  #: the numbers of those Values that other results are computed from
 
 
 def outputs_of(tree: Any) -> OutputsOfTrace | None:
@@ -125,6 +126,7 @@ class Outputs:
         self._structure, self._traced = structure, traced._replace(nodes=())
         self._straight = traced.places == tuple(range(self.count)) and not any(traced.constant)
         self.connected: bool = any(traced.are_values)
+        self.inner: tuple[int, ...] = traced.inner
 
     @classmethod
     def matching(cls, traced: OutputsOfTrace, plain: Any) -> Outputs | None:

@@ -126,7 +126,8 @@ class Recorder:
             return
         values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
         recording.kind_varies = recording.mixes_kinds and not all(map(self._is_surely_a_value, values))
-        recording.tree, recording.outputs = outputs, outputs.nodes
+        recording.tree = outputs._replace(inner=self._inner(outputs))
+        recording.outputs = outputs.nodes
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
         before = engine.set_tracer(None)
         try:
@@ -135,6 +136,23 @@ class Recorder:
                 recording.result = engine.reduce("dot", recording.outputs, recording.cotangents)
         finally:
             engine.set_tracer(before)
+
+    def _inner(self, outputs: OutputsOfTrace) -> tuple[int, ...]:
+        """The numbers of the results that are Values and that other results are computed from."""
+        candidates = {id(selection.node): selection.candidates for selection in self._recording.selections}
+
+        def read_by(node: Value) -> list[Any]:
+            return [*engine.operands(node), *candidates.get(id(node), ())]
+
+        values = [number for number, is_value in enumerate(_by_node(outputs)) if is_value]
+        rest = [operand for number in values for operand in read_by(outputs.nodes[number])] if len(values) > 1 else []
+        seen = set()
+        while rest:
+            node = rest.pop()
+            if isinstance(node, Value) and id(node) not in seen:
+                seen.add(id(node))
+                rest.extend(read_by(node))
+        return tuple(number for number in values if id(outputs.nodes[number]) in seen)
 
     @contextlib.contextmanager
     def _hooked(self) -> Iterator[None]:
