@@ -58,7 +58,7 @@ VALUE: dict[str, str] = {
     "zero_": "assign the number: v.data = 0.0",
     "copy_": "assign the number: v.data = other.data",
     "add_": "assign the number: v.data += step",
-    "mul_": "assign the number: v.data *= factor",
+    "mul_": "assign the number: v.data = v.data * factor",
     "clamp": "write rg.math.clip(v, low, high)",
     "clip": "write rg.math.clip(v, low, high)",
 }

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrograd import habits, ops
+from retrograd.array_protocols import METHODS
 from retrograd.engine import reference
 
 native = pytest.importorskip("retrograd._native", reason="the native engine is not built: pip install .")
@@ -164,8 +165,8 @@ def test_weighted_sum_records_what_a_loop_records() -> None:
 
 
 def test_the_surfaces_are_equal() -> None:
-    def public(value: type) -> set[str]:  # without what refuses the habits of other libraries, on the engine in use
-        return {name for name in dir(value) if not name.startswith("_")} - set(habits.VALUE)
+    def public(value: type) -> set[str]:  # without what meets other libraries, on the engine in use
+        return {name for name in dir(value) if not name.startswith("_")} - set(habits.VALUE) - set(METHODS)
 
     assert public(reference.Value) == public(native.Value)
     shared = set(reference.__all__) - {"Number"}

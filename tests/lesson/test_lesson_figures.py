@@ -68,6 +68,7 @@ def test_nothing_moves_where_the_page_opens_and_in_one_long_scroll_the_last_sent
     settle(shown)
     assert shown.locator(".bound[aria-current]").count() == 0
     shown.set_viewport_size(WIDE)
+    settle(shown)
     shown.evaluate("scrollTo(0, document.body.scrollHeight)")
     settle(shown)
     assert shown.inner_text(".bound[aria-current]") == "With ="
