@@ -27,8 +27,10 @@ command -v setarch >/dev/null && setarch -R true 2>/dev/null && fixed="setarch -
 $fixed "$python" -c "import retrograd._native as native; assert 'sanitize' in native.__file__, native.__file__"
 $fixed "$python" tools/leaks.py
 tests="tests/engine/test_value.py tests/engine/test_backward.py tests/engine/test_copies.py tests/engine/test_domains.py tests/engine/test_engines.py tests/engine/test_changed_data.py tests/engine/test_hostile_use.py tests/engine/test_lifetime.py tests/engine/test_threads.py tests/engine/test_stress.py \
-  tests/compiler/test_parameter_buffers.py tests/compiler/test_misuse.py tests/engine/test_interrupts.py"
+  tests/compiler/test_parameter_buffers.py tests/compiler/test_misuse.py"
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
+# Ctrl-C has a process of its own: after hundreds of other tests a worker of pytest-xdist dies of it, we do not know why.
+$fixed "$python" -m pytest -p no:cacheprovider tests/engine/test_interrupts.py
 # shellcheck disable=SC2086
-$fixed "$python" -m pytest -p no:cacheprovider -n auto -m "not memory" $tests
+$fixed "$python" -m pytest -p no:cacheprovider -n auto -m "not memory" --ignore tests/engine/test_interrupts.py $tests
