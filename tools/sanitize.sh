@@ -30,7 +30,7 @@ tests="tests/engine/test_value.py tests/engine/test_backward.py tests/engine/tes
   tests/compiler/test_parameter_buffers.py tests/compiler/test_misuse.py"
 # PyTorch and JAX do not live under a sanitizer's runtime, so in all tests what asks them is left to the other runs.
 test "${2:-}" = all && tests="tests" && export RETROGRAD_WITHOUT=torch,jax
-# Ctrl-C has a process of its own: after hundreds of other tests a worker of pytest-xdist dies of it, we do not know why.
+# Ctrl-C has a process of its own, in which no other test's threads are.
 $fixed "$python" -m pytest -p no:cacheprovider tests/engine/test_interrupts.py
 # shellcheck disable=SC2086
 $fixed "$python" -m pytest -p no:cacheprovider -n auto -m "not memory" --ignore tests/engine/test_interrupts.py $tests

@@ -20,7 +20,7 @@ Machine* machine_for(const Specialization& entry, unsigned int members, int pass
 // The numbers (uint64) in a bytes object.
 std::vector<uint64_t> numbers_in(PyObject* bytes) {
   std::vector<uint64_t> numbers(static_cast<size_t>(PyBytes_Size(bytes)) / sizeof(uint64_t));
-  std::memcpy(numbers.data(), PyBytes_AsString(bytes), numbers.size() * sizeof(uint64_t));
+  if (!numbers.empty()) std::memcpy(numbers.data(), PyBytes_AsString(bytes), numbers.size() * sizeof(uint64_t));
   return numbers;
 }
 
