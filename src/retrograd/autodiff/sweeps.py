@@ -99,7 +99,7 @@ def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_St
 
 
 class _Walk:
-    """The steps found so far. No closure, which would be a cycle: a trace must let go of its nodes at once."""
+    """The steps found so far. A closure would be a reference cycle, which keeps the nodes of a trace alive."""
 
     def __init__(self, dependent: set[int], expand: bool) -> None:
         self.dependent, self.expand = dependent, expand
