@@ -94,11 +94,7 @@ constexpr bool handles(RuleSet rules, Row row) {
   return rules == RuleSet::ALL || frequent == (rules == RuleSet::FREQUENT);
 }
 
-// Returns false if `rules` does not include the node's op.
-template <RuleSet rules, class Sink>
-inline bool differentiate_among(Value* node, Sink& sink) {
-  [[maybe_unused]] const double y = node->data;
-  switch (node->code) {
+// The case of each kind of row in the switch below.
 #define RG_UNLESS_HANDLED(name)                \
   if constexpr (!handles(rules, ROW_##name)) { \
     return false;                              \
@@ -178,6 +174,12 @@ inline bool differentiate_among(Value* node, Sink& sink) {
       }                                                                                                 \
       return true;                                                                                      \
     }
+
+// Returns false if `rules` does not include the node's op.
+template <RuleSet rules, class Sink>
+inline bool differentiate_among(Value* node, Sink& sink) {
+  [[maybe_unused]] const double y = node->data;
+  switch (node->code) {
 #include "ops/ops.inc"
 #undef RG_CONTRIBUTE
 #undef RG_UNLESS_HANDLED

@@ -273,8 +273,8 @@ class RMSNorm(Module):
 def gaussian_matrix(rows: int, columns: int, std: float) -> list[tuple[Value, ...]]:
     """A matrix of fresh parameters, row by row from ``random.gauss(0, std)``. Raises ValueError for an empty one.
 
-    A row is a tuple: nobody can put another parameter there unnoticed by an optimizer, and a compiled function need not
-    look.
+    Each row is a tuple, so that nobody can replace a parameter behind the optimizer's back, and a compiled function
+    need not look for that.
     """
     if rows < 1 or columns < 1:
         raise ValueError(f"a parameter matrix has at least one row and one column, not {rows} by {columns}.")

@@ -22,7 +22,7 @@ def file_name(built: Built) -> str:
 
 
 def notebook(course: Course, built: Built) -> str:
-    """A chapter as the text of a notebook without outputs: whoever learns runs the cells."""
+    """The chapter as a notebook file. It holds no outputs: the learner runs the cells."""
     cells = [_cell(built, number, kind, text) for number, (kind, text) in enumerate(_cells(course, built))]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

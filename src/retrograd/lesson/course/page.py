@@ -24,7 +24,7 @@ def page(course: Course, start: int | None = None) -> str:
 
 
 def kept_at() -> Path:
-    """Where the page is written when nobody says where: always the same file, since browsers keep progress by file."""
+    """The default file of the page. It never changes, because a browser keeps the progress of each file apart."""
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":
