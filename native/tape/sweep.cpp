@@ -401,6 +401,7 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   if (!check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
     IsolatedGradients saved;
+    saved.reserve(2 * static_cast<size_t>(count));
     // Inputs that the pass does not reach have gradient zero.
     for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
     if (!run_pure(as_value(object), seed, saved, interrupt)) return false;

@@ -33,9 +33,14 @@ class IsolatedGradients {
  public:
   // Saves a gradient and sets it to zero.
   void save(Value* value) {
+    if (value->code == LEAF) {
+      reach(value);
+      return;
+    }
     gradients_.emplace_back(value, value->grad);
     value->grad = 0.0;
   }
+  void reserve(size_t count) { gradients_.reserve(count); }
   // The same for what the pass reaches, once each. True for a node that the walk has now to visit.
   bool reach(Value* value) {
     double before = value->grad;

@@ -146,8 +146,30 @@ void drop_extra(Value* value) {
 
 // --- leaves, and places for nodes that are not bumped ------------------------------------------------------------
 
+namespace {
+
+// Memory of freed leaves for the next ones: a transform makes and frees a leaf for each of its inputs in each call.
+// None under the sanitizers, which then see every use of a freed leaf.
+#ifdef RETROGRAD_SANITIZE
+constexpr size_t kSpareLeaves = 0;
+#else
+constexpr size_t kSpareLeaves = 1 << 13;
+#endif
+Value* spare_leaves = nullptr;  // linked through `next`
+size_t spare_count = 0;
+
+Value* allocate_leaf() {
+  if (!spare_leaves) return PyObject_GC_New(Value, value_type);
+  Value* leaf = spare_leaves;
+  spare_leaves = leaf->next;
+  --spare_count;
+  return as_value(PyObject_Init(as_object(leaf), value_type));
+}
+
+}  // namespace
+
 Value* new_leaf(double data, uint8_t flags) {
-  Value* leaf = PyObject_GC_New(Value, value_type);
+  Value* leaf = allocate_leaf();
   if (!leaf) return nullptr;
   leaf->data = data;
   leaf->grad = 0.0;
@@ -317,8 +339,31 @@ void free_outside(Value* value, Places& places) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
+// Its layout differs from that of every subclass, so Python refuses to assign __class__ between them, and what is in
+// the arena can be nothing else.
+void value_free(void* self) {
+  if (spare_count == kSpareLeaves) {
+    PyObject_GC_Del(self);
+    return;
+  }
+  auto* leaf = static_cast<Value*>(self);
+  leaf->next = spare_leaves;
+  spare_leaves = leaf;
+  ++spare_count;
+}
+
+// A leaf that nothing is attached to: the collector does not know it, and freeing it frees nothing else.
+bool is_bare(const Value* value) {
+  return value->code == LEAF && !value->extra && !(value->flags & IN_BUFFER) && Py_TYPE(as_object(value)) == value_type;
+}
+
 void value_dealloc(PyObject* self) {
   Value* value = as_value(self);
+  if (is_bare(value)) {
+    value_free(value);
+    Py_DECREF(reinterpret_cast<PyObject*>(value_type));
+    return;
+  }
   if (!(value->flags & IN_ARENA)) PyObject_GC_UnTrack(self);
   if (freeing) {
     wait(value);
@@ -359,10 +404,6 @@ int value_clear(PyObject* self) {
 
 // Nodes in the arena have no collector header; all others do.
 int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
-
-// Its layout differs from that of every subclass, so Python refuses to assign __class__ between them, and what is in
-// the arena can be nothing else.
-void value_free(void* self) { PyObject_GC_Del(self); }
 
 // --- construction --------------------------------------------------------------------------------------------------
 

@@ -219,3 +219,17 @@ def test_an_old_result_does_not_keep_the_numbers_of_every_step() -> None:
     assert steps(step, 4000) < 100
     with pytest.raises(errors.ChangedValueError):
         recent[0].backward()
+
+
+def test_a_leaf_in_the_memory_of_another_has_nothing_of_it() -> None:
+    for _ in range(3):
+        old = [Value(1.0, label="old") if i % 2 else Value(1.0) for i in range(2000)]
+        for value in old:
+            value.grad, value.data = 5.0, 2.0
+        del old, value
+        gc.collect()
+        for fresh in [Value(3.0) for _ in range(2000)]:
+            assert (fresh.data, fresh.grad, fresh.label) == (3.0, 0.0, "")
+            assert not gc.is_tracked(fresh)
+        (fresh * 2.0).backward()
+        assert fresh.grad == 2.0

@@ -69,21 +69,22 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         if not isinstance(leaf, Value):
             raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
     root = single_output(y, "y")
+    hidden = any(map(is_result, leaves))
     nested, recording = is_differentiating(), engine.is_recording()
     if nested and not (recording or create_graph):  # under no_grad in the function of another transform
-        return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False)])
+        return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False, hidden)])
     engine.set_recording(True)
     try:
-        return structure.collect(_derivatives(root, leaves, create_graph or nested))
+        return structure.collect(_derivatives(root, leaves, create_graph or nested, hidden))
     finally:
         engine.set_recording(recording)
 
 
-def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool) -> _Results:
-    """d root / d x for each x: floats, or Values when ``graph``."""
+def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = False) -> _Results:
+    """d root / d x for each x: floats, or Values when ``graph``. ``hidden``: a compiled function's result is among xs."""
     if graph:
         return reverse_sweep(root, xs)
-    if isinstance(root, Value) and (any(map(is_result, xs)) or engine.program_recorder() is not None):
+    if isinstance(root, Value) and (hidden or engine.program_recorder() is not None):
         return [(slope + 0.0).data for slope in reverse_sweep(root, xs)]  # without -0.0
     return first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
 
