@@ -160,3 +160,43 @@ def test_the_first_of_zeros_is_the_extreme(width: int, tier: Any) -> None:
                 leaf.data = generator.choice((0.0, -0.0, other, other))
             leaves[generator.randrange(width)].data = generator.choice((0.0, -0.0))
             assert compiled.backward(-1.0) == loss(-1.0).data
+
+
+ERRORS_OF_FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[float], float], float]] = {
+    "erf": (rg.math.erf, math.erf, 1e-15),
+    "erfc": (rg.math.erfc, math.erfc, 1.5e-15),
+    "log1p": (rg.math.log1p, math.log1p, 1e-15),
+    "softplus": (Value.softplus, lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))), 1e-15),
+    "silu": (Value.silu, lambda x: x / (1.0 + math.exp(-x)) if x > -700.0 else 0.0, 1e-15),
+    "gelu": (Value.gelu, lambda x: x * (0.5 * math.erfc(-x * math.sqrt(0.5))), 3e-15),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS_OF_FUNCTIONS)
+def test_vectors_of_special_functions_from_the_smallest_to_the_tail(name: str) -> None:
+    function, reference, bound = ERRORS_OF_FUNCTIONS[name]
+    lowest = -0.99 if name == "log1p" else -8.0
+    numbers = [lowest + 0.037 * i for i in range(900)] + [0.9**i for i in range(300)] + [0.0, -0.0, 1e-310]
+    numbers += [] if name == "log1p" else [-(0.9**i) for i in range(300)] + [-30.0, 30.0, 600.0, -1e300, 1e300]
+    leaves = [Value(x) for x in numbers]
+    compiled = rg.compile(lambda xs: [function(x) for x in xs], tier="vm")
+    for _ in range(2):
+        for x, y in zip(numbers, compiled(leaves), strict=True):
+            assert y.data == pytest.approx(reference(x), rel=bound, abs=1e-307), x
+
+
+def test_where_a_branch_sorts_the_members_each_kind_stands_together() -> None:
+    """Two formulas in no order: what only one of them reads needs no list of addresses."""
+    kinds = [(i * i * 7 + i) % 5 < 2 for i in range(120)]
+    xs = [Value(0.0) for _ in kinds]
+
+    def book(t: float) -> Any:
+        total: Any = 0.0
+        for x, kind in zip(xs, kinds, strict=True):
+            scaled = (x * t).exp()
+            total = total + (scaled * (x - t).sin() if kind else t - scaled.log1p() / (x + 3.0))
+        return total
+
+    points = [(numbers(len(xs), seed), (0.5 + 0.25 * seed,)) for seed in (0, 1)]
+    compiled = assert_equals_eager(book, xs, points, kinds=("vm", "exact"), bound=1e-11)["vm"]
+    assert compiled.program().count("pool[") <= 2, compiled.program()
