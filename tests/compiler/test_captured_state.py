@@ -570,3 +570,28 @@ def test_a_counter_that_instances_share() -> None:
         Counted.calls += 1
         assert compiled.backward(3.0) == 6.0
     assert compiled.stats().traces <= 4
+
+
+def test_one_attribute_of_one_object_among_hundreds() -> None:
+    class Option:
+        def __init__(self, strike: float, kind: str) -> None:
+            self.strike, self.kind = strike, kind
+
+    options = [Option(90.0 + i, "call" if i % 3 else "put") for i in range(200)]
+
+    def price(spot: Any) -> Any:
+        return sum(spot / o.strike if o.kind == "call" else o.strike - spot for o in options)
+
+    compiled = rg.compile(price)
+    for change in (
+        lambda: setattr(options[137], "strike", 5.0),
+        lambda: setattr(options[3], "kind", "put"),
+        lambda: vars(options[199]).update(kind="call", strike=1.0),
+        lambda: options[0].__dict__.pop("kind") and setattr(options[0], "kind", "call"),
+    ):
+        assert compiled.value_and_grad(3.0) == pytest.approx(rg.value_and_grad(price)(3.0), rel=1e-12)
+        change()
+        assert compiled.value_and_grad(3.0) == pytest.approx(rg.value_and_grad(price)(3.0), rel=1e-12)
+    del options[50].strike
+    with pytest.raises(AttributeError, match="strike"):
+        compiled.value_and_grad(3.0)

@@ -112,7 +112,12 @@ bool StateGuards::read_place(PyObject* tuple) {
   } else {
     read_contents(place);
   }
-  (place.kind == ITEMS ? lists_ : others_).push_back(static_cast<uint32_t>(places_.size()));
+  const auto index = static_cast<uint32_t>(places_.size());
+  if (place.kind == NAMED) {
+    names_.push_back({object, name, place.position, place.first, index});
+  } else {
+    (place.kind == ITEMS ? lists_ : others_).push_back(index);
+  }
   places_.push_back(std::move(place));
   return !PyErr_Occurred();
 }
@@ -301,6 +306,16 @@ bool StateGuards::same_name(const Place& place) {
   return same(place.first, found ? item : content(place).get());
 }
 
+// The attributes of a thousand objects are most of what some functions read.
+bool StateGuards::same_names() {
+  return std::all_of(names_.begin(), names_.end(), [&](const Name& name) {
+    PyObject *key, *item;
+    Py_ssize_t at = name.position;
+    const bool there = PyDict_Next(name.dict, &at, &key, &item) && key == name.key;
+    return (there && contents_[name.first] == item) || same_name(places_[name.place]);
+  });
+}
+
 bool StateGuards::same_place(const Place& place) {
   switch (place.kind) {
     case ITEMS: return same_items(place);
@@ -331,8 +346,9 @@ bool StateGuards::held_scalar(size_t which) const {
 
 bool StateGuards::hold_in(uint64_t call) {
   if (call_ != call) {
-    const bool held = same_lists() && std::all_of(others_.begin(), others_.end(),
-                                                  [&](uint32_t other) { return same_place(places_[other]); });
+    const bool held = same_lists() && same_names() && std::all_of(others_.begin(), others_.end(), [&](uint32_t other) {
+                        return same_place(places_[other]);
+                      });
     held_ = held;
     call_ = call;
   }
