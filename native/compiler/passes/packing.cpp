@@ -124,6 +124,32 @@ class ListScheduler {
   std::set<uint32_t> waiting_;                // kinds with ready terms
 };
 
+// Numbers terms by what reads their results, and what reads those: where a branch of the program has sorted the members
+// of a pack into two kinds, each kind gets a number, in order of appearance (colour refinement, from the results down).
+void number_uses(const Graph& graph, const Terms& terms, std::vector<PackKey>& keys) {
+  const auto mixed = [](uint64_t a, uint64_t b) {  // splitmix64
+    uint64_t x = a + 0x9e3779b97f4a7c15u * (b + 1);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  };
+  std::vector<uint64_t> reads(graph.size());  // a sum: readers have no order
+  for (size_t term = terms.size(); term-- > 0;) {
+    const PackKey& key = keys[term];
+    const uint64_t kind = mixed(mixed(key.level, key.what), mixed(key.operands, key.number));
+    const uint64_t own = mixed(kind, reads[terms.results[term]]);
+    const auto operands = terms.operands_of(term);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].is_node()) reads[operands[i].index()] += mixed(own, terms.kinds[term] == Kind::MAP ? i : 0);
+    }
+  }
+  std::map<uint64_t, uint32_t> numbers;
+  for (PackKey& key : keys) {
+    const auto next = static_cast<uint32_t>(numbers.size());
+    key.use = numbers.try_emplace(reads[terms.results[key.term]], next).first->second;
+  }
+}
+
 // In an irregular program, small packs that differ from a larger one only in the kinds of their operands join it: lists
 // can name any operand, and each small pack would cost a call. Returns whether anything changed.
 bool merge_small_packs(std::vector<PackKey>& keys) {
@@ -170,6 +196,7 @@ std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const st
     key.term = static_cast<uint32_t>(term);
     key.operands = 0;
     key.number = 0;
+    key.use = 0;
     // The kinds of the operands. Of reductions, only the first operand's (or pair's) kind counts.
     const size_t looked_at = kind == Kind::MAP || kind == Kind::DOT ? std::min<size_t>(operands.size(), 3) : size_t{1};
     for (size_t i = 0; i < looked_at; ++i) key.operands = key.operands << 2 | operands[i].kind();
@@ -184,6 +211,7 @@ std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const st
       key.operands = 0;
     }
   }
+  if (schedule == Schedule::BY_USE) number_uses(graph, terms, keys);
   std::sort(keys.begin(), keys.end());
   if (merge_small_packs(keys)) std::sort(keys.begin(), keys.end());
   return keys;

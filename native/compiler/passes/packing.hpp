@@ -16,8 +16,10 @@ struct PackKey {
   uint32_t level;     // or step of the list schedule
   uint32_t what;      // kind of term, op, start value, activity
   uint32_t operands;  // kinds of the operands
-  uint32_t arity;     // number of operands: not part of the pack's identity, but of the order in it
   uint64_t number;    // a literal exponent
+  // What follows is not part of the pack's identity, but of the order in it.
+  uint32_t arity;  // number of operands
+  uint32_t use;    // terms that are read alike have the same; 0 unless the schedule is BY_USE
   uint32_t term;
 
   bool same_pack(const PackKey& other) const {
@@ -29,6 +31,7 @@ struct PackKey {
     if (auto c = a.operands <=> b.operands; c != 0) return c;
     if (auto c = a.number <=> b.number; c != 0) return c;
     if (auto c = a.arity <=> b.arity; c != 0) return c;
+    if (auto c = a.use <=> b.use; c != 0) return c;
     return a.term <=> b.term;
   }
 };

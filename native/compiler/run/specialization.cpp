@@ -23,6 +23,11 @@ bool interpreter_is_faster(const Specialization& entry, size_t calls) {
          9.0 * static_cast<double>(entry.graph.size());
 }
 
+// Where more than one address in so many terms is in a list, another order in the packs is tried.
+constexpr size_t kOftenListed = 8;
+// What a program's addresses in lists and its kernel calls cost, in a list's addresses.
+size_t expected_cost(const Program& program) { return program.pool.size() + 32 * program.instructions.size(); }
+
 size_t calls_of(const Lowered& lowered) {
   return lowered.is_fused() ? lowered.fused.executed_calls()
                             : lowered.forward.executed_calls() + lowered.backward.executed_calls();
@@ -52,6 +57,9 @@ void Specialization::compile() {
   if (is_irregular(program.terms, program.groups)) {
     Program other = reroll(expanded, terms_of(expanded, kLongChain), leaves, Schedule::LIST);
     if (other.instructions.size() < program.instructions.size()) program = std::move(other);
+  } else if (program.pool.size() * kOftenListed > program.terms) {
+    Program other = reroll(expanded, terms, leaves, Schedule::BY_USE);
+    if (expected_cost(other) < expected_cost(program)) program = std::move(other);
   }
   done("reroll");
   const std::string problem = verify(program, false);
