@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -91,6 +92,36 @@ def test_a_function_that_steps_along_its_gradient() -> None:
     )
 
 
+@pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (2, 0), "rate"], ids=str)
+@pytest.mark.parametrize("transform", [rg.grad, rg.value_and_grad])
+def test_a_compiled_gradient_is_the_gradient_of_the_compiled_function(transform: Any, argnums: Any) -> None:
+    """One program, run back: not a program of the derivative's own operations."""
+
+    def loss(x: list[Any], scale: float, rate: float = 0.5) -> Any:
+        return curved(x) * scale + rg.math.exp(-rate * x[0]) * scale * rate
+
+    plain, outside, inside = transform(loss, argnums), rg.compile(transform(loss, argnums)), rg.compile(loss)
+    for k in range(5):
+        at = ([0.4 + 0.1 * k, 0.8, 1.1], 1.5 - 0.2 * k, 0.25 * k)
+        assert flat(outside(*at)) == flat(transform(inside, argnums)(*at))
+        assert flat(outside(*at)) == pytest.approx(flat(plain(*at)), rel=1e-10)
+        assert outside(at[0], at[1], rate=at[2]) == outside(*at)
+    assert outside.stats().hits >= 8
+    assert max(program.nodes for program in outside.stats().programs) < 40  # the gradient's own nodes are more
+
+
+def test_what_wraps_a_gradient_is_not_the_gradient() -> None:
+    slope = rg.grad(curved)
+
+    @functools.wraps(slope)
+    def doubled(x: list[Any]) -> list[Any]:
+        return [2.0 * s for s in slope(x)]
+
+    at = [0.4, 0.8, 1.1]
+    assert rg.compile(doubled)(at) == pytest.approx([2.0 * s for s in slope(at)])
+    assert rg.compile(functools.partial(slope, at))() == pytest.approx(slope(at))
+
+
 def test_the_state_of_the_function_below_is_guarded() -> None:
     scale, w = [2.0], Value(3.0)
     compiled = rg.compile(rg.grad(lambda x: scale[0] * w * x * x))
@@ -117,10 +148,12 @@ def test_what_cannot_be_recorded_runs_as_it_is() -> None:
     def square(x: float) -> float:
         return x * x
 
-    compiled = rg.compile(rg.grad(lambda x: square(x) * x))
+    compiled = rg.compile(lambda x: rg.grad(lambda y: square(y) * y)(x))
     with pytest.warns(rg.errors.CompileWarning, match="primitive"):
         assert compiled(2.0) == 12.0
     assert (compiled(3.0), compiled.stats().hits) == (27.0, 0)
+    outermost = rg.compile(rg.grad(lambda x: square(x) * x))  # the program is the function's, which can be recorded
+    assert (outermost(2.0), outermost(3.0), outermost.stats().hits) == (12.0, 27.0, 2)
     by_hand = rg.compile(rg.grad(lambda x: Value(x.data**2, (x,), "own", local_grads=(2.0 * x.data,))))
     assert [by_hand(2.0), by_hand(3.0)] == [4.0, 6.0]
 

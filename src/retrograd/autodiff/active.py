@@ -5,11 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from .. import engine
 
-__all__ = ["derivative_of", "is_differentiating", "is_recorded", "running_transform"]
+__all__ = [
+    "Transform",
+    "derivative_of",
+    "is_differentiating",
+    "is_recorded",
+    "remember_transform",
+    "running_transform",
+    "transform_of",
+]
 
 _Function = Callable[..., Any]
 
@@ -50,3 +60,23 @@ def derivative_of(function: _Function) -> Callable[[Any, Callable[[_Function], _
     if not hasattr(function, "scalar_function") or is_recorded():
         return None
     return getattr(function, "derivative", None)
+
+
+class Transform(NamedTuple):
+    """How ``grad`` or ``value_and_grad`` made a function: ``compile`` compiles ``function``, and makes it of that."""
+
+    function: _Function
+    remade: Callable[[_Function], _Function]  #: the same of another function
+
+
+_made: WeakKeyDictionary[_Function, Transform] = WeakKeyDictionary()
+
+
+def remember_transform(result: _Function, transform: Transform) -> None:
+    """Note how a function was made. Not as its attribute, which ``functools.wraps`` would copy to others."""
+    _made[result] = transform
+
+
+def transform_of(function: _Function) -> Transform | None:
+    """How a function was made, if one of these two made it."""
+    return _made.get(function) if type(function) is FunctionType else None

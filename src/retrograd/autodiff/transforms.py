@@ -22,7 +22,14 @@ from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_o
 from ..errors import pair_expected
 from . import anomaly
 from . import sparse as sparse_matrices
-from .active import derivative_of, is_differentiating, is_recorded, running_transform
+from .active import (
+    Transform,
+    derivative_of,
+    is_differentiating,
+    is_recorded,
+    remember_transform,
+    running_transform,
+)
 from .local_derivatives import ieee
 from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep
 
@@ -69,7 +76,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         if not isinstance(leaf, Value):
             raise TypeError(f"gradient needs Values to differentiate with respect to; xs holds the number {leaf!r}.")
     root = single_output(y, "y")
-    hidden = any(map(is_result, leaves))
+    hidden = any(isinstance(leaf, Value) and is_result(leaf) for leaf in leaves)
     nested, recording = is_differentiating(), engine.is_recording()
     if nested and not (recording or create_graph):  # under no_grad in the function of another transform
         return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False, hidden)])
@@ -81,7 +88,10 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
 
 
 def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = False) -> _Results:
-    """d root / d x for each x: floats, or Values when ``graph``. ``hidden``: a compiled function's result is among xs."""
+    """d root / d x for each x: floats, or Values when ``graph``.
+
+    ``hidden`` says that a compiled function's result is among xs.
+    """
     if graph:
         return reverse_sweep(root, xs)
     if isinstance(root, Value) and (hidden or engine.program_recorder() is not None):
@@ -90,14 +100,27 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = Fals
 
 
 def _compiled(
-    f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...]
-) -> Callable[..., tuple[float, Any]] | None:
-    """The compiled ``value_and_grad`` of ``f``, where it returns what the transform does: floats for plain numbers."""
-    if argnums != 0 or not arguments or not hasattr(f, "scalar_function") or is_recorded():
+    f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[float, Any] | None:
+    """What the compiled ``value_and_grad`` of ``f`` gives, where the transform gives the same: for plain numbers."""
+    if not arguments or not hasattr(f, "scalar_function") or is_recorded():
         return None
-    _, structure = flatten(arguments[0], f"argument 0 of {_name(f)}")
-    connected = structure.holds_values or any(isinstance(x, Value) for x in arguments)
-    return None if connected or structure.kind == "module" else f.value_and_grad  # type: ignore[attr-defined]
+    if any(isinstance(x, Value) for x in arguments):
+        return None
+    positions = _positions(argnums, f, len(arguments))
+    for i in positions:
+        _, structure = flatten(arguments[i], f"argument {i} of {_name(f)}")
+        if structure.holds_values or structure.kind == "module":
+            return None
+    if argnums == 0:
+        return f.value_and_grad(*arguments, **keywords)  # type: ignore[attr-defined, no-any-return]
+    if keywords:
+        return None
+    several = not isinstance(argnums, int)
+    first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
+    others = [argument for i, argument in enumerate(arguments) if i not in positions]
+    variant = f.differentiated_by(positions, several)  # type: ignore[attr-defined]
+    return variant.value_and_grad(first, *others)  # type: ignore[no-any-return]
 
 
 # --- what the transforms of functions share -------------------------------------------------------
@@ -246,8 +269,8 @@ def _transform(
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
         wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
-        if of_compiled is not None and (compiled := _compiled(function, wanted, arguments)) is not None:
-            return of_compiled(compiled(*arguments, **keywords))
+        if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
+            return of_compiled(compiled)
         if (compiled_derivative := derivative_of(function)) is not None:
             if finish is not None:
                 sparse_matrices.check(False, _name(function))  # here, since importing SciPy is an effect
@@ -264,6 +287,9 @@ def _transform(
         result = arrange(_as_returned(results, True, recording) if call.connected else results)
         return finish(result) if finish else result
 
+    if of_compiled is not None:
+        remade = Transform(function, lambda other: _transform(other, argnums, body, key, of_compiled))
+        remember_transform(transformed, remade)
     return transformed
 
 

@@ -12,7 +12,7 @@ from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from .. import engine
-from ..autodiff.active import is_differentiating
+from ..autodiff.active import is_differentiating, transform_of
 from .batching import backward_batch, backward_batch_eagerly
 from .dispatch import Dispatcher
 from .eager import EagerRunner, Method
@@ -49,9 +49,15 @@ class Compiled(Generic[P]):
         self._options, self._calls = options, 0
         self._causes: Counter[Cause] = Counter()
         self._eager = EagerRunner(function, self._causes)
-        self._variants: dict[tuple[str, ...], Compiled[...]] = {}  # by the keywords of a call
+        self._variants: dict[Any, Compiled[...]] = {}  # by the keywords of a call, or the arguments to differentiate
         self._derivatives: dict[Any, Compiled[...]] = {}
         self._methods: dict[int, tuple[weakref.ref[Any], Compiled[...]]] = {}  # by the id of an instance
+        # compile(grad(f)) is grad(compile(f)): the backward pass of one program, not the program of a backward pass.
+        self._primal: Compiled[...] | None = None
+        if (transform := transform_of(function)) is not None:
+            primal = transform.function
+            self._primal = primal if isinstance(primal, Compiled) else Compiled(primal, options)
+            self._gradient = transform.remade(self._primal)
         # Why nothing is ever compiled.
         self._uncompiled = None if engine.ENGINE == "native" else Cause(Reason.REFERENCE_ENGINE)
         if not self._uncompiled:
@@ -89,6 +95,8 @@ class Compiled(Generic[P]):
         """
         if active_recorder() is not None or is_differentiating():
             return self._function(*args, **kwargs)  # operation by operation, so that any derivative can be taken
+        if self._primal is not None:
+            return self._gradient(*args, **kwargs)
         if kwargs:
             target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
             return target(*args)
@@ -288,6 +296,27 @@ class Compiled(Generic[P]):
             self._derivatives[key] = Compiled(make(self._function), self._options)
         return self._derivatives[key]
 
+    def differentiated_by(self, positions: Sequence[int], several: bool) -> Compiled[...]:
+        """The function with the arguments at ``positions`` first, as ``value_and_grad`` differentiates the first one.
+
+        Args:
+            positions: Which arguments.
+            several: They are a tuple, which is the first argument; else there is one.
+
+        Returns:
+            A compiled function of that argument and of all the others, in their order.
+
+        Example:
+            >>> import retrograd as rg
+            >>> power = rg.compile(lambda x, y: x * x * y)
+            >>> power.differentiated_by([1], False).value_and_grad(5.0, 3.0)
+            (45.0, 9.0)
+        """
+        key = (*positions, several)
+        if key not in self._variants:
+            self._variants[key] = Compiled(_with_first(self._function, positions, several), self._options)
+        return self._variants[key]
+
     # --- looking inside ---------------------------------------------------------------------------------
 
     @property
@@ -302,6 +331,8 @@ class Compiled(Generic[P]):
         ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node.
         ``"eager"`` if there is no program.
         """
+        if self._primal is not None:
+            return self._answering().tier
         return "eager" if self._uncompiled else self._cache.tier()
 
     def stats(self) -> Statistics:
@@ -318,6 +349,8 @@ class Compiled(Generic[P]):
             >>> square.stats().traces, square.stats().hits
             (1, 2)
         """
+        if self._primal is not None:
+            return self._answering().stats()
         return gathered([] if self._uncompiled else self._cache.facts(), self._causes)
 
     def program(self) -> str:
@@ -326,6 +359,8 @@ class Compiled(Generic[P]):
         Returns:
             One instruction a line, with the user's line beside it; or a sentence that says why there is none.
         """
+        if self._primal is not None:
+            return self._answering().program()
         if self._uncompiled:
             return f"There is no program: {self._uncompiled}."
         facts = self._cache.facts()
@@ -350,6 +385,8 @@ class Compiled(Generic[P]):
             >>> print(bent.guards().splitlines()[1])
               its arguments are: a float
         """
+        if self._primal is not None:
+            return self._answering().guards()
         if self._uncompiled:
             return f"There are no guards: {self._uncompiled}."
         return self._dispatcher.specializer.guards()
@@ -389,6 +426,9 @@ class Compiled(Generic[P]):
         Call it after changing something that the function reads and that no call compares; see :func:`compile`.
         """
         self._derivatives.clear()
+        self._variants.clear()
+        if self._primal is not None:
+            self._primal.clear()
         if not self._uncompiled:
             self._dispatcher.specializer.forget()
 
@@ -401,6 +441,15 @@ class Compiled(Generic[P]):
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
+
+    def _answering(self) -> Compiled[...]:
+        """Whose programs answer for a gradient: its function's, or those of the variant that most calls went to."""
+        assert self._primal is not None
+        made = (*self._primal._variants.values(), *self._primal._derivatives.values())
+        most: Compiled[...] = self._primal
+        for one in made:
+            most = one if one.stats().hits > most.stats().hits else most
+        return most
 
     # --- keywords and methods ----------------------------------------------------------------------------
 
@@ -454,6 +503,20 @@ def _taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) ->
         return function(*args[:split], **dict(zip(names, args[split:], strict=True)))
 
     return positional
+
+
+def _with_first(function: Callable[..., Any], positions: Sequence[int], several: bool) -> Callable[..., Any]:
+    """The function with the arguments at ``positions`` before all others, in a tuple if ``several``."""
+    places = sorted(zip(positions, range(len(positions)), strict=True))
+
+    @functools.wraps(function, updated=())
+    def reordered(first: Any, *others: Any) -> Any:
+        arguments = list(others)
+        for position, which in places:
+            arguments.insert(position, first[which] if several else first)
+        return function(*arguments)
+
+    return reordered
 
 
 @overload
