@@ -1,9 +1,15 @@
-"""The JAX backend: a vector program becomes a JAX function of einsums, gathers and elementwise operations.
+"""The JAX backend: a program becomes a JAX function.
 
-It knows recordings, signatures and the vector program, and nothing of kernels. In the order in which data passes:
+The vector program becomes einsums, gathers and elementwise operations. Where the scalar graph has loops that are much
+less to write, they become scans. It knows nothing of kernels. In the order in which data passes:
 
 ``layout``        the arguments of the scalar function as arrays
 ``lowering``      the instructions of the vector program as JAX operations
+``axes``          iterations of loops as axes of arrays, and tables of elements
+``reads``         where operands come from, as the loops see it that run when they are read
+``blocks``        loops taken apart into what runs at once and what hands numbers on
+``plan``          both together: what goes into each block and comes out
+``scans``         a plan as JAX operations: ``vmap``, ``lax.scan``, ``cumsum``
 ``views``         strided views of flat arrays as slices, reshapes and transposes
 ``op_functions``  the rows of the op table as JAX functions with the table's partials
 ``function``      ``to_jax`` and the JaxFunction that it gives

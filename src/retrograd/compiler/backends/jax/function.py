@@ -18,11 +18,20 @@ from ...recorder import Recorder
 from ...recording import Recording
 from ...request import CompileRequest, Options
 from ...signature import Signature, Unsuitable, signature_of
+from ..loops.graph import UnsupportedGraphError, read_graph
+from ..loops.sections import find_structure
 from .layout import Layout
 from .lowering import CallNumbers, lower
+from .plan import Plan
+from .scans import lower_loops
 from .views import gather
 
 __all__ = ["JaxFunction", "to_jax"]
+
+
+#: The loops of a graph are written where they have so many times fewer operations than the program has vector
+#: instructions, and at most so many.
+_SHORTER, _MOST_OPERATIONS = 2, 6_000
 
 
 class JaxFunction:
@@ -48,7 +57,13 @@ class JaxFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], values: Sequence[Value], recording: Recording, spec: Any, program: Any
+        self,
+        function: Callable[..., Any],
+        values: Sequence[Value],
+        recording: Recording,
+        spec: Any,
+        program: Any,
+        lowered: Callable[[CallNumbers], tuple[Any, Any]],
     ) -> None:
         """Users call ``to_jax``.
 
@@ -57,8 +72,8 @@ class JaxFunction:
             values: the Values of the parameter vector.
             recording: what was recorded when the example ran; its guards are checked in every call.
             spec: the structure of the arguments, as ``signature_of`` gives it.
-            program: the vector program, as ``listing`` gives it, with its guards. Its roots are the value and
-                then what the guards compare.
+            program: the vector program, as ``listing`` gives it, with its guards.
+            lowered: the same in JAX: the value, and a vector of that and what the guards compare.
         """
         self.__name__: str = getattr(function, "__name__", "function")
         self.__qualname__ = self.__name__
@@ -68,11 +83,18 @@ class JaxFunction:
             *(_sentence(g.kind, g.outcome, g.where) for g in recording.index_guards),
         )
         self._layout = Layout(spec)
-        self._program = lower(program)
+        self._program = lowered
         self._parameter_positions = _parameter_positions(program, self.values)
         self._index_limits = _index_limits(program)
-        self._number_guards = program["guards"]
-        self._index_guards = [(g.slot, g.kind, g.other_slot, g.other, g.outcome) for g in recording.index_guards]
+        #: (place, kind, place of the other or -1, else its number, outcome) of each
+        self._number_guards = [
+            (left, kind, -1 if right is None else right, number, outcome)
+            for kind, left, right, number, outcome in program["guards"]
+        ]
+        self._index_guards = [
+            (g.slot, g.kind, -1 if g.other_slot is None else g.other_slot, g.other, g.outcome)
+            for g in recording.index_guards
+        ]
 
     # --- the function -----------------------------------------------------------------------------------------
 
@@ -90,6 +112,7 @@ class JaxFunction:
         Raises:
             TypeError: an array has another shape, or there are fewer or more than the function was made for.
         """
+        import jax
         import jax.numpy as jnp
 
         parameters = jnp.asarray(parameters)
@@ -105,21 +128,22 @@ class JaxFunction:
             store: gather(parameters.astype(dtype), positions) for store, positions in self._parameter_positions.items()
         }
         call = CallNumbers(stores, numbers["passive"], numbers["active"], numbers["index"], dtype)
-        roots = self._program(call)
-        value, hold = roots[0], self._guards_hold(roots, numbers["index"])
+        value, compared = self._program(call)
+        hold = self._guards_hold(jax.lax.stop_gradient(compared), numbers["index"])
         return value if hold is None else value * jnp.where(hold, 1.0, jnp.nan)
 
-    def _guards_hold(self, roots: Sequence[Any], indices: Any) -> Any:
+    def _guards_hold(self, compared: Any, indices: Any) -> Any:
         """Whether every comparison comes out as in the example; None if there is none."""
-        comparisons = []
-        for kind, left, right, number, outcome in self._number_guards:
-            comparisons.append((kind, roots[left], number if right is None else roots[right], outcome))
-        for slot, kind, other_slot, other, outcome in self._index_guards:
-            comparisons.append((kind, indices[slot], other if other_slot is None else indices[other_slot], outcome))
+        import jax.numpy as jnp
+
         hold = None
-        for kind, left, right, outcome in comparisons:
-            holds = _COMPARE[kind](left, right) == outcome
-            hold = holds if hold is None else hold & holds
+        for numbers, guards in ((compared, self._number_guards), (indices, self._index_guards)):
+            for kind in sorted({kind for _, kind, *_ in guards}):
+                rows = [row for row in guards if row[1] == kind]
+                left, other, number, outcome = (np.asarray([row[i] for row in rows]) for i in (0, 2, 3, 4))
+                right = jnp.where(other < 0, number.astype(numbers.dtype), numbers[np.maximum(other, 0)])
+                holds = jnp.all(_COMPARE[kind](numbers[left], right) == outcome)
+                hold = holds if hold is None else hold & holds
         return hold
 
     # --- from and to the scalar world -------------------------------------------------------------------------
@@ -243,8 +267,9 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
     recording, signature = _traced(function, arguments)
-    program = _program(function, recording, signature)
-    return JaxFunction(function, _values(function, program, parameters), recording, signature.spec, program)
+    program, lowered = _program(function, recording, signature)
+    values = _values(function, program, parameters)
+    return JaxFunction(function, values, recording, signature.spec, program, lowered)
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
@@ -265,8 +290,10 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Rec
     return recording, signature
 
 
-def _program(function: Callable[..., Any], recording: Recording, signature: Signature) -> Any:
-    """The vector program of a recording. Its roots are the result and then what the guards compare."""
+def _program(
+    function: Callable[..., Any], recording: Recording, signature: Signature
+) -> tuple[Any, Callable[[CallNumbers], tuple[Any, Any]]]:
+    """The vector program of a recording, and the same in JAX. Its roots are the result and what the guards compare."""
     if not isinstance(recording.result, Value):
         raise errors.not_traceable(function, "its result depends neither on a Value nor on an argument")
     cache = engine.SpecializationCache(lambda *_: None, Index, Reason)
@@ -274,7 +301,45 @@ def _program(function: Callable[..., Any], recording: Recording, signature: Sign
         number = cache.add(CompileRequest(recording, signature, False, Options(tier="vm"), cache.capture([])))
     except NotImplementedError as problem:
         raise errors.not_traceable(function, str(problem)) from None
-    return cache.listing(number)
+    program = cache.listing(number)
+    plan = _plan(cache, number, len(program["instructions"]))
+    return program, lower(program) if plan is None else _with_leaves(lower_loops(plan), program)
+
+
+def _plan(cache: engine.SpecializationCache, number: int, instructions: int) -> Plan | None:
+    """The loops of a program's graph, if they are much less to write than its vector instructions."""
+    most = min(instructions // _SHORTER, _MOST_OPERATIONS)
+    try:
+        graph = read_graph(cache.scalar_graph(number), balanced=False)
+    except UnsupportedGraphError:
+        return None
+    for nested in (True, False):
+        try:
+            return Plan(graph, find_structure(graph, most, nested))
+        except UnsupportedGraphError:
+            continue
+    return None
+
+
+def _with_leaves(
+    function: Callable[[Any, Any], tuple[Any, Any]], program: Any
+) -> Callable[[CallNumbers], tuple[Any, Any]]:
+    """A function of a call's numbers, given one of the vector of leaves."""
+    places = [
+        (("parameter", store) if kind == "parameter" else ("input", int(active)), offset)
+        for _, kind, active, store, offset in program["leaves"]
+    ]
+
+    def call(numbers: CallNumbers) -> tuple[Any, Any]:
+        import jax.numpy as jnp
+
+        parts = {("input", 0): numbers.passive, ("input", 1): numbers.active}
+        parts |= {("parameter", store): array for store, array in numbers.parameters.items()}
+        begins = dict(zip(parts, np.cumsum([0, *(part.shape[0] for part in parts.values())]).tolist(), strict=False))
+        positions = np.array([begins[part] + offset for part, offset in places], np.int64)
+        return function(gather(jnp.concatenate(list(parts.values())), positions), numbers.dtype)
+
+    return call
 
 
 def _values(function: Callable[..., Any], program: Any, parameters: Any) -> list[Value]:

@@ -36,8 +36,8 @@ class CallNumbers:
     dtype: Any
 
 
-def lower(program: Mapping[str, Any]) -> Callable[[CallNumbers], list[Any]]:
-    """A JAX function from a call's numbers to the program's roots, which are scalars.
+def lower(program: Mapping[str, Any]) -> Callable[[CallNumbers], tuple[Any, Any]]:
+    """A JAX function from a call's numbers to the program's result, a scalar, and all its roots, a vector.
 
     Args:
         program: as the native cache's ``listing`` gives it.
@@ -97,16 +97,15 @@ class _Evaluation:
             region = self._regions[self._region_at(address)]
             region.array[address - region.base] = number
 
-    def roots(self) -> list[Any]:
-        """The program's roots as scalars."""
+    def roots(self) -> tuple[Any, Any]:
+        """The program's result and all its roots."""
         import jax.numpy as jnp
 
         for instruction in self._program["instructions"]:
             self._execute(instruction)
-        return [
-            jnp.asarray(self._at_addresses(np.asarray([address])), self._dtype).reshape(())
-            for address in self._program["roots"]
-        ]
+        roots = np.asarray(self._program["roots"])
+        result, compared = (jnp.asarray(self._at_addresses(where), self._dtype) for where in (roots[:1], roots))
+        return result.reshape(()), compared
 
     def _region_at(self, address: int) -> int:
         # Empty regions have the base of the next one; the last region with a base is the one with elements.
@@ -222,10 +221,15 @@ class _Evaluation:
         return jnp.sum(self._broadcast(instruction["views"][0], sizes), axis=tuple(range(outer, len(sizes))))
 
     def _extreme(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
+        import jax
         import jax.numpy as jnp
 
-        reduce = jnp.max if instruction["row"] == "max" else jnp.min
-        return reduce(self._broadcast(instruction["views"][0], sizes), axis=tuple(range(outer, len(sizes))))
+        numbers = self._broadcast(instruction["views"][0], sizes)
+        if instruction["row"] == "largest":
+            numbers = jax.lax.stop_gradient(numbers)
+        return (jnp.min if instruction["row"].endswith("min") else jnp.max)(
+            numbers, axis=tuple(range(outer, len(sizes)))
+        )
 
     def _select(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         """The candidate that an index argument picks: NaN where it picks none."""

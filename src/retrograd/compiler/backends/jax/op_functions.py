@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -17,7 +18,7 @@ from ....ops import OPS, Op
 from ....ops.formula import compile_python, guarded, operand_names, parse, to_jax
 from ....ops.jax_functions import primitives
 
-__all__ = ["row_functions"]
+__all__ = ["folds", "row_functions"]
 
 Function = Callable[..., Any]
 
@@ -34,6 +35,26 @@ def row_functions() -> dict[str, Function]:
         forward = library[row.name] if row.primitive else _compiled(parse(row.forward, names), names, functions)
         functions[row.name] = _differentiable(row, forward, functions)
     return functions
+
+
+@cache
+def folds() -> dict[str, Function]:
+    """Rows of the scalar graph that are none of the table, and those of which JAX has the table's partials itself."""
+    import jax
+    import jax.numpy as jnp
+
+    return {
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "neg": operator.neg,
+        "sum": lambda a, b=0.0: a + b,
+        "max": jnp.maximum,
+        "min": jnp.minimum,
+        "first_max": lambda a, b: jnp.where(b > a, b, a),
+        "first_min": lambda a, b: jnp.where(b < a, b, a),
+        "largest": jax.lax.stop_gradient,
+    }
 
 
 def _compiled(formula: ast.expr, names: Sequence[str], functions: dict[str, Function]) -> Function:

@@ -52,8 +52,12 @@ class ScalarGraph:
         return len(self.rows)
 
 
-def read_graph(exported: Mapping[str, Any]) -> ScalarGraph:
+def read_graph(exported: Mapping[str, Any], balanced: bool = True) -> ScalarGraph:
     """The graph that the native side exported (``SpecializationCache.scalar_graph``).
+
+    Args:
+        exported: what it exported.
+        balanced: sums become balanced trees; else chains, as loops that add up are.
 
     Raises:
         UnsupportedGraphError: it has an operator that takes a run-time index, or shares ties among more than two.
@@ -68,7 +72,7 @@ def read_graph(exported: Mapping[str, Any]) -> ScalarGraph:
     result = ends - 1  # the node that has the value of an old one
     kinds, indices = (operands >> 30).astype(np.int8), (operands & _INDEX).astype(np.int64)
     indices = np.where(kinds == NODE, result[np.minimum(indices, len(result) - 1)], indices)
-    writer = _Writer(int(ends[-1]) if len(ends) else 0)
+    writer = _Writer(int(ends[-1]) if len(ends) else 0, balanced)
     simple = np.flatnonzero([ROWS[row] not in _FOLDS for row in range(len(ROWS))])
     plain = np.isin(rows, simple)
     writer.copy(result[plain], rows[plain], first[:-1][plain], counts[plain], kinds, indices)
@@ -123,7 +127,8 @@ def _lengths(rows: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.i
 
 
 class _Writer:
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, balanced: bool) -> None:
+        self._balanced = balanced
         self.rows = np.zeros(size, np.int32)
         self.kinds = np.full((size, _WIDTH), NONE, np.int8)
         self.indices = np.zeros((size, _WIDTH), np.int64)
@@ -145,7 +150,7 @@ class _Writer:
         return NODE, at
 
     def fold(self, at: int, name: str, operands: list[Any]) -> None:
-        """A fold as a balanced tree: its sums depend on each other as little as can be."""
+        """A fold; as a balanced tree, its sums depend on each other as little as can be."""
         step = _FOLDS[name]
         if name == "dot":
             half = len(operands) // 2
@@ -157,7 +162,7 @@ class _Writer:
         elif len(operands) == 1:
             operands = [self._node(at, "sum" if name == "sum" else "identity", operands)]
             at += 1
-        ordered = step.startswith("first")  # the first of equals wins: from left to right
+        ordered = not self._balanced or step.startswith("first")  # the first of equals wins: from left to right
         while len(operands) > 1:
             pair, rest = operands[:2], operands[2:]
             last = not rest and step == "add"  # a sum begins with 0.0, which makes 0.0 of -0.0

@@ -137,6 +137,10 @@ class Layout:
         """Where a node is, and in which iteration."""
         return self.positions[self._position_of[node]], int(self._ordinal[node])
 
+    def places(self, nodes: Indices) -> tuple[Indices, Indices]:
+        """Where nodes are: the numbers of their positions, and in which iterations."""
+        return self._position_of[nodes].astype(np.int64), self._ordinal[nodes]
+
     def is_active(self, operand: Operand) -> bool:
         """Whether a gradient is wanted of what an operand is."""
         match operand:

@@ -16,8 +16,8 @@ MOST_STRAIGHT = 6_000
 _LONG, _GAIN = 1_000, 2.0
 
 
-def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
-    """The bodies of a graph.
+def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True) -> Body:
+    """The bodies of a graph; no loops in loops unless ``nested``.
 
     Raises:
         UnsupportedGraphError: too much of it repeats nothing.
@@ -30,10 +30,10 @@ def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Bo
             begins = range(section.begin, section.end, section.period)
             items.append(Repeat([list(range(begin, begin + section.period)) for begin in begins]))
     size = sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items)
-    if size > _LONG:
-        nested, least = find_nests(graph)
+    if nested and size > _LONG:
+        nests, least = find_nests(graph)
         if _GAIN * least < size:
-            items, size = nested, least
+            items, size = nests, least
     if size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")
     return build(items)
