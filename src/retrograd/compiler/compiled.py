@@ -246,8 +246,12 @@ class Compiled(Generic[P]):
 
         return to_jax(self._function, args, parameters)
 
-    def to_c(self, path: str | os.PathLike[str], *args: Any, name: str = "") -> CFunction:
+    def to_c(
+        self, path: str | os.PathLike[str], *args: Any, name: str = "", derivatives: Sequence[str] = ()
+    ) -> CFunction:
         """Write the function as one C99 file: its value, and its gradient by the arguments and by the Values it holds.
+
+        A function that returns several numbers is one that fills an array with them.
 
         The function is traced once, with ``args``. Loops over time stay loops, and comments name the lines of the
         function. What it reads besides its arguments and Values stays as it is now. A comparison that decides another
@@ -257,13 +261,15 @@ class Compiled(Generic[P]):
             path: The file to write.
             *args: An example of the arguments. Other calls may differ from it in floats and Values only.
             name: What the names of the C functions begin with; the function's own name by default.
+            derivatives: What to write besides: ``"jacobian"`` and ``"hessian"``, by the first argument, row by row, or
+                ``"sparse jacobian"`` and ``"sparse hessian"``, as compressed rows whose places are constants.
 
         Returns:
             The file's path and names, and the numbers to call it with: ``inputs(*args)`` and ``parameters``.
 
         Raises:
             NotTraceableError: If the recorded call would not be valid for others, or has an operation that C lacks.
-            ValueError: If the name is no identifier of C.
+            ValueError: If the name is no identifier of C, or there is no such derivative.
 
         Example:
             Not run here, since it writes a file::
@@ -274,7 +280,19 @@ class Compiled(Generic[P]):
         """
         from .backends.c import to_c
 
-        return to_c(self._function, path, args, name)
+        functions = {what.split()[-1]: self._matrix(what, args) for what in derivatives}
+        return to_c(self._function, path, args, name, functions)
+
+    def _matrix(self, what: str, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """A function that gives a matrix of derivatives, or of a sparse one the entries."""
+        from ..autodiff.transforms import hessian, jacobian
+
+        transform = {"jacobian": jacobian, "hessian": hessian}.get(what.removeprefix("sparse "))
+        if transform is None:
+            raise ValueError(f"to_c: derivatives are 'jacobian', 'hessian', or 'sparse …' of them, not {what!r}.")
+        sparse = what.startswith("sparse ")
+        transform(self, sparse=sparse)(*args)  # compiles it, and compares it with a plain run
+        return self._derivatives[(transform.__name__, sparse), 0].scalar_function
 
     def derivative(self, key: Any, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Compiled[...]:
         """A derivative of the function, compiled and kept: what the transforms run instead of the function itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from ....engine.source_lines import location_numbered
 from ....index import Index
 from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
-from ...specializer import trace
+from ...specializer import Traced, trace
 from ..jax.layout import Layout as Arguments
 from ..loops.code import Value as CodeValue
 from ..loops.graph import LEAF, LITERAL, ScalarGraph, UnsupportedGraphError, read_graph
-from ..loops.pipeline import Passes, write_passes
-from .text import constant, statements, table_definition
+from ..loops.pipeline import Passes, write_passes, write_results
+from .results import Guard, Matrix, Part, guard_lines
+from .text import statements, table_definition
 
 __all__ = ["CFunction", "to_c"]
 
@@ -32,21 +33,37 @@ _VALUE = "const double *x, const double *p, double *work"
 _GRADIENT = "const double *x, const double *p, double *dx, double *dp, double *work"
 
 
+_RETURNED = (
+    " * The functions return the value. It is NAN where a comparison decides otherwise than in the call that was",
+    " * traced, or where an operation that it depends on is outside its domain; then dx and dp are as they were.",
+    " * Beside infinities a derivative may be NAN where the engine gives a number.",
+)
+_FILLED = (
+    " * Functions with a y return 0; or 1, and leave it as it was, where a comparison decides otherwise than in the",
+    " * call that was traced, an operation is outside its domain, or something infinite is multiplied by zero.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class CFunction:
     """A function that was written as C.
 
     Attributes:
         path: The file.
-        name: What the functions' names in it begin with: ``<name>_value`` and ``<name>_gradient``.
+        name: What the functions' names in it begin with: ``<name>_value``,
+            ``<name>_gradient``, ``<name>_values``, ``<name>_jacobian``, ``<name>_hessian``.
         values: The Values that the function depends on, in the order of ``p`` and ``dp``.
         work: How many doubles the functions need to work with (``<NAME>_WORK`` in the file).
+        results: How many numbers the functions with several results give, by name.
+        matrices: Where the entries of sparse matrices are, by the name of the function that gives them.
     """
 
     path: Path
     name: str
     values: tuple[Value, ...]
     work: int
+    results: Mapping[str, int]
+    matrices: Mapping[str, Matrix]
     _arguments: Arguments
     _order: tuple[tuple[str, int], ...]
 
@@ -70,7 +87,13 @@ class CFunction:
         return [float(numbers[kind][offset]) for kind, offset in self._order]
 
 
-def to_c(function: Callable[..., Any], path: str | os.PathLike[str], arguments: Sequence[Any], name: str) -> CFunction:
+def to_c(
+    function: Callable[..., Any],
+    path: str | os.PathLike[str],
+    arguments: Sequence[Any],
+    name: str,
+    derivatives: Mapping[str, Callable[..., Any]],
+) -> CFunction:
     """Write a scalar function as C; users call ``Compiled.to_c``.
 
     Args:
@@ -78,6 +101,7 @@ def to_c(function: Callable[..., Any], path: str | os.PathLike[str], arguments: 
         path: the file.
         arguments: an example of its arguments, with which it is traced.
         name: what the C functions' names begin with; the function's own if empty.
+        derivatives: functions of the same arguments, to be written besides, by what their names end with.
 
     Raises:
         NotTraceableError: the trace would not be valid for other calls, or has an operation that C lacks.
@@ -86,7 +110,38 @@ def to_c(function: Callable[..., Any], path: str | os.PathLike[str], arguments: 
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
     name = _identifier(name or getattr(function, "__name__", "f"))
-    traced = trace(function, tuple(arguments), False, want_sources=True, by_numbers=True)
+    main = _traced(function, arguments)
+    others = {f"{name}_{what}": _traced(derivative, arguments) for what, derivative in derivatives.items()}
+    single = main.traced.recording.tree is None
+    parts = others if single else {f"{name}_values": main, **others}
+    try:
+        written = [_part(of, part, f"T{i}_") for i, (of, part) in enumerate(parts.items())]
+        passes = write_passes(main.graph, _MOST_STRAIGHT) if single else None
+    except UnsupportedGraphError as problem:
+        raise errors.not_traceable(function, str(problem)) from None
+    values = tuple({id(value): value for part in (main, *others.values()) for value in part.values}.values())
+    text = _File(function, name, main, passes, written, values)
+    Path(path).write_text(text.whole(), encoding="utf-8")
+    signature = main.traced.signature
+    order = tuple(("active" if one.active else "passive", one.offset) for one in signature.inputs[: main.inputs])
+    results = {part.name: part.count for part in written}
+    matrices = {part.name: part.matrix for part in written if part.matrix is not None}
+    return CFunction(Path(path), name, values, text.work, results, matrices, Arguments(signature.spec), order)
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """A traced function: its graph, what guards compare, how many numbers its arguments have, the Values it holds."""
+
+    traced: Traced
+    graph: ScalarGraph
+    guards: Sequence[Guard]
+    inputs: int
+    values: tuple[Value, ...]
+
+
+def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
+    traced = trace(function, tuple(arguments), False, want_sources=True, by_numbers=True, several=True)
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
         raise errors.not_traceable(function, str(obstacle))
@@ -97,16 +152,25 @@ def to_c(function: Callable[..., Any], path: str | os.PathLike[str], arguments: 
         request = CompileRequest(traced.recording, traced.signature, False, Options(tier="vm"), cache.capture([]))
         number = cache.add(request)
         graph = read_graph(cache.scalar_graph(number))
-        graph.wanted[:] = True
-        passes = write_passes(graph, _MOST_STRAIGHT)
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem)) from None
+    graph.wanted[:] = True
     listing = cache.listing(number)
     values = tuple(leaf for leaf, *_ in listing["leaves"] if leaf is not None)
-    order = tuple(("active" if one.active else "passive", one.offset) for one in traced.signature.inputs)
-    text = _File(function, name, graph, passes, listing["guards"], len(order), values)
-    Path(path).write_text(text.whole(), encoding="utf-8")
-    return CFunction(Path(path), name, values, text.work, Arguments(traced.signature.spec), order)
+    inputs = len(traced.signature.inputs)
+    if inputs + len(values) != len(graph.wanted):
+        raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values")
+    return _Graph(traced, graph, listing["guards"], inputs - len(traced.recording.cotangents), values)
+
+
+def _part(name: str, of: _Graph, tables: str) -> Part:
+    """A function with several results, of which one number is none."""
+    tree = of.traced.recording.tree
+    if tree is None:
+        raise UnsupportedGraphError("its derivative is one number: compile that")
+    graph = of.graph.without_sum()
+    results = write_results(graph, _MOST_STRAIGHT, tables)
+    return Part(name, graph, results, tree, of.guards, of.inputs, of.values)
 
 
 _RESERVED = frozenset(
@@ -132,22 +196,30 @@ class _File:
         self,
         function: Callable[..., Any],
         name: str,
-        graph: ScalarGraph,
-        passes: Passes,
-        guards: Sequence[tuple[str, int, int | None, float, bool]],
-        inputs: int,
+        main: _Graph,
+        passes: Passes | None,
+        parts: Sequence[Part],
         values: Sequence[Value],
     ) -> None:
-        self._function, self._name, self._graph = function, name, graph
-        self._passes, self._guards = passes, guards
-        self._inputs, self._values = inputs, values
-        self._leaves, self._kept = inputs + len(values), max(passes.storage.size, 1)
-        if self._leaves != len(graph.wanted):
-            raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values")
-        self.work = 2 * (self._leaves + self._kept)
+        self._function, self._name, self._graph, self._guards = function, name, main.graph, main.guards
+        self._passes, self._parts = passes, parts
+        self._inputs, self._values, self._mine = main.inputs, values, len(main.values)
+        self._leaves = main.inputs + len(main.values)
+        self._kept = 0 if passes is None else max(passes.storage.size, 1)
+        self.work = max([2 * (self._leaves + self._kept), *(part.work for part in parts)])
 
     def whole(self) -> str:
-        bodies = [*self._value(), *self._gradient()]  # they add to the tables
+        bodies: list[str] = []
+        tables: list[str] = []
+        declared: list[str] = []
+        if self._passes is not None:
+            bodies += [*self._value(self._passes), *self._gradient(self._passes), ""]  # they add to the tables
+            tables += [table_definition(f"T{i}", table) for i, table in enumerate(self._passes.places.tables)]
+            declared += [f"double {self._name}_value({_VALUE});", f"double {self._name}_gradient({_GRADIENT});"]
+        positions = {id(value): i for i, value in enumerate(self._values)}
+        for part in self._parts:
+            bodies += part.whole(positions, _where)
+            declared += part.declarations()
         return "\n".join(
             [
                 *self._header(),
@@ -155,10 +227,9 @@ class _File:
                 "#include <string.h>",
                 "",
                 f"#define {self._name.upper()}_WORK {self.work}",
-                *(table_definition(f"T{i}", table) for i, table in enumerate(self._passes.places.tables)),
+                *tables,
                 "",
-                f"double {self._name}_value({_VALUE});",
-                f"double {self._name}_gradient({_GRADIENT});",
+                *declared,
                 "",
                 *bodies,
             ]
@@ -172,11 +243,17 @@ class _File:
         yield f" * x, dx  the {self._inputs} numbers of the arguments, in order, and the derivatives by them"
         yield f" * p, dp  {len(self._values)} Values that the function holds{self._labels()}"
         yield f" * work   {self._name.upper()}_WORK doubles to work with; each thread needs its own"
+        for part in self._parts:
+            yield f" * y      of {part.name}, {part.count} numbers: {self._order_of(part)}"
         yield " *"
-        yield " * The functions return the value. It is NAN where a comparison decides otherwise than in the call that"
-        yield " * was traced, or where an operation that it depends on is outside its domain; then dx and dp are as"
-        yield " * they were. Beside infinities a derivative may be NAN where the engine gives a number."
+        yield from _RETURNED if self._passes is not None else ()
+        yield from _FILLED if self._parts else ()
         yield " */"
+
+    def _order_of(self, part: Part) -> str:
+        if part.matrix is not None:
+            return f"the entries of row i are {part.name}_starts[i] and on, in {part.name}_columns"
+        return "the results from first to last, or row by row"
 
     def _labels(self) -> str:
         labels = [value.label or "?" for value in self._values]
@@ -187,53 +264,53 @@ class _File:
 
     # --- bodies ---------------------------------------------------------------------------------------------
 
-    def _value(self) -> Iterator[str]:
+    def _value(self, passes: Passes) -> Iterator[str]:
         yield f"double {self._name}_value({_VALUE}) {{"
-        yield from self._forward_body()
+        yield from self._forward_body(passes)
         yield "}"
         yield ""
 
-    def _gradient(self) -> Iterator[str]:
+    def _gradient(self, passes: Passes) -> Iterator[str]:
         yield f"double {self._name}_gradient({_GRADIENT}) {{"
         value = f"{self._name}_value(x, p, work)"
-        lines, _ = statements(self._passes.backward.t.top, "g", [], self._passes.places, _where)
+        lines, _ = statements(passes.backward.t.top, "g", [], passes.places, _where)
         yield f"  const double value = {value};"
         yield "  if (isnan(value)) return value;"
         yield from self._areas("G", "B")
         yield f"  memset(G, 0, {self._leaves} * sizeof(double));" if self._leaves else "  (void)G;"
-        for begin, count in self._passes.zeroed():
+        for begin, count in passes.zeroed():
             yield f"  memset(B + {begin}, 0, {count} * sizeof(double));"
         yield from lines
         yield from self._copies("dx", "G", 0, self._inputs)
-        yield from self._copies("dp", "G", self._inputs, len(self._values))
+        yield from self._copies("dp", "G", self._inputs, self._mine)
+        if self._mine < len(self._values):
+            yield f"  memset(dp + {self._mine}, 0, {len(self._values) - self._mine} * sizeof(double));"
         yield "  return value;"
         yield "}"
 
-    def _forward_body(self) -> Iterator[str]:
-        kept = [self._root(i) for i in range(len(self._graph.roots))]
+    def _forward_body(self, passes: Passes) -> Iterator[str]:
+        kept = [self._root(passes, i) for i in range(len(self._graph.roots))]
         values = [v for v in kept if not isinstance(v, str)]
-        lines, name = statements(self._passes.forward.t.top, "v", values, self._passes.places, _where)
+        lines, name = statements(passes.forward.t.top, "v", values, passes.places, _where)
         yield from self._areas()
         yield from self._copies("L", "x", 0, self._inputs, into=0)
-        yield from self._copies("L", "p", 0, len(self._values), into=self._inputs)
+        yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
         yield from lines
         shown = [v if isinstance(v, str) else name(v) for v in kept]
-        for test, left, right, number, outcome in self._guards:
-            condition = f"{shown[left]} {test} {shown[right] if right is not None else constant(number)}"
-            yield f"  if ({f'!({condition})' if outcome else condition}) return NAN;"
+        yield from guard_lines(self._guards, shown, "NAN")
         yield f"  return {shown[0]};"
 
-    def _root(self, i: int) -> CodeValue | str:
+    def _root(self, passes: Passes, i: int) -> CodeValue | str:
         """What the i-th root is in C: a value of the code, or a place in memory."""
         kind, index = self._graph.roots[i]
         if kind == LEAF:
             return f"L[{index}]"
         if kind == LITERAL:
             return float(self._graph.literals[index])
-        position, _ = self._passes.forward.layout.place(index)
-        value = self._passes.forward.values[position.number]
+        position, _ = passes.forward.layout.place(index)
+        value = passes.forward.values[position.number]
         if position.body.depth and not isinstance(value, float):
-            return f"W[{self._passes.element(kind, index)}]"
+            return f"W[{passes.element(kind, index)}]"
         return value
 
     def _areas(self, *more: str) -> Iterator[str]:

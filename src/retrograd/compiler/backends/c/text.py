@@ -40,7 +40,7 @@ def table_definition(name: str, table: Table) -> str:
 
 
 def statements(
-    block: Block, prefix: str, keep: list[Value], places: Places, where: Callable[[int], str]
+    block: Block, prefix: str, keep: list[Value], places: Places, where: Callable[[int], str], failed: str = "NAN"
 ) -> tuple[list[str], Callable[[Value], str]]:
     """The statements of a function's body, and what a value is called in it.
 
@@ -50,10 +50,11 @@ def statements(
         keep: values that the caller uses besides what is stored.
         places: what addresses are.
         where: the comment for a number of a source line; empty if there is none.
+        failed: what the function returns where a flag is true.
     """
     live = live_values(block, keep)
     inlined = _used_once(block, live) - {v.number for v in keep if isinstance(v, Ref)}
-    writer = _Writer(prefix, live, inlined, places, where)
+    writer = _Writer(prefix, live, inlined, places, where, failed)
     writer.block(block)
     return writer.lines, writer.name
 
@@ -93,8 +94,15 @@ def _mentioned(loop: Loop) -> set[int]:
 
 class _Writer:
     def __init__(
-        self, prefix: str, live: set[int], inlined: set[int], places: Places, where: Callable[[int], str]
+        self,
+        prefix: str,
+        live: set[int],
+        inlined: set[int],
+        places: Places,
+        where: Callable[[int], str],
+        failed: str,
     ) -> None:
+        self._failed = failed
         self.lines: list[str] = []
         self._places = places
         self._firsts: dict[Body, str] = {}  # of the loops around: with which ordinal they began
@@ -128,7 +136,7 @@ class _Writer:
             assert op.at is not None
             self._line(f"{self._element(op.at)} = {operands[0]};")
         elif op.name == "flag":
-            self._line(f"if ({operands[0]}) return NAN;")
+            self._line(f"if ({operands[0]}) return {self._failed};")
         else:
             assert op.result is not None
             expression = self._element(op.at) if op.at is not None else _expression(op, operands)

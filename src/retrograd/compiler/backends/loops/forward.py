@@ -214,6 +214,11 @@ class Forward:
     def _check(self, value: Ref) -> None:
         self.t.flag(self.t.compare("une", self.t.times_zero(value), 0.0))
 
+    def unseen_by_some(self) -> set[Check]:
+        """The values to check where there are several results: what is multiplied by zero must show in each of them."""
+        found: set[Check] = {i for i, value in enumerate(self._vanished) if isinstance(value, Ref)}
+        return found | {carry for carried in self._carried.values() for carry, _ in carried} if found else found
+
     def unseen(self, root: int) -> set[Check]:
         """The values to check in the next writing: without them, something infinite that is multiplied by zero, which
         the engine makes a NaN of, would not show in the result."""

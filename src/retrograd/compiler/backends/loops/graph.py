@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,14 @@ class ScalarGraph:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def without_sum(self) -> ScalarGraph:
+        """The graph of several results, whose first root is their sum, without that: its first root is the first."""
+        left = [index for kind, index in self.roots[1:] if kind == NODE]
+        end = max(left, default=-1) + 1
+        roots = [self.roots[1], *self.roots[1:]]
+        rows, kinds, indices = self.rows[:end], self.kinds[:end], self.indices[:end]
+        return replace(self, rows=rows, kinds=kinds, indices=indices, sources=self.sources[:end], roots=roots)
 
 
 def read_graph(exported: Mapping[str, Any], balanced: bool = True) -> ScalarGraph:

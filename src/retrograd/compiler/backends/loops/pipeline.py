@@ -17,7 +17,7 @@ from .llvm_text import Text
 from .sections import MOST_STRAIGHT, find_structure
 from .storage import Places, Storage
 
-__all__ = ["Passes", "compile_graph", "write_passes"]
+__all__ = ["Passes", "Results", "compile_graph", "write_passes", "write_results"]
 
 
 def compile_graph(programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT) -> None:
@@ -87,6 +87,35 @@ class Passes:
         return sorted({self.storage.range_of(position) for position in self.backward.in_memory})
 
 
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The forward pass of a graph with several results, and where its numbers are."""
+
+    forward: Forward
+    storage: Storage
+    places: Places
+
+
+def write_results(graph: ScalarGraph, most_straight: int, tables: str) -> Results:
+    """The forward pass of a graph whose roots are all results.
+
+    Args:
+        graph: the graph.
+        most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
+        tables: what the names of its tables begin with.
+
+    Raises:
+        UnsupportedGraphError: it has something that this backend does not write.
+    """
+    layout = Layout(graph, find_structure(graph, most_straight))
+    storage = Storage(layout)
+    storage.keep_roots(graph)
+    draft = Forward(layout, storage, set())
+    forward = Forward(layout, storage, draft.unseen_by_some())
+    storage.allocate()
+    return Results(forward, storage, Places(storage, tables))
+
+
 def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried: bool = False) -> Passes:
     """The two passes of a graph.
 
@@ -100,9 +129,7 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried
     """
     layout = Layout(graph, find_structure(graph, most_straight))
     storage = Storage(layout)
-    for kind, index in graph.roots:
-        if kind == NODE:
-            storage.keep(layout.place(index)[0])
+    storage.keep_roots(graph)
     draft = Forward(layout, storage, set())
     checked = draft.unseen(graph.roots[0][1]) if graph.roots[0][0] == NODE else set()
     backward = Backward(layout, draft, retried)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .code import Address, Own
+from .graph import NODE, ScalarGraph
 from .layout import Carry, Constants, Far, Layout, Leaf
 from .structure import Body, Indices, Position
 
@@ -92,6 +93,12 @@ class Storage:
         for leader in leaders:
             self._leader[leader] = first
 
+    def keep_roots(self, graph: ScalarGraph) -> None:
+        """Give the graph's roots places."""
+        for kind, index in graph.roots:
+            if kind == NODE:
+                self.keep(self._layout.place(index)[0])
+
     def is_regular(self, carried: Carry) -> bool:
         """Whether what a loop hands on is found among its nodes without a table; else it gets places of its own."""
         if carried not in self._regular:
@@ -150,11 +157,15 @@ class Places:
         tables: constant arrays, of doubles or of int64 indices.
     """
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    def __init__(self, storage: Storage, prefix: str = "T") -> None:
+        self._storage, self._prefix = storage, prefix
         self._known: dict[Address, tuple[str, Index]] = {}
         self._numbers: dict[tuple[str, bytes], int] = {}
         self.tables: list[Table] = []
+
+    def name(self, number: int) -> str:
+        """What a table is called."""
+        return f"{self._prefix}{number}"
 
     def table(self, numbers: Table) -> str:
         """The name of an array of constants."""
@@ -162,7 +173,7 @@ class Places:
         if key not in self._numbers:
             self._numbers[key] = len(self.tables)
             self.tables.append(numbers if numbers.flags.c_contiguous else numbers.copy())
-        return f"T{self._numbers[key]}"
+        return self.name(self._numbers[key])
 
     def element(self, at: Address) -> tuple[str, Index]:
         """The array and the element in it."""
