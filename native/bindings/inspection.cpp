@@ -176,7 +176,7 @@ PyObject* locate(PyObject* object, PyObject* args) {
   const auto found = std::find(values.begin(), values.end(), as_value(node));
   if (found == values.end()) Py_RETURN_NONE;
   std::vector<Id> renamed;
-  const Graph expanded = entry->expanded(&renamed);
+  const Graph expanded = entry->expanded(true, &renamed);
   Id id = renamed[static_cast<size_t>(found - values.begin())];
   // A partial sum or a product without a place of its own belongs to the one node that uses it.
   for (size_t user = id.index(); id.is_node() && entry->program.nodes[id.index()] < 0 && user < expanded.size();

@@ -12,7 +12,7 @@ import pytest
 from support.compiled_cases import assert_equals_eager, assert_near, batch, mean_of_eager, native
 
 import retrograd as rg
-from retrograd import Value
+from retrograd import Value, engine
 
 pytestmark = native
 
@@ -200,3 +200,28 @@ def test_where_a_branch_sorts_the_members_each_kind_stands_together() -> None:
     points = [(numbers(len(xs), seed), (0.5 + 0.25 * seed,)) for seed in (0, 1)]
     compiled = assert_equals_eager(book, xs, points, kinds=("vm", "exact"), bound=1e-11)["vm"]
     assert compiled.program().count("pool[") <= 2, compiled.program()
+
+
+@pytest.mark.parametrize("steps", [5, 6, 7, 40])
+def test_chains_of_additions_and_subtractions_are_two_sums(steps: int) -> None:
+    xs, ys = ([Value(0.0) for _ in range(steps)] for _ in range(2))
+    signs = [(i * i * 5 + i) % 3 > 0 for i in range(steps)]
+
+    def alternating(t: float) -> Any:
+        total, kept = xs[0] * t, []
+        for i, (x, y, plus) in enumerate(zip(xs, ys, signs, strict=True)):
+            total = total + x * y if plus else total - x * (y + t)
+            if i == steps // 2:
+                kept.append(total)  # a partial sum with another use ends a chain
+        falling: Any = 0.0
+        for x in xs:
+            falling -= x
+        return total * falling + sum(kept) - ((t - xs[0]) - xs[1]) * 0.5
+
+    points = [(numbers(2 * steps, seed), (0.5 + 0.25 * seed,)) for seed in range(3)]
+    compiled = assert_equals_eager(alternating, [*xs, *ys], points, kinds=("vm", "exact"), bound=1e-11)["vm"]
+    assert len(compiled.program().splitlines()) < 40
+    seen = compiled.inspect(1.0)
+    assert seen.value.data == pytest.approx(alternating(1.0).data, rel=1e-12)
+    for node in engine.interior(seen.value):
+        seen.instruction(node)  # each node has one, the partial sums that of their chain

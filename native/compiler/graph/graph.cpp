@@ -245,7 +245,9 @@ namespace {
 
 class Expander {
  public:
-  Expander(const Graph& graph, const std::vector<bool>* active_leaves) : from_(graph), active_leaves_(active_leaves) {
+  // `active_leaves`: null where nothing is simplified. `differences`: long chains a - b + c - … become two sums.
+  Expander(const Graph& graph, const std::vector<bool>* active_leaves, bool differences)
+      : from_(graph), active_leaves_(active_leaves), differences_(differences) {
     to_.leaves = graph.leaves;
     to_.literals = graph.literals;
     to_.rows.reserve(graph.size());
@@ -257,7 +259,12 @@ class Expander {
   const std::vector<Id>& new_ids() const { return new_ids_; }
 
   Graph run() {
-    for (size_t i = 0; i < from_.size(); ++i) new_ids_[i] = node(i);
+    inner_.resize(from_.size());
+    is_difference_.resize(from_.size());
+    if (differences_) find_differences();
+    for (size_t i = 0; i < from_.size(); ++i) {
+      if (!inner_[i]) new_ids_[i] = is_difference_[i] ? difference(i) : node(i);
+    }
     for (Id root : from_.roots) to_.roots.push_back(renamed(root));
     return std::move(to_);
   }
@@ -339,6 +346,69 @@ class Expander {
     }
   }
 
+  // --- chains of additions and subtractions ---
+
+  bool is_step(size_t i) const { return from_.rows[i] == ROW_add || from_.rows[i] == ROW_sub; }
+  // The left operand of a step, if that is a step of the same chain.
+  std::optional<size_t> before(size_t i) const {
+    const Id left = from_.operands_of(i)[0];
+    return left.is_node() && inner_[left.index()] ? std::optional(size_t{left.index()}) : std::nullopt;
+  }
+
+  // Finds the chains in which something is subtracted: steps whose partial sums have no other use.
+  void find_differences() {
+    std::vector<uint32_t> uses(from_.size());
+    for (const auto& ids : {std::span(from_.operands), std::span(from_.roots)}) {
+      for (Id id : ids) uses[id.is_node() ? id.index() : 0] += id.is_node();
+    }
+    for (Id root : from_.roots) {
+      if (root.is_node()) ++uses[root.index()];  // no chain absorbs it
+    }
+    for (size_t i = 0; i < from_.size(); ++i) {
+      const Id left = is_step(i) ? from_.operands_of(i)[0] : Id();
+      if (left.is_node() && is_step(left.index()) && uses[left.index()] == 1) inner_[left.index()] = true;
+    }
+    for (size_t i = from_.size(); i-- > 0;) {
+      if (is_step(i) && !inner_[i]) is_difference_[i] = keep_chain(i);
+    }
+  }
+
+  // Whether the chain that ends at `top` is long and has a subtraction; if not, its steps stay as they are.
+  bool keep_chain(size_t top) {
+    constexpr size_t kLong = 6;  // steps
+    size_t steps = 0;
+    bool subtracts = false;
+    for (std::optional<size_t> i = top; i; i = before(*i)) {
+      ++steps;
+      subtracts |= from_.rows[*i] == ROW_sub;
+    }
+    if (steps >= kLong && subtracts) return true;
+    for (std::optional<size_t> i = before(top), next; i; i = next) {
+      next = before(*i);
+      inner_[*i] = false;
+    }
+    return false;
+  }
+
+  // a - b + c - d - … as the sum of what is added less the sum of what is subtracted.
+  Id difference(size_t top) {
+    source_ = from_.source[top];
+    std::vector<Id> added, subtracted;
+    for (std::optional<size_t> i = top; i; i = before(*i)) {
+      const auto operands = from_.operands_of(*i);
+      (from_.rows[*i] == ROW_sub ? subtracted : added).push_back(renamed(operands[1]));
+      if (!before(*i)) added.push_back(renamed(operands[0]));
+    }
+    const auto sum = [&](const std::vector<Id>& numbers) {
+      Id total = numbers.back();
+      for (size_t k = numbers.size() - 1; k-- > 0;) total = add(ROW_add, {total, numbers[k]});
+      return total;
+    };
+    const Id result = add(ROW_sub, {sum(added), sum(subtracted)});
+    for (std::optional<size_t> i = before(top); i; i = before(*i)) new_ids_[*i] = result;
+    return result;
+  }
+
   // Whether multiplying by 1/number gives the same bits as dividing: true for powers of two.
   static bool has_inverse(double number) {
     int exponent;
@@ -368,10 +438,13 @@ class Expander {
   }
 
   const Graph& from_;
-  const std::vector<bool>* active_leaves_;  // null: nothing is simplified
+  const std::vector<bool>* active_leaves_;
+  const bool differences_;
   Graph to_;
   std::vector<Id> new_ids_;
-  std::vector<bool> active_;  // of each new node, whether it depends on an active leaf
+  std::vector<bool> inner_;          // steps inside a chain
+  std::vector<bool> is_difference_;  // the last steps of chains in which something is subtracted
+  std::vector<bool> active_;         // of each new node, whether it depends on an active leaf
   std::map<std::vector<uint64_t>, Id> known_;
   std::unordered_map<size_t, Shares> blocks_;
   uint32_t source_ = 0;
@@ -379,15 +452,15 @@ class Expander {
 
 }  // namespace
 
-Graph expand(const Graph& graph, std::vector<Id>* renamed) {
-  Expander expansion(graph, nullptr);
+Graph expand(const Graph& graph, bool differences, std::vector<Id>* renamed) {
+  Expander expansion(graph, nullptr, differences);
   Graph result = expansion.run();
   if (renamed) *renamed = expansion.new_ids();
   return result;
 }
 
-Graph simplified(const Graph& graph, const std::vector<bool>& active, std::vector<Id>* renamed) {
-  Expander expansion(graph, &active);
+Graph simplified(const Graph& graph, const std::vector<bool>& active, bool differences, std::vector<Id>* renamed) {
+  Expander expansion(graph, &active, differences);
   Graph result = expansion.run();
   if (renamed) *renamed = expansion.new_ids();
   return result;

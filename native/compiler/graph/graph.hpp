@@ -106,14 +106,17 @@ struct Recorded {
 // were there before the function was called.
 Graph lift(const Recorded& recorded);
 
-// Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, and
-// division by a power of two becomes multiplication. `renamed`, if given, receives the new Id of each old node.
-Graph expand(const Graph& graph, std::vector<Id>* renamed = nullptr);
+// Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, division
+// by a power of two becomes multiplication, and a long chain a - b + c - … the difference of two sums where
+// `differences` asks for it: what runs as vectors wants that, and what runs as loops does not. `renamed`, if
+// given, receives the new Id of each old node.
+Graph expand(const Graph& graph, bool differences, std::vector<Id>* renamed = nullptr);
 
 // The same for a graph in which derivatives were recorded, with less in it: what is computed twice is computed once,
 // and what leaves a number as it is goes. A product that is zero where one factor is, even if the other is infinite,
 // becomes a plain one: the machine's results count only where every number is finite. `active` says of each leaf
 // whether a gradient of it may be wanted; a gradient stops at `detach` nowhere else.
-Graph simplified(const Graph& graph, const std::vector<bool>& active, std::vector<Id>* renamed = nullptr);
+Graph simplified(const Graph& graph, const std::vector<bool>& active, bool differences,
+                 std::vector<Id>* renamed = nullptr);
 
 }  // namespace retrograd::compiler

@@ -49,7 +49,7 @@ void Specialization::compile() {
     milliseconds.emplace_back(pass, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     start = Clock::now();
   };
-  const Graph expanded = this->expanded();
+  const Graph expanded = this->expanded(true);
   done("expand");
   const Terms terms = terms_of(expanded);
   done("terms");
@@ -77,14 +77,14 @@ void Specialization::compile() {
   options.interpret = !options.machine && interpreter_is_faster(*this, calls);
 }
 
-Graph Specialization::expanded(std::vector<Id>* renamed) const {
-  if (!options.simplify) return expand(graph, renamed);
+Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {
+  if (!options.simplify) return expand(graph, differences, renamed);
   std::vector<bool> active;
   active.reserve(leaves.locations.size());
   for (const LeafLocation& place : leaves.locations) {
     active.push_back(place.kind == RegionKind::PARAMETER || place.active);
   }
-  return simplified(graph, active, renamed);
+  return simplified(graph, active, differences, renamed);
 }
 
 // Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one

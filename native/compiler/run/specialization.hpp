@@ -79,7 +79,7 @@ struct Specialization {
 
   bool has_several_results() const { return !outputs.empty(); }
   // The graph that programs and machine code are made of.
-  Graph expanded(std::vector<Id>* renamed = nullptr) const;
+  Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;
   bool uses_interpreter() const { return options.exact || options.interpret; }
   // Whether single calls run machine code of the whole graph, which the interpreter has.
   bool has_graph_code() const { return interpreter && interpreter->has_code(); }

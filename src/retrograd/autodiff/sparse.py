@@ -111,7 +111,7 @@ class Entries:
         theirs = pattern.rows * pattern.width + pattern.columns
         order = np.argsort(theirs)
         at = np.searchsorted(theirs, ours, sorter=order) if len(theirs) else np.zeros(len(ours), np.intp)
-        if len(ours) and (at.max() >= len(theirs) or not np.array_equal(theirs[order[at]], ours)):
+        if len(ours) and (np.max(at) >= len(theirs) or not np.array_equal(theirs[order[at]], ours)):
             return None
         numbers = np.zeros(len(theirs))
         numbers[order[at]] = self.numbers

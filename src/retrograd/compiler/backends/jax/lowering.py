@@ -262,7 +262,7 @@ class _Evaluation:
         number, base, strides = instruction["views"][0]
         if instruction["through_pool"]:
             reached = addresses(base, list(zip(sizes, strides, strict=True)))
-            first, last = int(reached.min()), int(reached.max()) + instruction["limit"]
+            first, last = int(np.min(reached)), int(np.max(reached)) + instruction["limit"]
             return FlatArray(self._at_addresses(self._pool[first:last])), base - first, 1
         region = self._regions[number]
         array = jnp.asarray(region.whole(), self._dtype)

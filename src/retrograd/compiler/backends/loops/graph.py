@@ -84,7 +84,7 @@ def read_graph(exported: Mapping[str, Any], balanced: bool = True) -> ScalarGrap
     simple = np.flatnonzero([ROWS[row] not in _FOLDS for row in range(len(ROWS))])
     plain = np.isin(rows, simple)
     writer.copy(result[plain], rows[plain], first[:-1][plain], counts[plain], kinds, indices)
-    for node in np.flatnonzero(~plain):
+    for node in map(int, np.flatnonzero(~plain)):
         span = slice(first[node], first[node + 1])
         writer.fold(
             int(ends[node] - lengths[node]), ROWS[rows[node]], list(zip(kinds[span], indices[span], strict=True))

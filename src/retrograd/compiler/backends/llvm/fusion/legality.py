@@ -52,7 +52,7 @@ class _Reference:
 
     @property
     def span(self) -> tuple[int, int]:
-        return int(self.starts.min()), int(self.starts.max()) + self.length
+        return int(np.min(self.starts)), int(np.max(self.starts)) + self.length
 
 
 @dataclass(frozen=True, slots=True)

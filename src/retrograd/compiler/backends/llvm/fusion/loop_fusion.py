@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..ir_builder import IRBuilder, Vector
 from ..kernel_calls import DOUBLE, KernelCall
 from .fused_op import FusedOp, decompose
@@ -69,7 +71,7 @@ class LoopNest:
                 starts = op.starts(p, self.outer)
                 count = self.strip if op.inner_steps[p] else 1
                 size = starts.size * self.strip * DOUBLE if op.inner_steps[p] else 0
-                begin, end = int(starts.min()), int(starts.max()) + count * DOUBLE
+                begin, end = int(np.min(starts)), int(np.max(starts)) + count * DOUBLE
                 overwrites = p == 0 and not op.call.accumulate and end - begin == size
                 yield Access(begin, end, overwrites, number, p)
 
