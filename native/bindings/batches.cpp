@@ -1,11 +1,16 @@
 // Batches: members that a program stands for run together, forward and back, in any order.
 //
+// Many members, or long ones, run without the GIL, on as many threads as are wanted (BatchRun); what they give is put
+// where others can see it when no more of the batch will run so. Short ones run at once.
+//
 // A batch is all or nothing: where a member is left that no program stands for, or Python raises, the gradients are
 // put back to what they were.
 #include <algorithm>
 #include <utility>
 
 #include "bindings/specialization_cache.hpp"
+#include "bindings/without_gil.hpp"
+#include "compiler/run/batch_run.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -46,10 +51,17 @@ class BatchSnapshot {
   std::vector<std::pair<Value*, double>> values_;  // borrowed: the members' arguments hold them
 };
 
+// Members that ran without the GIL: what they gave is not where others can see it yet.
+struct LongRun {
+  std::unique_ptr<BatchRun> run;
+  std::vector<uint32_t> members;
+};
+
 class Batch {
  public:
-  Batch(SpecializationCache* programs, bool sweeps, double seed)
-      : programs_(programs), sweeps_(sweeps), seed_(seed), arguments_(std::exchange(*programs->members, {})) {}
+  // Without a seed, members run forward only; without threads, on this one.
+  Batch(SpecializationCache* programs, std::optional<double> seed, size_t threads)
+      : programs_(programs), seed_(seed), threads_(threads), arguments_(std::exchange(*programs->members, {})) {}
   ~Batch() { *programs_->members = std::move(arguments_); }
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
@@ -82,8 +94,9 @@ class Batch {
     // A copy: the user's code, which takes registered containers apart, may change the cache.
     for (const auto& entry : std::vector(*programs_->specializations)) {
       if (!good || left_.empty()) break;
-      good = run_entry(*entry);
+      good = run_entry(entry);
     }
+    if (good) finish_long_runs();
     if (!good || !left_.empty()) snapshot_.restore();
     return good;
   } catch (const std::bad_alloc&) {
@@ -111,11 +124,13 @@ class Batch {
     std::stable_partition(specializations.begin(), specializations.end(), [&](const auto& entry) {
       return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
     });
-    const std::vector<std::pair<size_t, uint32_t>> runs = std::move(runs_);
-    for (const auto& [number, members] : runs) {
+    const std::vector<Run> runs = std::move(runs_);
+    for (const auto& [number, members, by_twin] : runs) {
       Specialization* entry = find_specialization(programs_, number);
-      const Machine* machine = entry ? entry->existing(members) : nullptr;
-      if (machine) count_run(programs_, *entry, *machine);
+      Machine* machine = entry ? entry->existing(members) : nullptr;
+      if (!machine || (by_twin && machine->has_code())) continue;
+      if (by_twin) machine->count_twin();
+      count_run(programs_, *entry, *machine);
     }
   } catch (const std::bad_alloc&) {
     return;  // what was swept stays: they are found, and counted, another time
@@ -129,7 +144,8 @@ class Batch {
     for (const auto& state : states) state->hold_in(call_);
   }
 
-  bool run_entry(Specialization& entry) {
+  bool run_entry(const std::shared_ptr<Specialization>& shared) {
+    Specialization& entry = *shared;
     if (entry.differentiate_first || entry.has_several_results() || !entry.state->hold_in(call_) || entry.invalid())
       return true;
     fitting_.clear();
@@ -139,7 +155,13 @@ class Batch {
       if (fit == 1) fitting_.push_back(member);
     }
     if (fitting_.empty()) return true;
-    if (entry.uses_interpreter()) {
+    if (!begun_ && BatchRun::pays(entry, fitting_.size(), threads_)) {
+      run_long(shared);
+      return true;
+    }
+    finish_long_runs();
+    begun_ = true;
+    if (entry.runs_nodes_in_batches()) {
       interpret(entry, fitting_);
     } else {
       const size_t most = entry.largest_batch();
@@ -149,10 +171,70 @@ class Batch {
         run_together(entry);
       }
     }
-    std::erase_if(left_, [&](uint32_t member) { return std::find(done_.begin(), done_.end(), member) != done_.end(); });
+    note_done(entry);
+    return true;
+  }
+
+  void note_done(Specialization& entry) {
+    std::sort(done_.begin(), done_.end());
+    std::erase_if(left_, [&](uint32_t member) { return std::binary_search(done_.begin(), done_.end(), member); });
     if (!done_.empty()) used_.push_back(&entry);
     done_.clear();
-    return true;
+  }
+
+  // Runs the members that fit on threads, and keeps what they give. Other threads may run Python meanwhile.
+  void run_long(const std::shared_ptr<Specialization>& entry) {
+    std::vector<const Arguments*> arguments;
+    for (const uint32_t member : fitting_) {
+      arguments.push_back(&arguments_[member]);
+      for (Value* value : arguments_[member].values) kept_.push_back(Ref::borrow(as_object(value)));
+    }
+    LongRun one{std::make_unique<BatchRun>(entry, std::move(arguments), seed_, threads_), fitting_};
+    BatchRun& run = *one.run;
+    without_gil([&] { run.run(); });
+    std::vector<uint32_t> left;
+    size_t i = 0;
+    for (const uint32_t member : left_) {
+      const bool fits = i < fitting_.size() && fitting_[i] == member;
+      const bool broken = fits && run.outcome(i) == Outcome::GUARD;
+      if (!fits || broken) left.push_back(member);
+      entry->broken_guards += broken;
+      i += fits;
+    }
+    left_ = std::move(left);
+    long_runs_.push_back(std::move(one));
+  }
+
+  // Takes what long runs gave.
+  void finish_long_runs() {
+    const std::vector<LongRun> long_runs = std::exchange(long_runs_, {});
+    for (const LongRun& one : long_runs) {
+      Specialization& entry = one.run->entry();
+      std::vector<uint32_t> done, exceptional;  // by their numbers in the run, and in the batch
+      for (uint32_t i = 0; i < one.members.size(); ++i) {
+        if (one.run->outcome(i) == Outcome::DONE) done.push_back(i);
+        if (one.run->outcome(i) == Outcome::EXCEPTIONAL) exceptional.push_back(one.members[i]);
+      }
+      left_.insert(left_.end(), exceptional.begin(), exceptional.end());
+      if (entry.invalid()) {  // another thread has freed a parameter
+        for (const uint32_t i : done) left_.push_back(one.members[i]);
+        continue;
+      }
+      if (long_runs.size() > 1 || !left_.empty()) keep_gradients(entry);
+      if (seed_) one.run->add_gradients_out();
+      for (const uint32_t i : done) {
+        const std::span<const double> owed = one.run->input_gradients(i);
+        owed_.assign(owed.begin(), owed.end());
+        take(entry, one.members[i], one.run->value(i));
+        if (entry.uses_interpreter()) count_interpreted(programs_, entry);
+      }
+      for (const uint32_t members : one.run->runs()) runs_.push_back({entry.number, members, true});
+      programs_->batch_runs += one.run->runs().size();
+      entry.exceptional += !exceptional.empty() && !entry.uses_interpreter();
+      interpret(entry, exceptional);
+      note_done(entry);
+    }
+    std::sort(left_.begin(), left_.end());
   }
 
   int matches(const Specialization& entry, uint32_t member) {
@@ -169,7 +251,7 @@ class Batch {
       machine->enter();
       for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
       std::vector<uint32_t> broken;
-      outcome = machine->forward(entry.guards, sweeps_ ? Wanted::GRADIENTS : Wanted::VALUE, &broken);
+      outcome = machine->forward(entry.guards, seed_ ? Wanted::GRADIENTS : Wanted::VALUE, &broken);
       if (outcome == Outcome::EXCEPTIONAL) {
         ++entry.exceptional;
         return interpret(entry, together_);
@@ -178,15 +260,15 @@ class Batch {
       for (size_t b = broken.size(); b-- > 0;) together_.erase(together_.begin() + broken[b]);
     }
     ++programs_->batch_runs;
-    if (!machine->has_code()) runs_.emplace_back(entry.number, machine->batch_size());
-    if (sweeps_) {
+    if (!machine->has_code()) runs_.push_back({entry.number, machine->batch_size(), false});
+    if (const std::optional<double> seed = seed_) {
       note(entry, together_.size());
-      machine->backward(seed_, GradientDestination::BUFFERS);
+      machine->backward(*seed, GradientDestination::BUFFERS);
     }
     for (uint32_t m = 0; m < together_.size(); ++m) {
       const std::vector<Value*>& values = arguments_[together_[m]].values;
       owed_.resize(values.size());
-      if (sweeps_ && !values.empty()) machine->input_gradients(m, owed_.data());
+      if (seed_ && !values.empty()) machine->input_gradients(m, owed_.data());
       take(entry, together_[m], machine->root(m, 0));
     }
   }
@@ -197,9 +279,9 @@ class Batch {
       const Arguments& arguments = arguments_[members[m]];
       if (entry.interpret_forward(arguments) != Outcome::DONE) continue;
       owed_.resize(arguments.values.size());
-      if (sweeps_) {
+      if (const std::optional<double> seed = seed_) {
         note(entry, 1);
-        entry.interpreter->backward(seed_, GradientDestination::BUFFERS);
+        entry.interpreter->backward(*seed, GradientDestination::BUFFERS);
         entry.interpreter->input_gradients(owed_.data());
       }
       take(entry, members[m], entry.interpreter->root(0));
@@ -209,7 +291,9 @@ class Batch {
 
   // Before the gradients of so many members are added, keeps what is there, if anything can fail afterwards.
   void note(const Specialization& entry, size_t members) {
-    if (done_.size() + members == left_.size()) return;
+    if (done_.size() + members != left_.size()) keep_gradients(entry);
+  }
+  void keep_gradients(const Specialization& entry) {
     for (const auto& buffer : entry.buffers) snapshot_.note(buffer);
   }
 
@@ -218,7 +302,7 @@ class Batch {
     ++entry.hits;
     values_[member] = value;
     done_.push_back(member);
-    if (!sweeps_) return;
+    if (!seed_) return;
     const std::vector<Value*>& values = arguments_[member].values;
     for (Value* leaf : values) {
       if (leaf) snapshot_.note(leaf);
@@ -226,9 +310,17 @@ class Batch {
     add_to_values(values, owed_);
   }
 
+  // A machine's run: the number of the specialization, how many members, and whether a twin did it.
+  struct Run {
+    size_t number;
+    uint32_t members;
+    bool by_twin;
+  };
+
   SpecializationCache* programs_;
-  bool sweeps_;
-  double seed_;
+  std::optional<double> seed_;
+  size_t threads_;
+  bool begun_ = false;                               // gradients have changed, so nothing may run without the GIL
   uint64_t call_ = 0;                                // the number of this batch among the calls
   std::vector<Ref> held_;                            // the members
   std::vector<PyObject*> items_;                     // their arguments, one member's after the other's
@@ -238,23 +330,27 @@ class Batch {
   std::vector<uint32_t> left_;                       // members
   std::vector<uint32_t> fitting_, together_, done_;  // those of the entry that is at work
   std::vector<Specialization*> used_;
-  std::vector<std::pair<size_t, uint32_t>> runs_;  // of machines: numbers of specializations, and how many members
+  std::vector<Run> runs_;
+  std::vector<LongRun> long_runs_;
+  std::vector<Ref> kept_;  // Values among the arguments of long runs, since others may change the lists that hold them
   BatchSnapshot snapshot_;
   std::vector<double> owed_;
 };
 
 }  // namespace
 
-// batch(members, seed): the sum of the members' values, seed times the gradient of each of them having been added to
-// .grad; and the numbers of the members that no program stands for: if there are any, nothing was added. None where
-// the members must be run eagerly: in a trace, and where gradients are switched off.
+// batch(members, seed, threads): the sum of the members' values, seed times the gradient of each of them having been
+// added to .grad; and the numbers of the members that no program stands for: if there are any, nothing was added. 0
+// threads are this one alone. A Reason where the members must be run eagerly: in a trace, and where gradients are
+// switched off.
 PyObject* batch(PyObject* object, PyObject* args) {
   PyObject* members;
   double seed;
-  if (!PyArg_ParseTuple(args, "O!d:batch", &PyList_Type, &members, &seed)) return nullptr;
+  unsigned int threads;
+  if (!PyArg_ParseTuple(args, "O!dI:batch", &PyList_Type, &members, &seed, &threads)) return nullptr;
   if (tracing()) return reason_of(self_of(object), Reason::INSIDE_TRACE);
   if (const auto reason = must_run_eagerly(true)) return reason_of(self_of(object), *reason);
-  Batch batch(self_of(object), true, seed);
+  Batch batch(self_of(object), seed, threads);
   if (!batch.read(members) || !batch.run()) return nullptr;
   const double sum = batch.sum();
   Ref left(batch.left());
@@ -265,7 +361,7 @@ PyObject* batch(PyObject* object, PyObject* args) {
 // unmatched(members): the numbers of the members of a batch that no program stands for.
 PyObject* unmatched(PyObject* object, PyObject* members) {
   if (!PyList_Check(members)) return PyErr_Format(PyExc_TypeError, "the members of a batch are a list");
-  Batch batch(self_of(object), false, 0.0);
+  Batch batch(self_of(object), std::nullopt, 0);
   if (!batch.read(members) || !batch.run()) return nullptr;
   return batch.left();
 }

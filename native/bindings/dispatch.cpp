@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "bindings/specialization_cache.hpp"
+#include "bindings/without_gil.hpp"
+#include "compiler/run/lane.hpp"
 #include "trees/build.hpp"
 
 namespace retrograd::compiler {
@@ -13,13 +15,34 @@ struct Found {
   bool interpreted = false;
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
+  LeasedLane lane;                        // what ran a long pass, back too if gradients were wanted
+  Arguments own;                          // its arguments; those of a short pass are in the scratch memory
+  std::vector<Ref> held;                  // the Values among them
 };
+
+// The arguments of the call that was found.
+const Arguments& arguments_of(const SpecializationCache* self, const Found& found) {
+  return found.lane ? found.own : *self->scratch;
+}
+
+// Runs found.own on the lane, forward and, if gradients are wanted, back, while other threads run.
+Outcome run_long(Found& found, const std::shared_ptr<Specialization>& entry, Wanted wanted) {
+  found.held.clear();
+  for (Value* value : found.own.values) found.held.push_back(Ref::borrow(as_object(value)));
+  found.lane = lane_for_call(entry);
+  Outcome outcome = Outcome::EXCEPTIONAL;
+  without_gil([&] {
+    outcome = found.lane->forward(found.own, wanted);
+    if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.lane->backward(1.0);
+  });
+  return outcome;
+}
 
 }  // namespace
 
 Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted) {
   Outcome outcome = Outcome::EXCEPTIONAL;
-  *interpreted = entry.uses_interpreter() || entry.has_graph_code();
+  *interpreted = entry.runs_nodes();
   if (!*interpreted) {
     Machine& machine = *entry.single;
     machine.enter();
@@ -47,6 +70,32 @@ uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
 
 // So many specializations are tried at most whose guards fail, each of which takes a forward pass.
 constexpr int kMostFailures = 8;
+
+// Runs a long pass of the i-th entry for what is in the scratch memory. Other threads may have changed everything when
+// it is done: `i` follows the entry, and there is no outcome if that is gone.
+std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t& i, Wanted wanted) {
+  const std::shared_ptr<Specialization> entry = (*self->specializations)[i];
+  std::swap(found.own, *self->scratch);
+  const bool compiled = !entry->runs_nodes();
+  Outcome outcome = run_long(found, entry, wanted);
+  const auto& list = *self->specializations;
+  i = static_cast<size_t>(std::find(list.begin(), list.end(), entry) - list.begin());
+  if (i == list.size() || entry->invalid()) {
+    found.lane.reset();
+    return std::nullopt;
+  }
+  found.interpreted = !compiled;
+  if (outcome == Outcome::EXCEPTIONAL && compiled) {
+    ++entry->exceptional;
+    found.interpreted = true;
+    std::swap(found.own, *self->scratch);
+    outcome = entry->interpret_forward(*self->scratch);
+    found.lane.reset();
+  } else if (outcome != Outcome::DONE) {
+    found.lane.reset();
+  }
+  return outcome;
+}
 
 // The entry that stands for a call; its forward pass is done. `several`: it may be one with several results.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
@@ -96,8 +145,18 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (self->changes != changes) return found;
     if (!holds) continue;
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results();
-    const Outcome outcome =
-        run_forward(entry, *self->scratch, sweeps ? Wanted::GRADIENTS : Wanted::VALUE, &found.interpreted);
+    const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
+    Outcome outcome;
+    if (is_long(entry)) {
+      const std::optional<Outcome> done = run_long(self, found, i, wanted);
+      if (!done) {
+        found.reason = Reason::STATE_CHANGED;
+        return found;
+      }
+      outcome = *done;
+    } else {
+      outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
+    }
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       ++failed;
@@ -131,16 +190,23 @@ PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const
 
 // Counts a run whose results have been taken.
 void count_answer(SpecializationCache* self, const Found& found) {
+  if (found.lane && !found.interpreted) found.entry->single->count_twin();
   if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
 }
 
 double value_of(const Found& found, uint32_t root = 0) {
+  if (found.lane) return found.lane->root(root);
   return found.interpreted ? found.entry->interpreter->root(root) : found.entry->single->root(0, root);
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
 void sweep(const Found& found, GradientDestination target, std::vector<double>& gradients) {
+  if (found.lane) {  // has been back
+    if (target == GradientDestination::BUFFERS) found.lane->add_gradients_out();
+    if (!gradients.empty()) found.lane->input_gradients(gradients.data());
+    return;
+  }
   if (found.interpreted) {
     Interpreter& interpreter = *found.entry->interpreter;
     interpreter.backward(1.0, target);
@@ -150,6 +216,14 @@ void sweep(const Found& found, GradientDestination target, std::vector<double>& 
   Machine& machine = *found.entry->single;
   machine.backward(1.0, target);
   if (!gradients.empty()) machine.input_gradients(0, gradients.data());
+}
+
+// After a sweep into the workspace.
+double gradient_of(const Found& found, uint32_t leaf) {
+  if (found.lane) return found.lane->leaf_gradient(leaf);
+  if (found.interpreted) return found.entry->interpreter->leaf_gradient(leaf);
+  const LeafLocation& place = found.entry->leaves.locations[leaf];
+  return found.entry->single->parameter_gradient(place.buffer, place.offset);
 }
 
 }  // namespace
@@ -177,19 +251,16 @@ std::vector<std::pair<Value*, double>> slopes_of(const Arguments& arguments, con
   for (size_t i = 0; i < numbers.size() && i < arguments.values.size(); ++i) {
     if (arguments.values[i]) pairs.emplace_back(arguments.values[i], numbers[i]);
   }
-  for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
-    const LeafLocation& place = entry.leaves.locations[i];
-    if (place.kind != RegionKind::PARAMETER) continue;
-    const double slope = found.interpreted ? entry.interpreter->leaf_gradient(i)
-                                           : entry.single->parameter_gradient(place.buffer, place.offset);
-    pairs.emplace_back(entry.graph.leaves[i], slope);
+  for (uint32_t i = 0; i < entry.leaves.locations.size(); ++i) {
+    if (entry.leaves.locations[i].kind != RegionKind::PARAMETER) continue;
+    pairs.emplace_back(entry.graph.leaves[i], gradient_of(found, i));
   }
   return pairs;
 }
 
 // The same as two tuples.
 Ref dependencies_of(const SpecializationCache* self, const Found& found) {
-  const std::vector<std::pair<Value*, double>> pairs = slopes_of(*self->scratch, found);
+  const std::vector<std::pair<Value*, double>> pairs = slopes_of(arguments_of(self, found), found);
   const auto size = static_cast<Py_ssize_t>(pairs.size());
   Ref values(PyTuple_New(size)), slopes(PyTuple_New(size));
   for (Py_ssize_t i = 0; values && slopes && i < size; ++i) {
@@ -217,7 +288,7 @@ Replay* replay_of(PyObject* capsule) { return static_cast<Replay*>(PyCapsule_Get
 Ref replay_of(SpecializationCache* self, const Found& found) {
   const Specialization& entry = *found.entry;
   std::vector<Value*> operands;
-  for (Value* value : self->scratch->values) {
+  for (Value* value : arguments_of(self, found).values) {
     if (value) operands.push_back(value);
   }
   for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
@@ -231,7 +302,8 @@ Ref replay_of(SpecializationCache* self, const Found& found) {
   const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
                                   [&](const auto& one) { return one.get() == found.entry; });
   if (!values || place == self->specializations->end()) return Ref();
-  auto replay = std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), *self->scratch);
+  auto replay =
+      std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), arguments_of(self, found));
   Replay* own = replay.release();  // the capsule's from now on
   const Ref capsule(PyCapsule_New(own, kReplay, [](PyObject* object) { delete replay_of(object); }));
   if (!capsule) delete own;
@@ -313,6 +385,16 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 
 // replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
 // call depended on; None where the engine must find it.
+// Whether the pass is done.
+bool run_again(const Replay& call, Found& found) {
+  Specialization& entry = *call.entry;
+  if (!is_long(entry)) {
+    return run_forward(entry, call.arguments, Wanted::GRADIENTS, &found.interpreted) == Outcome::DONE;
+  }
+  found.own = call.arguments;
+  return run_long(found, call.entry, Wanted::GRADIENTS) == Outcome::DONE && !entry.invalid();
+}
+
 PyObject* replay(PyObject*, PyObject* args) {
   PyObject *capsule, *cotangents;
   if (!PyArg_ParseTuple(args, "OO!:replay", &capsule, &PyList_Type, &cotangents)) return nullptr;
@@ -323,7 +405,7 @@ PyObject* replay(PyObject*, PyObject* args) {
   if (entry.invalid()) Py_RETURN_NONE;
   Found found;
   found.entry = &entry;
-  if (run_forward(entry, call->arguments, Wanted::GRADIENTS, &found.interpreted) != Outcome::DONE) {
+  if (!run_again(*call, found)) {
     return flush_parameters() ? Py_NewRef(Py_None) : nullptr;
   }
   const std::vector<std::pair<Value*, double>> slopes = slopes_of(call->arguments, found);
@@ -342,11 +424,12 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
   if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "backward", args, count, keywords);
   const Found found = find(self, false, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
-  std::vector<double> gradients(self->scratch->active.size());
+  const Arguments& arguments = arguments_of(self, found);
+  std::vector<double> gradients(arguments.active.size());
   Ref result(PyFloat_FromDouble(value_of(found)));
   if (!result) return nullptr;  // before any gradient is touched
   sweep(found, GradientDestination::BUFFERS, gradients);
-  add_to_values(self->scratch->values, gradients);
+  add_to_values(arguments.values, gradients);
   count_answer(self, found);
   return result.release();
 }
@@ -356,15 +439,10 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   const Found found = find(self, true, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Specialization& entry = *found.entry;
-  std::vector<double> numbers(self->scratch->active.size());
+  std::vector<double> numbers(arguments_of(self, found).active.size());
   const double result = value_of(found);
   sweep(found, GradientDestination::WORKSPACE, numbers);
-  const auto of_leaf = [&](uint32_t leaf) {
-    if (leaf == kNoLeaf) return 0.0;
-    if (found.interpreted) return entry.interpreter->leaf_gradient(leaf);
-    const LeafLocation& place = entry.leaves.locations[leaf];
-    return entry.single->parameter_gradient(place.buffer, place.offset);
-  };
+  const auto of_leaf = [&](uint32_t leaf) { return leaf == kNoLeaf ? 0.0 : gradient_of(found, leaf); };
   std::vector<double> ordered;
   if (!entry.wants_inputs) {
     ordered.reserve(entry.gradients.size());
@@ -425,7 +503,10 @@ PyObject* check(PyObject* object, PyObject* args) {
       Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }
-    const Ref results = outputs_of({entry.get(), interpreted});
+    Found answered;
+    answered.entry = entry.get();
+    answered.interpreted = interpreted;
+    const Ref results = outputs_of(answered);
     return list && results ? Py_BuildValue("(dOO)", result, list.get(), results.get()) : nullptr;
   }
   Py_RETURN_NONE;

@@ -28,7 +28,7 @@ PyObject* facts_of(const Specialization& entry) {
     bytes = 2 * entry.single->bytes();
     sizes.push_back(1);
   }
-  if (entry.many) {
+  if (entry.many && !entry.runs_nodes_in_batches()) {
     bytes = std::max(bytes, 2 * entry.many->bytes());  // their memory is the same
     for (const uint32_t members : entry.many->batch_sizes()) {
       if (members > 1) sizes.push_back(members);
@@ -41,14 +41,14 @@ PyObject* facts_of(const Specialization& entry) {
   }
   if (entry.interpreter) bytes += entry.interpreter->bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue("{s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
-                       size(entry.number), "tier", tier_of(entry), "nodes", size(entry.graph.size()), "terms",
-                       size(entry.program.terms), "groups", size(entry.program.groups), "instructions",
-                       size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
-                       size(backward_calls), "bytes", size(bytes), "guards",
-                       size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",
-                       size(entry.broken_guards), "exceptional", size(entry.exceptional), "strip", size(strip),
-                       "milliseconds", passes.get(), "batches", batches.get());
+  return Py_BuildValue(
+      "{s:K,s:O,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number", size(entry.number),
+      "one_by_one", entry.gains_little_together() ? Py_True : Py_False, "tier", tier_of(entry), "nodes",
+      size(entry.graph.size()), "terms", size(entry.program.terms), "groups", size(entry.program.groups),
+      "instructions", size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
+      size(backward_calls), "bytes", size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()),
+      "hits", size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional", size(entry.exceptional),
+      "strip", size(strip), "milliseconds", passes.get(), "batches", batches.get());
 }
 
 PyObject* view_of(const View& view, int rank) {

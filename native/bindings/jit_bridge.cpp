@@ -106,8 +106,8 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; the numbers of the passes it runs; from which element on they are local
-// to strips; and something that keeps the memory alive.
+// ranges that are zero before a backward pass; the blocks (address, bytes) that machine code may refer to; the numbers
+// of the passes it runs; from which element on they are local to strips; and something that keeps the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -145,6 +145,14 @@ PyObject* memory(PyObject* object, PyObject* args) {
     delete shared;
     return nullptr;
   }
+  Ref blocks(PyList_New(0));
+  for (const auto& list : {machine->blocks(), machine->constant_blocks()}) {
+    for (const Block& block : list) {
+      Ref one(Py_BuildValue("(KK)", static_cast<unsigned long long>(block.begin),
+                            static_cast<unsigned long long>(block.bytes)));
+      if (!blocks || !one || PyList_Append(blocks.get(), one.get()) < 0) return nullptr;
+    }
+  }
   Ref passes(PyList_New(0));
   for (const int pass :
        machine->passes(entry->differentiate_first ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS)) {
@@ -152,9 +160,10 @@ PyObject* memory(PyObject* object, PyObject* args) {
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }
   const Location& root = entry->program.roots[0];
-  return Py_BuildValue("{s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "passes", passes.get(), "size",
-                       static_cast<long long>(lowered.size), "local", static_cast<long long>(lowered.contracted_begin),
-                       "numbers", static_cast<unsigned long long>(machine->numbers()), "gradients",
+  return Py_BuildValue("{s:O,s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "blocks", blocks.get(), "passes",
+                       passes.get(), "size", static_cast<long long>(lowered.size), "local",
+                       static_cast<long long>(lowered.contracted_begin), "numbers",
+                       static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
                        zeroed.get(), "literals", literals.get(), "root",
                        static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
@@ -189,15 +198,16 @@ PyObject* scalar_graph(PyObject* object, PyObject* number) {
                        static_cast<unsigned long long>(interpreter.leaf_adjoints()));
 }
 
-// install_graph(entry, forward, backward, roots, zeroed, bytes, keep, milliseconds): machine code that does what the
-// interpreter does; `roots` has the addresses of the roots' values, `zeroed` address and length of what is zero before
-// the backward pass (uint64 each).
+// install_graph(entry, forward, backward, bases, memory, roots, zeroed, bytes, keep, milliseconds): machine code that
+// does what the interpreter does; `bases` is the table that its functions take, `memory` address and length of its own
+// arrays, `roots` has the addresses of the roots' values, `zeroed` address and length of what is zero before the
+// backward pass (uint64 each).
 PyObject* install_graph(PyObject* object, PyObject* args) {
-  PyObject *number, *keep, *roots, *zeroed;
+  PyObject *number, *keep, *bases, *memory, *roots, *zeroed;
   unsigned long long forward, backward, bytes;
   double milliseconds;
-  if (!PyArg_ParseTuple(args, "OKKSSKOd:install_graph", &number, &forward, &backward, &roots, &zeroed, &bytes, &keep,
-                        &milliseconds)) {
+  if (!PyArg_ParseTuple(args, "OKKSSSSKOd:install_graph", &number, &forward, &backward, &bases, &memory, &roots,
+                        &zeroed, &bytes, &keep, &milliseconds)) {
     return nullptr;
   }
   Specialization* entry = specialization_numbered(object, number);
@@ -206,6 +216,9 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   code.forward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(forward));
   code.backward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(backward));
   code.bytes = bytes;
+  code.bases = numbers_in(bases);
+  const std::vector<uint64_t> arrays = numbers_in(memory);
+  for (size_t i = 0; i + 1 < arrays.size(); i += 2) code.memory.push_back({arrays[i], arrays[i + 1]});
   for (const uint64_t address : numbers_in(roots)) {
     code.roots.push_back(reinterpret_cast<const double*>(static_cast<uintptr_t>(address)));
   }
@@ -239,21 +252,26 @@ PyObject* notify_when_hot(PyObject* object, PyObject* args) {
 
 PyObject* fresh(PyObject* object, PyObject*) { return PyBool_FromLong(std::exchange(self_of(object)->fresh, false)); }
 
-// install(entry, batch, pass, address, keep, milliseconds): machine code that does what those calls do.
+// install(entry, batch, pass, address, bases, calls, bytes, keep, milliseconds): machine code that does what those
+// calls do; `bases` is the table (uint64) that it takes, `calls` where its copy of the calls is, in so many bytes.
 PyObject* install(PyObject* object, PyObject* args) {
-  PyObject *number, *keep;
+  PyObject *number, *bases, *keep;
   unsigned int batch;
   int pass;
-  unsigned long long address;
+  unsigned long long address, calls, bytes;
   double milliseconds;
-  if (!PyArg_ParseTuple(args, "OIiKOd:install", &number, &batch, &pass, &address, &keep, &milliseconds)) return nullptr;
+  if (!PyArg_ParseTuple(args, "OIiKSKKOd:install", &number, &batch, &pass, &address, &bases, &calls, &bytes, &keep,
+                        &milliseconds)) {
+    return nullptr;
+  }
   Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   Machine* machine = machine_for(*entry, batch, pass);
   if (!machine) return nullptr;
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  machine->install(pass, reinterpret_cast<Machine::MachineCode>(static_cast<uintptr_t>(address)));
+  machine->install(pass, {reinterpret_cast<MachineCode::Function>(static_cast<uintptr_t>(address)), numbers_in(bases),
+                          calls, static_cast<size_t>(bytes)});
   auto& passes = entry->milliseconds;
   if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
   passes.back().second += milliseconds;

@@ -27,6 +27,8 @@ class ParameterBuffer {
     if (zero_pending_) write_zeros();
     return gradients_;
   }
+  // The array, whatever it holds.
+  const double* gradient_memory() const { return gradients_; }
   // Whether all gradients are zero, although the array does not say so yet: code that overwrites all of it need not
   // read it.
   bool zero_pending() const { return zero_pending_; }

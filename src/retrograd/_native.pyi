@@ -2791,7 +2791,9 @@ class SpecializationCache:
     def capture(self, places: list[tuple[str, Any, Any]], /) -> int: ...
     def changed(self, state: int, /) -> int | None: ...
     def outdated(self, state: int, /) -> None: ...
-    def batch(self, members: list[tuple[Any, ...]], seed: float, /) -> tuple[float, list[int]] | Reason: ...
+    def batch(
+        self, members: list[tuple[Any, ...]], seed: float, threads: int, /
+    ) -> tuple[float, list[int]] | Reason: ...
     def unmatched(self, members: list[tuple[Any, ...]], /) -> list[int]: ...
     def tier(self) -> str: ...
     def facts(self) -> list[dict[str, Any]]: ...
@@ -2808,6 +2810,8 @@ class SpecializationCache:
         number: int,
         forward: int,
         backward: int,
+        bases: bytes,
+        memory: bytes,
         roots: bytes,
         zeroed: bytes,
         size: int,
@@ -2818,7 +2822,17 @@ class SpecializationCache:
     def notify_when_hot(self, threshold: int, hot: Callable[[tuple[Any, int, int]], object], token: object, /) -> None: ...
     def fresh(self) -> bool: ...
     def install(
-        self, number: int, batch: int, which: int, address: int, keep: object, milliseconds: float, /
+        self,
+        number: int,
+        batch: int,
+        which: int,
+        address: int,
+        bases: bytes,
+        calls: int,
+        size: int,
+        keep: object,
+        milliseconds: float,
+        /,
     ) -> None: ...
     def profile(
         self, number: int, batch: int, which: int, times: int, /

@@ -117,6 +117,7 @@ bool Interpreter::nary(size_t node) {
 }
 
 void Interpreter::read_parameters() {
+  if (const Tape* tape = this_tape()) std::copy_n(tape->raise, std::size(tape->raise), raise_);
   for (const auto& buffer : buffers_) buffer->take_ownership();
   for (size_t i = 0; i < leaves_.locations.size(); ++i) {
     const LeafLocation& place = leaves_.locations[i];
@@ -125,9 +126,9 @@ void Interpreter::read_parameters() {
 }
 
 Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
-  read_parameters();
+  if (!twin_) read_parameters();
   // What the code multiplies by zero it leaves out: an infinity that the result shows may be a NaN of the engine's.
-  by_code_ = code_.forward && code_.forward(0.0) == 0 && std::isfinite(*code_.roots[0]);
+  by_code_ = code_.forward && code_.forward(0.0, code_.bases.data()) == 0 && std::isfinite(*code_.roots[0]);
   if (by_code_) {
     const bool held = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(which); });
@@ -161,14 +162,13 @@ void Interpreter::schedule(std::span<const Guard> guards) {
 // Computes the nodes from `begin` to `end`. Returns whether an operation was outside its domain.
 bool Interpreter::run(size_t begin, size_t end, bool strict) {
   double* v = values_.data();
-  const bool* raise = this_tape() ? this_tape()->raise : nullptr;
   bool raises = false;
   for (size_t node = begin; node < end; ++node) {
     const uint32_t* p = operands_.data() + graph_.first[node];
     double& result = v[first_node_ + node];
     switch (graph_.rows[node]) {
-#define RG_CHECK(violation)                                                                             \
-  if (const int found = violation; found && (strict || (raise && raise[(found - 1) & 3]))) [[unlikely]] \
+#define RG_CHECK(violation)                                                                   \
+  if (const int found = violation; found && (strict || raise_[(found - 1) & 3])) [[unlikely]] \
     raises = true;
 #define RG_OP1(name, ...)                    \
   case ROW_##name: {                         \
@@ -285,16 +285,61 @@ void Interpreter::nary_back(size_t node, double gradient, const uint32_t* target
 bool Interpreter::run_code_back(double seed, GradientDestination target) {
   std::fill_n(adjoints_.begin(), leaves_.locations.size(), 0.0);
   for (const auto& [at, bytes] : code_.zeroed) std::memset(at, 0, bytes);
-  if (code_.backward(seed) != 0) return false;
+  if (code_.backward(seed, code_.bases.data()) != 0) return false;
   if (!best_kernels().all_finite(adjoints_.data(), static_cast<int64_t>(leaves_.locations.size()))) return false;
-  for (size_t i = 0; i < leaves_.locations.size() && target == GradientDestination::BUFFERS; ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] += adjoints_[i];
-  }
+  if (target == GradientDestination::BUFFERS) add_gradients_out();
   return true;
 }
 
+void Interpreter::add_gradients_out() {
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] += adjoints_[i];
+  }
+}
+
+void Interpreter::add_gradients_to(ParameterGradients& sums) const {
+  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
+    const LeafLocation& place = leaves_.locations[i];
+    if (place.kind == RegionKind::PARAMETER) sums[place.buffer][place.offset] += adjoints_[i];
+  }
+}
+
+std::unique_ptr<Interpreter> Interpreter::twin() const {
+  auto made = std::make_unique<Interpreter>(graph_, leaves_, buffers_);
+  made->twin_ = true;
+  return made;
+}
+
+std::vector<Block> Interpreter::blocks(const GraphCode& code) const {
+  const auto block = [](const std::vector<double>& numbers) {
+    return Block{reinterpret_cast<uintptr_t>(numbers.data()), numbers.size() * sizeof(double)};
+  };
+  std::vector<Block> list{block(values_), block(adjoints_)};
+  list.insert(list.end(), code.memory.begin(), code.memory.end());
+  return list;
+}
+
+void Interpreter::prepare(const Interpreter& original) {
+  read_parameters();
+  if (code_.forward == original.code_.forward) return;
+  GraphCode code = original.code_;
+  for (Block& block : code.memory) {
+    memory_.push_back(std::make_unique<Numbers>(block.bytes));
+    block.begin = reinterpret_cast<uintptr_t>(memory_.back()->at());
+  }
+  const std::vector<Block> there = original.blocks(original.code_), here = blocks(code);
+  const auto own = [&](uint64_t address) { return relocated(address, there, here); };
+  for (uint64_t& base : code.bases) base = own(base);
+  for (auto& [at, bytes] : code.zeroed) at = reinterpret_cast<void*>(own(reinterpret_cast<uintptr_t>(at)));
+  for (const double*& root : code.roots) {
+    root = reinterpret_cast<const double*>(own(reinterpret_cast<uintptr_t>(root)));
+  }
+  code_ = std::move(code);
+}
+
 void Interpreter::backward(double seed, GradientDestination target) {
+  if (twin_) target = GradientDestination::WORKSPACE;  // add_gradients_out() follows
   if (by_code_) {
     if (run_code_back(seed, target)) return;
     run(0, graph_.size(), false);

@@ -9,11 +9,14 @@
 
 namespace retrograd::compiler {
 
-// Machine code for a whole graph, made by LLVM. It keeps the numbers of nodes in memory of its own.
+// Machine code for a whole graph, made by LLVM. It keeps the numbers of nodes in memory of its own, and finds all
+// memory through a table of addresses.
 struct GraphCode {
-  using Function = int32_t (*)(double seed);
+  using Function = int32_t (*)(double seed, const uint64_t* bases);
   Function forward = nullptr;  // not zero if an operation was outside its domain
   Function backward = nullptr;
+  std::vector<uint64_t> bases;
+  std::vector<Block> memory;  // its own
   std::vector<const double*> roots;
   std::vector<std::pair<void*, size_t>> zeroed;  // bytes that are zero before the backward pass
   size_t bytes = 0;
@@ -23,6 +26,14 @@ class Interpreter {
  public:
   // `graph` is the lifted graph, not the expanded one; it and `leaves` must outlive this.
   Interpreter(const Graph& graph, const LeafLayout& leaves, std::vector<std::shared_ptr<ParameterBuffer>> buffers);
+
+  // One that does the same on memory of its own: after prepare() it touches nothing that others can reach.
+  std::unique_ptr<Interpreter> twin() const;
+  // Of a twin: copies the parameters, and takes over the machine code that `original` has.
+  void prepare(const Interpreter& original);
+  // Of a twin: adds the gradients of parameters to their buffers, or to `sums`.
+  void add_gradients_out();
+  void add_gradients_to(ParameterGradients& sums) const;
 
   void set_inputs(bool active, const double* numbers);
   void set_literals(const std::vector<double>& numbers);
@@ -45,6 +56,7 @@ class Interpreter {
   size_t bytes() const { return 16 * values_.size() + 4 * operands_.size() + code_.bytes; }
 
  private:
+  std::vector<Block> blocks(const GraphCode& code) const;
   uint32_t flat(Id id) const;
   void schedule(std::span<const Guard> guards);
   void read_parameters();
@@ -68,7 +80,10 @@ class Interpreter {
   std::vector<std::pair<size_t, uint32_t>> schedule_;
   std::vector<double> scratch_;
   GraphCode code_;
-  bool by_code_ = false;  // the last forward pass was the code's
+  bool by_code_ = false;                          // the last forward pass was the code's
+  bool twin_ = false;                             // keeps gradients of parameters to itself
+  bool raise_[4] = {};                            // which operations outside their domain raise
+  std::vector<std::unique_ptr<Numbers>> memory_;  // a twin's, for its machine code
 };
 
 }  // namespace retrograd::compiler

@@ -31,32 +31,62 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
                  std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces)
     : program_(program),
       buffers_(std::move(buffers)),
-      lowered_(lower(program, capacity)),
-      direct_(!lowered_.addresses_parameters),
+      lowered_(std::make_shared<const Lowered>(lower(program, capacity))),
+      direct_(!lowered_->addresses_parameters),
       index_count_(static_cast<uint32_t>(program.index_limits.size())),
       batch_size_(capacity),
-      bytes_(static_cast<size_t>(lowered_.size) * sizeof(double)),
+      bytes_(static_cast<size_t>(lowered_->size) * sizeof(double)),
       workspace_(workspaces.of(bytes_)),
       indices_(size_t{index_count_} * capacity),
       use_(size_t{capacity} + 1) {
   find_checked_ranges();
-  find_fixed(literals);
+  for (size_t i = 0; i < literals.size(); ++i) {
+    const Location& place = program_.literals[i];
+    if (place.address >= 0) fixed_.emplace_back(lowered_->moved(program_, place.region, place.address), literals[i]);
+  }
+  find_fixed();
+  bind_all();
+}
+
+Machine::Machine(const Machine& original, std::shared_ptr<Workspace> workspace)
+    : program_(original.program_),
+      buffers_(original.buffers_),
+      lowered_(original.lowered_),
+      direct_(original.direct_),
+      twin_(true),
+      index_count_(original.index_count_),
+      batch_size_(original.capacity()),
+      bytes_(original.bytes_),
+      workspace_(std::move(workspace)),
+      indices_(original.indices_.size()),
+      use_(original.use_.size()) {
+  find_checked_ranges();
+  fixed_.assign(original.fixed_.begin(), original.fixed_.begin() + static_cast<std::ptrdiff_t>(original.literals_));
+  find_fixed();
+  bind_all();
+}
+
+std::unique_ptr<Machine> Machine::twin() const {
+  return std::unique_ptr<Machine>(new Machine(*this, std::make_shared<Workspace>(bytes_)));
+}
+
+void Machine::bind_all() {
   for (const GradientDestination target : {GradientDestination::BUFFERS, GradientDestination::WORKSPACE}) {
     // Private gradients are used by single calls only.
-    if (target == GradientDestination::WORKSPACE && capacity > 1) continue;
+    if (target == GradientDestination::WORKSPACE && capacity() > 1) continue;
     for (const int pass : passes(target)) {
       if (calls_[pass].empty()) calls_[pass] = bind(pass);
     }
   }
   batch_size_ = 0;
-  set_batch_size(capacity);
+  set_batch_size(capacity());
 }
 
 void Machine::set_batch_size(uint32_t members) {
   if (members == batch_size_) return;
   batch_size_ = members;
   for (int pass = 0; pass < kPasses; ++pass) {
-    const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
+    const std::vector<LoweredCall>& lowered = lowered_->pass(pass).calls;
     for (size_t i = 0; i < calls_[pass].size(); ++i) {
       if (lowered[i].batch_loop < 0) continue;
       calls_[pass][i].n[lowered[i].batch_loop] = lowered[i].per_element * static_cast<int32_t>(members);
@@ -73,17 +103,13 @@ std::vector<uint32_t> Machine::batch_sizes() const {
   return sizes;
 }
 
-// Finds the constants of the workspace: literals, and zeros in the gaps between ranges that are checked together.
-void Machine::find_fixed(const std::vector<double>& literals) {
-  for (size_t i = 0; i < literals.size(); ++i) {
-    const Location& place = program_.literals[i];
-    if (place.address >= 0) fixed_.emplace_back(lowered_.moved(program_, place.region, place.address), literals[i]);
-  }
+// Finds the constants of the workspace: besides literals, zeros in the gaps between ranges that are checked together.
+void Machine::find_fixed() {
   literals_ = fixed_.size();
   for (const Range& range : checked_) {
     if (range.stride) continue;
-    for (const uint32_t i : lowered_.order) {
-      const Address end = lowered_.base[i] + lowered_.strips.room(program_, i);
+    for (const uint32_t i : lowered_->order) {
+      const Address end = lowered_->base[i] + lowered_->strips.room(program_, i);
       for (Address at = end; at < (end + 7) / 8 * 8 && at > range.begin && at < range.end; ++at) {
         fixed_.emplace_back(at, 0.0);
       }
@@ -98,17 +124,17 @@ void Machine::enter() {
 }
 
 double* Machine::locate(Address address, bool gradient, GradientDestination target) const {
-  const uint32_t region = lowered_.region_at(address);
+  const uint32_t region = lowered_->region_at(address);
   const Region& of = program_.regions[region];
-  if (direct_ && of.kind == RegionKind::PARAMETER && !(gradient && target == GradientDestination::WORKSPACE)) {
+  if (in_buffers() && of.kind == RegionKind::PARAMETER && !(gradient && target == GradientDestination::WORKSPACE)) {
     ParameterBuffer& buffer = *buffers_[of.buffer];
-    return (gradient ? buffer.gradients() : buffer.data()) + (address - lowered_.base[region]);
+    return (gradient ? buffer.gradients() : buffer.data()) + (address - lowered_->base[region]);
   }
   return gradient ? gradient_at(address) : value_at(address);
 }
 
 std::vector<int> Machine::passes(GradientDestination target) const {
-  if (lowered_.is_fused()) return {FORWARD, FUSED};
+  if (lowered_->is_fused()) return {FORWARD, FUSED};
   if (target == GradientDestination::WORKSPACE || !direct_) return {FORWARD, BACKWARD_PRIVATE};
   if (buffers_.empty()) return {FORWARD, BACKWARD_ACCUMULATE};
   return {FORWARD, BACKWARD_ACCUMULATE, BACKWARD_OVERWRITE};
@@ -119,8 +145,8 @@ std::vector<KernelCall> Machine::bind(int pass) {
                                          ? GradientDestination::BUFFERS
                                          : GradientDestination::WORKSPACE;
   std::vector<KernelCall> bound;
-  bound.reserve(lowered_.pass(pass).calls.size());
-  for (const LoweredCall& lowered : lowered_.pass(pass).calls) {
+  bound.reserve(lowered_->pass(pass).calls.size());
+  for (const LoweredCall& lowered : lowered_->pass(pass).calls) {
     KernelCall call = lowered.call;
     if (lowered.first_write && pass != BACKWARD_ACCUMULATE) call.accumulate = false;
     for (int i = 0; i < kPointers; ++i) {
@@ -130,7 +156,7 @@ std::vector<KernelCall> Machine::bind(int pass) {
         case Space::GRADIENTS: call.p[i] = locate(lowered.at[i], true, target); break;
         case Space::VALUE_BASE: call.p[i] = value_at(0); break;
         case Space::GRADIENT_BASE: call.p[i] = gradient_at(0); break;
-        case Space::POOL: call.p[i] = lowered_.pool.data() + lowered.at[i]; break;
+        case Space::POOL: call.p[i] = const_cast<int32_t*>(lowered_->pool.data()) + lowered.at[i]; break;
         case Space::INDICES: call.p[i] = indices_.data() + lowered.at[i]; break;
       }
     }
@@ -160,24 +186,29 @@ void Machine::choose_kernel(KernelCall& call) {
 
 void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   const size_t i = buffers_.size() + active;  // after the parameters; see reroll
-  const Address base = lowered_.base[i] + lowered_.stride[i] * member;
+  const Address base = lowered_->base[i] + lowered_->stride[i] * member;
   std::copy_n(numbers, program_.regions[i].length, value_at(base));
 }
 
 double Machine::root(uint32_t member, size_t which) const {
   const Location& place = program_.roots[which];
-  const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
+  const Address at = lowered_->moved(program_, place.region, place.address) + lowered_->stride[place.region] * member;
   return *locate(at, false, GradientDestination::BUFFERS);
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
   const size_t i = buffers_.size() + 1;
-  const Address base = lowered_.base[i] + lowered_.stride[i] * member;
+  const Address base = lowered_->base[i] + lowered_->stride[i] * member;
   std::copy_n(gradient_at(base), program_.regions[i].length, gradients);
 }
 
 double Machine::parameter_gradient(uint32_t buffer, uint32_t index) const {
-  return *gradient_at(lowered_.base[buffer] + index);
+  return *gradient_at(lowered_->base[buffer] + index);
+}
+
+void Machine::read_parameters() {
+  for (const auto& buffer : buffers_) buffer->take_ownership();
+  if (!in_buffers()) copy_parameters_in();
 }
 
 void Machine::copy_parameters_in() {
@@ -185,7 +216,7 @@ void Machine::copy_parameters_in() {
     const Region& region = program_.regions[i];
     if (region.kind != RegionKind::PARAMETER) continue;
     const double* data = buffers_[region.buffer]->data();
-    std::copy_n(data, region.length, value_at(lowered_.base[i]));
+    std::copy_n(data, region.length, value_at(lowered_->base[i]));
   }
 }
 
@@ -197,9 +228,19 @@ void Machine::add_gradients_out() {
     const bool blank = buffer.zero_pending();
     double* gradients = buffer.new_gradients();  // each of them is written
     for (uint32_t k = 0; k < region.length; ++k) {
-      const double gradient = *gradient_at(lowered_.base[i] + k);
+      const double gradient = *gradient_at(lowered_->base[i] + k);
       gradients[k] = blank ? gradient : gradients[k] + gradient;
     }
+  }
+}
+
+void Machine::add_gradients_to(ParameterGradients& sums) const {
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.kind != RegionKind::PARAMETER) continue;
+    const double* gradients = gradient_at(lowered_->base[i]);
+    double* sum = sums[region.buffer].data();
+    for (uint32_t k = 0; k < region.length; ++k) sum[k] += gradients[k];
   }
 }
 
@@ -207,19 +248,19 @@ void Machine::add_gradients_out() {
 void Machine::find_checked_ranges() {
   std::vector<bool> watched = absorbing_regions(program_);
   watched[program_.roots[0].region] = true;
-  for (const uint32_t i : lowered_.order) {
-    if (!watched[i] || lowered_.strips.contracted(i)) continue;
+  for (const uint32_t i : lowered_->order) {
+    if (!watched[i] || lowered_->strips.contracted(i)) continue;
     const Region& region = program_.regions[i];
-    if (direct_ && region.kind == RegionKind::PARAMETER) {
+    if (in_buffers() && region.kind == RegionKind::PARAMETER) {
       checked_buffers_.push_back(buffers_[region.buffer].get());
       continue;
     }
-    const Address begin = lowered_.base[i], end = begin + region.length;
+    const Address begin = lowered_->base[i], end = begin + region.length;
     // Merge ranges with small gaps: the gaps are zero.
     if (capacity() == 1 && !checked_.empty() && begin - checked_.back().end < 8) {
       checked_.back().end = end;
     } else {
-      checked_.push_back({begin, end, lowered_.stride[i]});
+      checked_.push_back({begin, end, lowered_->stride[i]});
     }
   }
 }
@@ -242,14 +283,14 @@ bool Machine::finite() const {
 
 // Runs the calls of a pass. Returns whether an operation was outside its domain.
 bool Machine::run(int pass) {
-  if (const MachineCode code = use_[batch_size_].code[pass]) return code() != 0;
+  if (const MachineCode& code = use_[batch_size_].code[pass]; code.run) return code.run(code.bases.data()) != 0;
   std::vector<KernelCall>& list = calls_[pass];
   bool outside = false;
   const auto run_some = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) outside |= list[i].run(list[i]);
   };
   size_t done = 0;
-  for (const Repeat& repeat : lowered_.pass(pass).repeats) {
+  for (const Repeat& repeat : lowered_->pass(pass).repeats) {
     run_some(done, repeat.begin);
     for (uint32_t i = 0; i < repeat.times; ++i) {
       run_some(repeat.begin, repeat.end);
@@ -264,7 +305,7 @@ bool Machine::run(int pass) {
 // Advances the pointers of repeated calls by a number of strips.
 void Machine::move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips) {
   if (strips == 0) return;
-  const std::vector<LoweredCall>& lowered = lowered_.pass(pass).calls;
+  const std::vector<LoweredCall>& lowered = lowered_->pass(pass).calls;
   for (size_t i = repeat.begin; i < repeat.end; ++i) {
     for (int p = 0; p < kPointers; ++p) {
       if (lowered[i].strip_steps[p] == 0) continue;
@@ -275,10 +316,9 @@ void Machine::move(std::vector<KernelCall>& list, int pass, const Repeat& repeat
 
 Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken) {
   ++use_[batch_size_].runs;
-  for (const auto& buffer : buffers_) buffer->take_ownership();
-  if (!direct_) copy_parameters_in();
-  swept_ = wanted == Wanted::GRADIENTS && lowered_.is_fused();
-  const bool by_calls = !swept_ && !has_code() && lowered_.forward.repeats.empty();
+  if (!twin_) read_parameters();
+  swept_ = wanted == Wanted::GRADIENTS && lowered_->is_fused();
+  const bool by_calls = !swept_ && !has_code() && lowered_->forward.repeats.empty();
   if (by_calls && batch_size_ == 1 && !guards.empty()) {
     const Outcome outcome = run_guarded(guards);
     if (outcome == Outcome::GUARD && broken) broken->push_back(0);
@@ -301,7 +341,7 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
 // Finds out how early each guard can be checked.
 void Machine::schedule(std::span<const Guard> guards) {
   std::vector<size_t> after(program_.instructions.size() + 1);  // of each instruction, its last call; 0 for none
-  const std::vector<LoweredCall>& calls = lowered_.forward.calls;
+  const std::vector<LoweredCall>& calls = lowered_->forward.calls;
   for (size_t i = 0; i < calls.size(); ++i) after[calls[i].instruction] = i + 1;
   const auto ready = [&](uint32_t which) {
     const Location& place = program_.roots[which];
@@ -329,7 +369,7 @@ Outcome Machine::run_guarded(std::span<const Guard> guards) {
 }
 
 void Machine::zero(int pass) {
-  for (const Range& range : lowered_.zero_workspace) {
+  for (const Range& range : lowered_->zero_workspace) {
     const size_t bytes = static_cast<size_t>(range.end - range.begin) * sizeof(double);
     if (range.end - range.begin == range.stride) {
       std::memset(gradient_at(range.begin), 0, bytes * batch_size_);
@@ -342,7 +382,7 @@ void Machine::zero(int pass) {
   if (pass == BACKWARD_ACCUMULATE) return;
   const GradientDestination target =
       pass == BACKWARD_OVERWRITE ? GradientDestination::BUFFERS : GradientDestination::WORKSPACE;
-  for (const Range& range : lowered_.zero_parameters) {
+  for (const Range& range : lowered_->zero_parameters) {
     std::memset(locate(range.begin, true, target), 0, static_cast<size_t>(range.end - range.begin) * sizeof(double));
   }
 }
@@ -351,7 +391,7 @@ void Machine::seed(double number, GradientDestination target) {
   const Location& place = program_.roots[0];
   const Region& region = program_.regions[place.region];
   for (uint32_t member = 0; member < batch_size_; ++member) {
-    const Address at = lowered_.moved(program_, place.region, place.address) + lowered_.stride[place.region] * member;
+    const Address at = lowered_->moved(program_, place.region, place.address) + lowered_->stride[place.region] * member;
     double* gradient = locate(at, true, target);
     // If the function returns a parameter itself, the seed is added like any other contribution.
     *gradient = region.kind == RegionKind::PARAMETER ? *gradient + number : number;
@@ -370,25 +410,31 @@ void Machine::scale_gradients(double factor) {
   for (size_t i = 0; i < program_.regions.size(); ++i) {
     const Region& region = program_.regions[i];
     if (region.kind != RegionKind::PARAMETER && region.kind != RegionKind::INPUT) continue;
-    const Address length = lowered_.stride[i] ? lowered_.stride[i] * batch_size_ : region.length;
-    for (Address k = 0; k < length; ++k) *gradient_at(lowered_.base[i] + k) *= factor;
+    const Address length = lowered_->stride[i] ? lowered_->stride[i] * batch_size_ : region.length;
+    for (Address k = 0; k < length; ++k) *gradient_at(lowered_->base[i] + k) *= factor;
   }
 }
 
-void Machine::backward(double number, GradientDestination target) {
-  if (lowered_.is_fused()) {
+void Machine::backward(double number, GradientDestination target, bool first) {
+  if (lowered_->is_fused()) {
     if (!swept_) run_fused();
     swept_ = true;
     if (number != scale_) scale_gradients(number / scale_);
     scale_ = number;
-    if (target == GradientDestination::BUFFERS) add_gradients_out();
+    if (target == GradientDestination::BUFFERS && !twin_) add_gradients_out();
     return;
   }
-  const int pass = direct_ && target == GradientDestination::BUFFERS ? prepare_buffers() : BACKWARD_PRIVATE;
+  const int pass = choose_backward(target, first);
   zero(pass);
   seed(number, target);
   run(pass);
-  if (!direct_ && target == GradientDestination::BUFFERS) add_gradients_out();
+  if (!direct_ && target == GradientDestination::BUFFERS && !twin_) add_gradients_out();
+}
+
+int Machine::choose_backward(GradientDestination target, bool first) {
+  if (!direct_ || target == GradientDestination::WORKSPACE) return BACKWARD_PRIVATE;
+  if (!twin_) return prepare_buffers();
+  return first && !buffers_.empty() ? BACKWARD_OVERWRITE : BACKWARD_ACCUMULATE;
 }
 
 // Chooses the backward pass: overwrite if all buffers' gradients are zero.
@@ -403,6 +449,67 @@ int Machine::prepare_buffers() {
     }
   }
   return blank ? BACKWARD_OVERWRITE : BACKWARD_ACCUMULATE;
+}
+
+// --- twins --------------------------------------------------------------------------------------------------------
+
+std::vector<Block> Machine::blocks() const {
+  const auto block = [](const void* begin, size_t bytes) { return Block{reinterpret_cast<uintptr_t>(begin), bytes}; };
+  std::vector<Block> list{block(value_at(0), bytes_), block(gradient_at(0), bytes_),
+                          block(indices_.data(), indices_.size() * sizeof(int32_t))};
+  if (!direct_) return list;
+  for (size_t i = 0; i < program_.regions.size(); ++i) {
+    const Region& region = program_.regions[i];
+    if (region.kind != RegionKind::PARAMETER) continue;
+    ParameterBuffer& buffer = *buffers_[region.buffer];
+    const size_t bytes = region.length * sizeof(double);
+    list.push_back(block(twin_ ? value_at(lowered_->base[i]) : buffer.data(), bytes));
+    list.push_back(block(twin_ ? gradient_at(lowered_->base[i]) : buffer.gradient_memory(), bytes));
+  }
+  return list;
+}
+
+std::vector<Block> Machine::constant_blocks() const {
+  std::vector<Block> list;
+  const auto add = [&](const std::vector<int32_t>& numbers) {
+    list.push_back({reinterpret_cast<uintptr_t>(numbers.data()), numbers.size() * sizeof(int32_t)});
+  };
+  add(lowered_->pool);
+  for (const auto& rows : ragged_rows_) add(rows);
+  return list;
+}
+
+void Machine::install(int pass, MachineCode code) {
+  use_[batch_size_].code[pass] = std::move(code);
+  ++installed_;
+}
+
+uint64_t relocated(uint64_t address, std::span<const Block> from, std::span<const Block> to) {
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (address - from[i].begin < from[i].bytes) return to[i].begin + (address - from[i].begin);
+  }
+  return address;
+}
+
+void Machine::prepare(const Machine& original) {
+  read_parameters();
+  if (installed_ == original.installed_) return;
+  const uint32_t size = batch_size_;
+  const std::vector<Block> there = original.blocks(), here = blocks();
+  for (uint32_t members = 1; members <= capacity(); ++members) {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const MachineCode& code = original.use_[members].code[pass];
+      if (code.run == use_[members].code[pass].run) continue;
+      set_batch_size(members);
+      const std::vector<KernelCall>& calls = copied_calls_.emplace_back(calls_[pass]);
+      const Block from{code.calls, code.call_bytes}, to{reinterpret_cast<uintptr_t>(calls.data()), code.call_bytes};
+      MachineCode own = code;
+      for (uint64_t& base : own.bases) base = relocated(relocated(base, there, here), {&from, 1}, {&to, 1});
+      use_[members].code[pass] = std::move(own);
+    }
+  }
+  set_batch_size(size);
+  installed_ = original.installed_;
 }
 
 }  // namespace retrograd::compiler

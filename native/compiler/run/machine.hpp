@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "compiler/lower/lower.hpp"
 #include "compiler/run/workspace.hpp"
@@ -45,6 +46,28 @@ enum class GradientDestination : uint8_t {
   WORKSPACE,  // they are left in the machine's own memory
 };
 
+// Machine code for one pass. It finds its numbers through a table of addresses, so that a machine and its twins share
+// it.
+struct MachineCode {
+  using Function = int32_t (*)(const uint64_t* bases);
+  Function run = nullptr;
+  std::vector<uint64_t> bases;
+  uint64_t calls = 0;  // where it has the calls of prebuilt kernels that are left, and how many bytes they take
+  size_t call_bytes = 0;
+};
+
+// A stretch of memory.
+struct Block {
+  uint64_t begin;
+  size_t bytes;
+};
+
+// An address in one of some blocks, in the block that stands for it; others stay as they are.
+uint64_t relocated(uint64_t address, std::span<const Block> from, std::span<const Block> to);
+
+// Gradients of parameters, by buffer.
+using ParameterGradients = std::vector<std::vector<double>>;
+
 // A program lowered for batches of up to `capacity` elements. It owns its workspace from the beginning of a forward
 // pass to the end of the backward pass, if no other machine runs in between.
 class Machine {
@@ -52,7 +75,13 @@ class Machine {
   Machine(const Program& program, const std::vector<double>& literals,
           std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces);
 
-  uint32_t capacity() const { return lowered_.capacity; }
+  // A machine that does the same on memory of its own, where it keeps a copy of the parameters, too, and their
+  // gradients: between prepare() and add_gradients_out() it touches nothing that others can reach.
+  std::unique_ptr<Machine> twin() const;
+  // Of a twin: copies the parameters, and takes over the machine code that `original` has.
+  void prepare(const Machine& original);
+
+  uint32_t capacity() const { return lowered_->capacity; }
   // The batch size of the next run; the capacity at first.
   void set_batch_size(uint32_t members);
   uint32_t batch_size() const { return batch_size_; }
@@ -69,23 +98,36 @@ class Machine {
   // Runs forward. The outcome is that of the whole batch; `broken`, if given, receives the elements whose guards
   // failed.
   Outcome forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken = nullptr);
-  void backward(double seed, GradientDestination target);
+  // Of a twin, gradients stay in its memory; those of the pass before are added to unless this one is the `first`.
+  void backward(double seed, GradientDestination target, bool first = true);
+  // Whether backward passes of a twin can add up.
+  bool accumulates() const { return direct_ && !lowered_->is_fused(); }
+  // Adds the gradients of parameters in the machine's own memory to their buffers, or to `sums`.
+  void add_gradients_out();
+  void add_gradients_to(ParameterGradients& sums) const;
 
   // The passes that this machine uses for a destination of gradients.
   std::vector<int> passes(GradientDestination target) const;
   // The bound calls, which the JIT compiles, and the machine code that replaces them, for the present batch size.
   const std::vector<KernelCall>& calls(int pass) const { return calls_[pass]; }
-  using MachineCode = int32_t (*)();
-  void install(int pass, MachineCode code) { use_[batch_size_].code[pass] = code; }
-  bool has_code() const { return use_[batch_size_].code[FORWARD] != nullptr; }
+  void install(int pass, MachineCode code);
+  bool has_code() const { return use_[batch_size_].code[FORWARD].run != nullptr; }
   uint32_t runs() const { return use_[batch_size_].runs; }
+  // Counts a run that a twin did for this machine.
+  void count_twin() { ++use_[batch_size_].runs; }
   // The batch sizes that it has run with, in ascending order.
   std::vector<uint32_t> batch_sizes() const;
   // The addresses of its values and gradients.
   uintptr_t numbers() { return reinterpret_cast<uintptr_t>(workspace_->values.at()); }
   uintptr_t gradients() { return reinterpret_cast<uintptr_t>(workspace_->gradients.at()); }
 
-  const Lowered& lowered() const { return lowered_; }
+  // Where its own numbers are: what its machine code may refer to, besides what never changes. A twin has as many
+  // blocks, in the same order.
+  std::vector<Block> blocks() const;
+  // What never changes.
+  std::vector<Block> constant_blocks() const;
+
+  const Lowered& lowered() const { return *lowered_; }
   // The address and number of each literal.
   std::span<const std::pair<Address, double>> literals() const { return std::span(fixed_).first(literals_); }
   size_t bytes() const { return bytes_; }
@@ -93,12 +135,16 @@ class Machine {
  private:
   double* value_at(Address address) const { return reinterpret_cast<double*>(workspace_->values.at()) + address; }
   double* gradient_at(Address address) const { return reinterpret_cast<double*>(workspace_->gradients.at()) + address; }
+  Machine(const Machine& original, std::shared_ptr<Workspace> workspace);
+  void bind_all();
+  bool in_buffers() const { return direct_ && !twin_; }
+  void read_parameters();
+  int choose_backward(GradientDestination target, bool first);
   std::vector<KernelCall> bind(int pass);
   void choose_kernel(KernelCall& call);
   double* locate(Address address, bool gradient, GradientDestination target) const;
   void copy_parameters_in();
-  void add_gradients_out();
-  void find_fixed(const std::vector<double>& literals);
+  void find_fixed();
   void find_checked_ranges();
   bool finite(Range range) const;
   bool finite() const;
@@ -120,8 +166,9 @@ class Machine {
 
   const Program& program_;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
-  Lowered lowered_;
-  bool direct_;  // parameters are used in their buffers, without a copy
+  std::shared_ptr<const Lowered> lowered_;
+  bool direct_;        // parameters are used in their buffers, without a copy
+  bool twin_ = false;  // but not by this one
   uint32_t index_count_;
   uint32_t batch_size_;
   size_t bytes_;
@@ -137,7 +184,9 @@ class Machine {
   std::vector<std::pair<size_t, uint32_t>> schedule_;
   bool swept_ = false;  // the workspace holds the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
-  std::vector<Use> use_;  // by batch size
+  std::vector<Use> use_;                              // by batch size
+  uint64_t installed_ = 0;                            // counts what was installed; a twin has so much of it
+  std::deque<std::vector<KernelCall>> copied_calls_;  // a twin's, for its machine code
 };
 
 }  // namespace retrograd::compiler

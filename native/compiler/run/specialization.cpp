@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/run/lane.hpp"
+
 namespace retrograd::compiler {
 namespace {
 
@@ -34,6 +36,9 @@ size_t calls_of(const Lowered& lowered) {
 }
 
 }  // namespace
+
+Specialization::Specialization(Workspaces& shared) : workspaces(shared) {}
+Specialization::~Specialization() = default;
 
 void Specialization::want(std::vector<WantedGradient> wanted) {
   gradients = std::move(wanted);
@@ -112,6 +117,15 @@ bool Specialization::invalid() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer->invalid(); });
 }
 
+size_t Specialization::cost() const {
+  return graph.operands.size() * (has_graph_code() ? 4 : uses_interpreter() ? 40 : 1);
+}
+
+bool Specialization::gains_little_together() const {
+  const double together = 45.0 * static_cast<double>(program.instructions.size()) / batch_in_cache;
+  return together > 200.0 + 0.05 * static_cast<double>(graph.operands.size());
+}
+
 size_t Specialization::weight() const {
   const auto of = [](const auto& vector) { return vector.capacity() * sizeof(*vector.data()); };
   size_t bytes = of(graph.leaves) + of(graph.literals) + of(graph.rows) + of(graph.first) + of(graph.operands) +
@@ -172,8 +186,7 @@ void Specialization::give(Machine& machine, uint32_t member, const Arguments& ar
   std::copy_n(arguments.indices.begin(), std::min(slots, arguments.indices.size()), machine.indices(member));
 }
 
-Outcome Specialization::interpret_forward(const Arguments& arguments) {
-  Interpreter& scalar = make_interpreter();
+Outcome Specialization::interpret_forward(Interpreter& scalar, const Arguments& arguments) const {
   scalar.set_inputs(false, arguments.passive.data());
   scalar.set_inputs(true, arguments.active.data());
   scalar.indices() = arguments.indices;

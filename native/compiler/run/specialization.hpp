@@ -41,8 +41,13 @@ struct Options {
   bool simplify = false;      // derivatives were recorded, in which much is computed twice
 };
 
+class Lane;
+
 struct Specialization {
-  explicit Specialization(Workspaces& shared) : workspaces(shared) {}
+  explicit Specialization(Workspaces& shared);
+  ~Specialization();
+  Specialization(const Specialization&) = delete;
+  Specialization& operator=(const Specialization&) = delete;
 
   Workspaces& workspaces;
   size_t number = 0;
@@ -60,6 +65,7 @@ struct Specialization {
   std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
+  std::vector<std::unique_ptr<Lane>> idle;  // lanes that no thread has
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;                     // of members, and of calls
@@ -83,7 +89,15 @@ struct Specialization {
   bool uses_interpreter() const { return options.exact || options.interpret; }
   // Whether single calls run machine code of the whole graph, which the interpreter has.
   bool has_graph_code() const { return interpreter && interpreter->has_code(); }
+  // Whether calls run on the interpreter, or that machine code; and whether the members of batches do, one by one.
+  bool runs_nodes() const { return uses_interpreter() || has_graph_code(); }
+  bool runs_nodes_in_batches() const { return uses_interpreter() || (has_graph_code() && gains_little_together()); }
+  // Whether vector instructions are so many that machine code of the whole graph is faster, even where each does its
+  // work for several members.
+  bool gains_little_together() const;
   bool invalid() const;
+  // About how many tenths of a nanosecond a pass forward and back takes, so that long ones can be told from short ones.
+  size_t cost() const;
   // About how many bytes it keeps, without the workspace, which it shares.
   size_t weight() const;
   // 1 when the description fits a call, with the call's numbers in `arguments`; -1 with an exception set.
@@ -102,7 +116,8 @@ struct Specialization {
 
   void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
-  Outcome interpret_forward(const Arguments& arguments);
+  Outcome interpret_forward(const Arguments& arguments) { return interpret_forward(make_interpreter(), arguments); }
+  Outcome interpret_forward(Interpreter& scalar, const Arguments& arguments) const;
 };
 
 }  // namespace retrograd::compiler

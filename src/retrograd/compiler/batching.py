@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from .. import engine
@@ -10,23 +11,39 @@ from .eager import EagerRunner, number_of, scalar, sum_of
 from .reasons import Cause, Reason
 from .specializer import Specializer
 
-__all__ = ["backward_batch", "backward_batch_eagerly"]
+__all__ = ["backward_batch", "backward_batch_eagerly", "thread_count"]
 
 Batch = list[tuple[Any, ...]]
 
+#: More would only take turns.
+_MOST_THREADS = 256
+
+
+def thread_count(threads: int | None, name: str) -> int:
+    """How many threads the caller of ``name`` wants: 0 for None. Raises where that is no number of threads."""
+    if threads is None:
+        return 0
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        raise TypeError(f"{name}: threads is a whole number or None, not {threads!r}.") from None
+    if isinstance(threads, bool) or count < 1:
+        raise ValueError(f"{name}: threads is 1 or more, not {threads!r}.")
+    return min(count, _MOST_THREADS)
+
 
 def backward_batch(
-    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch
+    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch, threads: int
 ) -> float:
     """The mean over ``batch``, whose gradient is added to ``.grad``. If anything raises, no gradient has changed."""
     seed = 1.0 / len(batch)
-    done = cache.batch(batch, seed)
+    done = cache.batch(batch, seed, threads)
     if type(done) is not tuple:  # isinstance(done, Reason) would ask for memory, and gradients have changed by now
         assert isinstance(done, Reason)
         return backward_batch_eagerly(eager, batch, Cause(done))
     total, unmatched = done
     if unmatched:
-        total = _with_new_specializations(cache, specializer, eager, batch, unmatched)
+        total = _with_new_specializations(cache, specializer, eager, batch, unmatched, threads)
     specializer.tier_up.catch_up()
     return total * seed
 
@@ -42,7 +59,12 @@ def backward_batch_eagerly(eager: EagerRunner, batch: Batch, cause: Cause) -> fl
 
 
 def _with_new_specializations(
-    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch, unmatched: list[int]
+    cache: engine.SpecializationCache,
+    specializer: Specializer,
+    eager: EagerRunner,
+    batch: Batch,
+    unmatched: list[int],
+    threads: int,
 ) -> float:
     """The sum over a batch of which the members ``unmatched`` fit no specialization; no gradient has changed yet.
 
@@ -57,7 +79,7 @@ def _with_new_specializations(
     cause = Cause(Reason.UNMATCHED_MEMBER)
     eagerly = sum_of([scalar(eager.run(tuple(batch[i]), False, cause).root) for i in sorted(alone)])
     together = [member for i, member in enumerate(batch) if i not in alone]
-    done = cache.batch(together, seed)
+    done = cache.batch(together, seed, threads)
     if type(done) is not tuple or done[1]:
         raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
     if isinstance(eagerly, Value):

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import Counter
 from queue import SimpleQueue
+from typing import Any
 
 from ..engine import SpecializationCache
 from .reasons import Cause, Reason
@@ -37,6 +38,7 @@ class TierUp:
         """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed."""
         self._cache, self._tier, self._causes = cache, tier, causes
         self._compiled: set[tuple[int, int]] = set()
+        self._scalar: set[int] = set()  # specializations that calls and batches run in code of the whole graph
         self._notified = False
         if tier == "llvm":
             from .backends.llvm.jit import require
@@ -75,11 +77,16 @@ class TierUp:
         from .backends.loops.pipeline import compile_graph
 
         self._compiled.add((number, batch))
+        if number in self._scalar:
+            return
         try:
-            most = self._most_code(number)
-            if batch < 2 and most > 0:
+            fact = self._fact(number)
+            most = _most_code(fact)
+            if most > 0 and (batch < 2 or fact["one_by_one"]):
                 try:
-                    return compile_graph(self._cache, number, most)
+                    compile_graph(self._cache, number, most)
+                    self._scalar.update([number] if fact["one_by_one"] else [])
+                    return
                 except UnsupportedGraphError:
                     pass  # it stays as it is, or becomes code kernel call by kernel call
             if batch > 0:
@@ -89,19 +96,22 @@ class TierUp:
         except Exception as error:
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
 
-    def _most_code(self, number: int) -> int:
-        """For how many nodes of code at most scalar code is likely to be faster than vector instructions."""
-        from .backends.loops.sections import MOST_STRAIGHT
+    def _fact(self, number: int) -> dict[str, Any]:
+        """What is known of a specialization. Raises IndexError if it was dropped."""
+        found = [fact for fact in self._cache.facts() if fact["number"] == number]
+        return found[0]
 
-        fact = next((fact for fact in self._cache.facts() if fact["number"] == number), None)
-        if fact is None:
-            return 0
-        each = fact["nodes"] / max(fact["instructions"], 1)
-        if each < _FEW_NODES:
-            return MOST_STRAIGHT
-        if each < 2 * _FEW_NODES:
-            return _SHORT
-        return int(fact["nodes"]) // _ROLLED if each < _FEW_IN_LOOPS else 0
+
+def _most_code(fact: dict[str, Any]) -> int:
+    """For how many nodes of code at most scalar code is likely to be faster than vector instructions."""
+    from .backends.loops.sections import MOST_STRAIGHT
+
+    each = fact["nodes"] / max(fact["instructions"], 1)
+    if each < _FEW_NODES:
+        return MOST_STRAIGHT
+    if each < 2 * _FEW_NODES:
+        return _SHORT
+    return int(fact["nodes"]) // _ROLLED if each < _FEW_IN_LOOPS else 0
 
 
 def _start() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from .fusion.loop_fusion import LoopNest, fuse
-from .ir_builder import SCRATCH, IRBuilder, Vector
+from .ir_builder import SCRATCH, IRBuilder, Vector, base_loads
 from .kernel_calls import KernelCall, Strip
 from .kernels import elementwise, gemm, indexing, reductions
 
@@ -50,8 +50,11 @@ def generate_function(
     strip_local: Sequence[range],
     width: int,
     literals: Mapping[int, float],
+    blocks: Sequence[tuple[int, int]],
 ) -> tuple[IRBuilder, str]:
-    """The LLVM IR of ``int32_t name(void)``, which does what the calls do and returns whether one left its domain.
+    """The LLVM IR of ``int32_t name(void **bases)``, which does what the calls do.
+
+    It returns whether one of them left its domain.
 
     Args:
         name: the function's name.
@@ -60,8 +63,9 @@ def generate_function(
         strip_local: addresses whose numbers are read only within the strip that writes them.
         width: doubles in a vector register.
         literals: the numbers at addresses that are never written.
+        blocks: address and length in bytes of each block of memory that the calls refer to.
     """
-    t = IRBuilder(width, literals)
+    t = IRBuilder(width, literals, blocks)
     alike = Counter((call.kernel, call.row) for call in calls)
 
     def write(t: IRBuilder, call: KernelCall) -> None:
@@ -123,9 +127,7 @@ def link_module(functions: Sequence[tuple[IRBuilder, str]]) -> str:
 def _definition(name: str, t: IRBuilder) -> str:
     # The bases are arguments: so they stay in registers, and addresses are displacements from them.
     parameters = ", ".join(f"ptr %base{i}" for i in range(len(t.bases)))
-    arguments = ", ".join(
-        "ptr %scratch" if base == SCRATCH else f"ptr inttoptr (i64 {base} to ptr)" for base in t.bases
-    )
+    arguments = ", ".join("ptr %scratch" if base == SCRATCH else f"ptr %base{i}" for i, base in enumerate(t.bases))
     attributes = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
     return "\n".join(
         [
@@ -137,7 +139,8 @@ def _definition(name: str, t: IRBuilder) -> str:
             "%answer = load i32, ptr %outside",
             "ret i32 %answer",
             "}",
-            f"define i32 @{name}() {attributes} {{",
+            f"define i32 @{name}(ptr %bases) {attributes} {{",
+            *base_loads(len(t.bases)),
             f"%scratch = alloca [{t.scratch} x i8], align 64",
             f"%answer = call i32 @{name}_body({arguments})",
             "ret i32 %answer",

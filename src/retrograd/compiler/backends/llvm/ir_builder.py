@@ -8,13 +8,15 @@ goes straight to LLVM's code generator, without the optimization passes that wou
 from __future__ import annotations
 
 import struct
+import sys
+from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .kernel_calls import DOUBLE, POINTERS, Address, KernelCall
 
-__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector"]
+__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads"]
 
 #: How many vectors are forwarded, outside of basic_block() and in it: more would be spilled, and a reload is as cheap.
 _FORWARDED, _FORWARDED_IN_BLOCK = 20, 26
@@ -22,8 +24,17 @@ _FORWARDED, _FORWARDED_IN_BLOCK = 20, 26
 #: The address that stands for a function's own memory on the stack.
 SCRATCH = 1 << 62
 
-#: The largest displacement of an address from its base, which x86 encodes in 32 bits.
+#: The displacement of an address from its base is less, so that x86 encodes it in 32 bits.
 _MAX_DISPLACEMENT = 1 << 30
+
+
+def base_loads(count: int) -> list[str]:
+    """What a function begins with that takes a table of base addresses as ``%bases``."""
+    lines = []
+    for i in range(count):
+        lines.append(f"%at{i} = getelementptr ptr, ptr %bases, i64 {i}")
+        lines.append(f"%base{i} = load ptr, ptr %at{i}, align 8")
+    return lines
 
 
 def _literal(number: float) -> str:
@@ -188,11 +199,18 @@ _Place = tuple[int, str | None, int]
 class IRBuilder:
     """The body of one function, and what its definition needs: base pointers, scratch memory, declarations."""
 
-    def __init__(self, width: int, literals: Mapping[int, float] | None = None) -> None:
+    def __init__(
+        self, width: int, literals: Mapping[int, float] | None = None, blocks: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.width = width  #: doubles of a vector
+        self._blocks = sorted(
+            [*blocks, (SCRATCH, _MAX_DISPLACEMENT)]
+        )  # address and length in bytes of each block of memory
         self.literals: Mapping[int, float] = literals or {}  #: the numbers at addresses that are never written
         self.lines: list[str] = []
-        self.bases: list[int] = []  #: addresses of the function's arguments, from which all others are displacements
+        self.bases: list[
+            int
+        ] = []  #: addresses from which all others are displacements; the function finds them in a table
         self.scratch = 0  #: bytes of memory of its own, at the address SCRATCH
         self.declarations: dict[str, None] = {}
         self.transient = False  #: stores in a basic_block() are read within it or not at all
@@ -242,8 +260,18 @@ class IRBuilder:
 
     # --- loads and stores ---------------------------------------------------------------------------------
 
+    def _base_of(self, address: int) -> int:
+        """The base that an address is a displacement from: the beginning of its block, or a whole step behind it.
+
+        Blocks move apart when the code runs on other memory, so no base serves two of them.
+        """
+        begin, length = self._blocks[bisect(self._blocks, (address, sys.maxsize)) - 1]
+        if not begin <= address < begin + length:
+            raise ValueError("an address is in no block of the program's memory")
+        return begin + (address - begin) // _MAX_DISPLACEMENT * _MAX_DISPLACEMENT
+
     def pointer(self, at: Address) -> str:
-        base = next((base for base in self.bases if abs(at.constant - base) < _MAX_DISPLACEMENT), at.constant)
+        base = self._base_of(at.constant)
         if base not in self.bases:
             self.bases.append(base)
         pointer = f"%base{self.bases.index(base)}"
@@ -472,8 +500,8 @@ class IRBuilder:
         for i, offset in enumerate(call.offsets):
             if offset is None:
                 continue
-            field = self.emit(f"inttoptr i64 {call.struct_address + POINTERS + i * DOUBLE} to ptr")
-            self.emit_void(f"store i64 {self.emit(f'add i64 {offset}, {call.pointers[i]}')}, ptr {field}")
+            field = self.pointer(Address(call.struct_address + POINTERS + i * DOUBLE))
+            self.emit_void(f"store ptr {self.pointer(Address(call.pointers[i], offset))}, ptr {field}")
         function = self.emit(f"inttoptr i64 {call.run} to ptr")
-        argument = self.emit(f"inttoptr i64 {call.struct_address} to ptr")
+        argument = self.pointer(Address(call.struct_address))
         self.flag_domain_error(self.emit(f"call zeroext i1 {function}(ptr {argument})"))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
+import numpy as np
+
 from ....engine import SpecializationCache
 from .codegen import generate_function, link_module
 from .dce import DeadCodeElimination
@@ -43,12 +45,22 @@ def compile_program(programs: SpecializationCache, number: int, batch: int) -> N
         if which > 0:  # pass 0 is the forward pass
             decoded, strips = elimination.remove_dead_calls(decoded, strips)
         functions.append(
-            generate_function(names[-1], decoded, strips, elimination.strip_local, vector_width(), literals)
+            generate_function(
+                names[-1],
+                decoded,
+                strips,
+                elimination.strip_local,
+                vector_width(),
+                literals,
+                [*memory["blocks"], (ctypes.addressof(buffer), len(calls))],
+            )
         )
     code = compile_module(link_module(functions), names)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
-    for which, name in zip(passes, names, strict=True):
-        programs.install(number, batch, which, code.addresses[name], (code, buffers), milliseconds)
+    for which, name, buffer, (builder, _) in zip(passes, names, buffers, functions, strict=True):
+        bases = np.array(builder.bases, np.uint64).tobytes()
+        own = ctypes.addressof(buffer), len(buffer)
+        programs.install(number, batch, which, code.addresses[name], bases, *own, (code, buffers), milliseconds)
 
 
 def _with_strips(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Sequence
 
+from ..llvm.ir_builder import base_loads
 from .backward import SEED
 from .code import Address, Block, Loop, Op, Ref, Value
 from .dependences import is_parallel
@@ -24,15 +25,15 @@ def _constant(number: float) -> str:
 
 
 class Text:
-    """Writes one function: ``int32_t name(double seed)``, which returns 1 where a flag is true."""
+    """Writes one function: ``int32_t name(double seed, void **bases)``, which returns 1 where a flag is true."""
 
-    def __init__(self, name: str, block: Block, places: Places, bases: Mapping[str, int], metadata: list[str]) -> None:
+    def __init__(self, name: str, block: Block, places: Places, bases: Sequence[str], metadata: list[str]) -> None:
         """
         Args:
             name: the function's.
             block: its code.
             places: what addresses are.
-            bases: where each array is in memory that is no table.
+            bases: the arrays that are no tables. The function takes the addresses of these, and then of the tables.
             metadata: the module's, to which the loops whose iterations are independent are added.
         """
         self.lines: list[str] = []
@@ -46,9 +47,9 @@ class Text:
         self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
         self._live = live_values(block)
         self._write(block)
-        arrays = {**bases, **{f"T{i}": table.ctypes.data for i, table in enumerate(places.tables)}}
+        arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
-        arguments = ", ".join(f"ptr inttoptr (i64 {at} to ptr)" for at in arrays.values())
+        arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
         self.text = "\n".join(
             [
                 f'define internal i32 @{name}_body(double %seed, {parameters}) noinline "no-builtins" {{',
@@ -58,7 +59,8 @@ class Text:
                 "failed:",
                 "ret i32 1",
                 "}",
-                f"define i32 @{name}(double %seed) {{",
+                f"define i32 @{name}(double %seed, ptr %bases) {{",
+                *base_loads(len(arrays)),
                 f"%answer = call i32 @{name}_body(double %seed, {arguments})",
                 "ret i32 %answer",
                 "}",

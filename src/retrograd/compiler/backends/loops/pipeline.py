@@ -41,7 +41,7 @@ def compile_graph(programs: SpecializationCache, number: int, most_straight: int
     literals = np.array(graph.literals)
     metadata: list[str] = []
     blocks = {"forward": code.forward.t.top, "backward": code.backward.t.top}
-    texts = [Text(name, block, code.places, bases, metadata) for name, block in blocks.items()]
+    texts = [Text(name, block, code.places, list(bases), metadata) for name, block in blocks.items()]
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
     module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
     machine = compile_module(module, list(blocks), passes=bool(metadata))
@@ -49,11 +49,14 @@ def compile_graph(programs: SpecializationCache, number: int, most_straight: int
     place = {LEAF: exported["values"], LITERAL: literals.ctypes.data, NODE: values.ctypes.data}
     roots = np.array([place[kind] + 8 * code.element(kind, index) for kind, index in graph.roots], np.uint64)
     size = values.nbytes + adjoints.nbytes + sum(table.nbytes for table in tables)
+    table = [*bases.values(), *(entries.ctypes.data for entries in tables)]
     ranges = [(adjoints.ctypes.data + 8 * begin, 8 * length) for begin, length in code.zeroed()]
     programs.install_graph(
         number,
         machine.addresses["forward"],
         machine.addresses["backward"],
+        np.array(table, np.uint64).tobytes(),
+        np.array([[array.ctypes.data, array.nbytes] for array in (values, adjoints)], np.uint64).tobytes(),
         roots.tobytes(),
         np.array(ranges, np.uint64).tobytes(),
         size,

@@ -1,0 +1,79 @@
+// Members of a batch on several threads, without the GIL.
+//
+// The members are divided into chunks, in the same way for any number of threads. A thread sums up the gradients of a
+// chunk, and adds the sum to that of the chunks before it when these are all there. So each result has the same bits on
+// any number of threads.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "compiler/run/lane.hpp"
+
+namespace retrograd::compiler {
+
+class BatchRun {
+ public:
+  // With the GIL. Without threads all members are one chunk, which the calling thread runs. Members without a seed run
+  // forward only. The arguments must outlive this.
+  BatchRun(std::shared_ptr<Specialization> entry, std::vector<const Arguments*> members, std::optional<double> seed,
+           size_t threads);
+
+  // Whether so many members are enough for it: beginning threads takes about as long as a short chunk.
+  static bool pays(const Specialization& entry, size_t members, size_t threads) {
+    return is_long(entry, threads ? members / 8 : members);
+  }
+
+  // Without the GIL.
+  void run();
+
+  Specialization& entry() const { return *entry_; }
+  Outcome outcome(size_t member) const { return outcomes_[member]; }
+  double value(size_t member) const { return values_[member]; }
+  // Of active arguments; empty without a seed.
+  std::span<const double> input_gradients(size_t member) const {
+    if (!seed_) return {};
+    return std::span(input_gradients_).subspan(member * inputs_, inputs_);
+  }
+  // How many members each run of a machine had.
+  const std::vector<uint32_t>& runs() const { return runs_; }
+  // Adds the members' gradients to the parameters' buffers; with the GIL.
+  void add_gradients_out();
+
+ private:
+  // A thread's lane, and what it has of its chunk.
+  struct Worker {
+    LeasedLane lane;
+    ParameterGradients sums;  // where passes of the lane do not add up by themselves
+    bool first = true;        // no backward pass of this chunk has been run
+    std::vector<uint32_t> together, broken, runs;
+  };
+
+  void make_worker();
+  void work(Worker& worker);
+  void run_chunk(Worker& worker, size_t begin, size_t end);
+  void run_together(Worker& worker);
+  void interpret(Worker& worker, uint32_t member);
+  void merge(Worker& worker);
+
+  std::shared_ptr<Specialization> entry_;
+  std::vector<const Arguments*> members_;
+  std::optional<double> seed_;
+  size_t together_ = 1, chunk_ = 1, chunks_ = 1;  // members that run together, members of a chunk
+  size_t inputs_;
+  std::vector<Worker> workers_;
+  std::vector<Outcome> outcomes_;
+  std::vector<double> values_, input_gradients_;
+  ParameterGradients sums_;
+  std::vector<uint32_t> runs_;
+
+  std::atomic<size_t> next_ = 0;  // chunk to be begun
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;  // of what follows, of sums_ and runs_
+  std::condition_variable merged_;
+  size_t turn_ = 0;  // chunk to be merged
+};
+
+}  // namespace retrograd::compiler

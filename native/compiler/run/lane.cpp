@@ -1,0 +1,97 @@
+#include "compiler/run/lane.hpp"
+
+#include <algorithm>
+
+namespace retrograd::compiler {
+namespace {
+
+constexpr size_t kMostIdle = 64;
+
+// From about so many tenths of a nanosecond on, a pass lets other threads run.
+constexpr size_t kLong = 300'000;
+constexpr size_t kOperandsPerParameter = 256;
+
+LeasedLane lane_of(const std::shared_ptr<Specialization>& entry, const std::shared_ptr<Machine>& machine) {
+  auto& idle = entry->idle;
+  idle.reserve(kMostIdle);
+  const auto found =
+      std::find_if(idle.begin(), idle.end(), [&](const auto& lane) { return lane->is_twin_of(machine.get()); });
+  std::unique_ptr<Lane> lane;
+  if (found == idle.end()) {
+    lane = std::make_unique<Lane>(*entry, machine);
+  } else {
+    lane = std::move(*found);
+    idle.erase(found);
+  }
+  lane->prepare();
+  return LeasedLane(lane.release(), GiveBack{entry});
+}
+
+}  // namespace
+
+Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(entry), original_(std::move(original)) {
+  if (original_) {
+    machine_ = original_->twin();
+  } else {
+    interpreter_ = entry.make_interpreter().twin();
+  }
+}
+
+void Lane::prepare() {
+  if (machine_) return machine_->prepare(*original_);
+  interpreter_->prepare(*entry_.interpreter);
+}
+
+Outcome Lane::forward(const Arguments& arguments, Wanted wanted) {
+  if (interpreter_) return entry_.interpret_forward(*interpreter_, arguments);
+  machine_->enter();
+  entry_.give(*machine_, 0, arguments);
+  return machine_->forward(entry_.guards, wanted);
+}
+
+void Lane::backward(double seed) {
+  const auto target =
+      entry_.differentiate_first ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS;  // as its code does
+  if (interpreter_) return interpreter_->backward(seed, target);
+  machine_->backward(seed, target);
+}
+
+void Lane::input_gradients(double* gradients) const {
+  if (interpreter_) return interpreter_->input_gradients(gradients);
+  machine_->input_gradients(0, gradients);
+}
+
+double Lane::leaf_gradient(uint32_t leaf) const {
+  const LeafLocation& place = entry_.leaves.locations[leaf];
+  return interpreter_ ? interpreter_->leaf_gradient(leaf) : machine_->parameter_gradient(place.buffer, place.offset);
+}
+
+void Lane::add_gradients_out() {
+  for (const auto& buffer : entry_.buffers) buffer->take_ownership();
+  if (interpreter_) return interpreter_->add_gradients_out();
+  machine_->add_gradients_out();
+}
+
+void GiveBack::operator()(Lane* lane) const {
+  std::unique_ptr<Lane> own(lane);
+  if (entry->idle.size() < kMostIdle) entry->idle.push_back(std::move(own));
+}
+
+LeasedLane lane_for_call(const std::shared_ptr<Specialization>& entry) {
+  return lane_of(entry, entry->runs_nodes() ? nullptr : entry->single);
+}
+
+LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members) {
+  if (entry->runs_nodes_in_batches()) return lane_of(entry, nullptr);
+  const Machine* machine = &entry->machine(members);
+  return lane_of(entry, machine == entry->single.get() ? entry->single : entry->many);
+}
+
+bool is_long(const Specialization& entry, size_t members) {
+  if (entry.options.exact || members * entry.cost() < kLong) return false;
+  size_t parameters = 0;
+  for (const auto& buffer : entry.buffers) parameters += buffer->size();
+  return members * entry.graph.operands.size() >= kOperandsPerParameter * parameters;
+}
+
+}  // namespace retrograd::compiler

@@ -1,0 +1,52 @@
+// A lane runs passes of one specialization without the GIL: it is a twin of its machine, or of its interpreter. One
+// thread has it at a time.
+#pragma once
+
+#include "compiler/run/specialization.hpp"
+
+namespace retrograd::compiler {
+
+class Lane {
+ public:
+  // A twin of the machine, or of the entry's interpreter where there is none.
+  Lane(Specialization& entry, std::shared_ptr<Machine> original);
+
+  bool is_twin_of(const Machine* machine) const { return original_.get() == machine; }
+  // Copies the parameters; with the GIL.
+  void prepare();
+
+  // One call, and its results. A backward pass leaves the parameters' gradients in the lane.
+  Outcome forward(const Arguments& arguments, Wanted wanted);
+  void backward(double seed);
+  double root(uint32_t which) const { return machine_ ? machine_->root(0, which) : interpreter_->root(which); }
+  void input_gradients(double* gradients) const;
+  double leaf_gradient(uint32_t leaf) const;
+  // Adds the parameters' gradients to their buffers; with the GIL.
+  void add_gradients_out();
+
+  Machine* machine() const { return machine_.get(); }
+  Interpreter* interpreter() const { return interpreter_.get(); }
+
+ private:
+  Specialization& entry_;
+  std::shared_ptr<Machine> original_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<Interpreter> interpreter_;
+};
+
+// Gives a lane back to its specialization, which it keeps alive.
+struct GiveBack {
+  std::shared_ptr<Specialization> entry;
+  void operator()(Lane* lane) const;
+};
+using LeasedLane = std::unique_ptr<Lane, GiveBack>;
+
+// A lane for single calls, with the GIL; and one for up to so many members of a batch at once.
+LeasedLane lane_for_call(const std::shared_ptr<Specialization>& entry);
+LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members);
+
+// Whether a pass over so many members is long enough that other threads should run meanwhile, with so many operands for
+// each parameter that copying these, and adding up their gradients, takes little beside it.
+bool is_long(const Specialization& entry, size_t members = 1);
+
+}  // namespace retrograd::compiler
