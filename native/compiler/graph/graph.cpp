@@ -380,7 +380,8 @@ class Expander {
     bool subtracts = false;
     for (std::optional<size_t> i = top; i; i = before(*i)) {
       ++steps;
-      subtracts |= from_.rows[*i] == ROW_sub;
+      // In (a - b) + (c - d) + … each difference is a term, also the first.
+      subtracts |= from_.rows[*i] == ROW_sub && before(*i);
     }
     if (steps >= kLong && subtracts) return true;
     for (std::optional<size_t> i = before(top), next; i; i = next) {
