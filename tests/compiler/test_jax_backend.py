@@ -192,6 +192,21 @@ def test_largest_of_equals_share():
     assert jax.grad(g, argnums=1)(g.parameters, np.asarray([1.0, 1.0, 0.5])).tolist() == [0.5, 0.5, 0.0]
 
 
+@pytest.mark.parametrize("extreme", [max, min])
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_pythons_own_extreme_of_equals_is_the_first(extreme, count):
+    import jax
+
+    def several(xs, ys):
+        return sum((extreme(*(x * y for x in xs)) * 2.0 for y in ys), xs[0] * ys[0])
+
+    xs, ys = values([1.0] * count), values([1.0, 3.0])
+    g = rg.compile(several).to_jax(xs, ys)
+    expected = rg.grad(several, (0, 1))([1.0] * count, [1.0, 3.0])
+    found = jax.grad(g, argnums=(1, 2))(g.parameters, np.ones(count), np.asarray([1.0, 3.0]))
+    assert [list(map(float, one)) for one in found] == list(expected)
+
+
 # --- what one does with JAX functions -------------------------------------------------------------
 
 

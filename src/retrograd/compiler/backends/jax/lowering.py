@@ -227,6 +227,10 @@ class _Evaluation:
         numbers = self._broadcast(instruction["views"][0], sizes)
         if instruction["row"] == "largest":
             numbers = jax.lax.stop_gradient(numbers)
+        if instruction["row"].startswith("first"):  # Python's own: the first of equals has the whole gradient
+            numbers = numbers.reshape(*sizes[:outer], -1)
+            at = (jnp.argmin if instruction["row"].endswith("min") else jnp.argmax)(numbers, axis=-1, keepdims=True)
+            return jnp.take_along_axis(numbers, at, axis=-1)[..., 0]
         return (jnp.min if instruction["row"].endswith("min") else jnp.max)(
             numbers, axis=tuple(range(outer, len(sizes)))
         )
