@@ -12,36 +12,24 @@ results are always Values, because the outer transform differentiates through th
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from .. import engine
 from ..engine import Value
-from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_output
-from ..errors import pair_expected
+from ..engine.pytree import Leaf, Structure, flatten, join, single_output
 from . import anomaly
 from . import sparse as sparse_matrices
 from .active import (
-    Transform,
     derivative_of,
     is_differentiating,
-    is_recorded,
-    remember_transform,
     running_transform,
 )
+from .calls import Argnums, Call, Results, as_returned, function_name, pair, transformed_by
 from .local_derivatives import ieee
 from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep
 
 __all__ = ["grad", "gradient", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "value_and_grad", "vjp"]
-
-_Results = list[Any]
-
-#: Which arguments a transform differentiates: positions or names, one or several.
-Argnums: TypeAlias = int | str | Sequence[int | str]
-
-
-# --- reverse: adjoints along a recorded graph -----------------------------------------------------
 
 
 def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
@@ -87,7 +75,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         engine.set_recording(recording)
 
 
-def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = False) -> _Results:
+def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = False) -> Results:
     """d root / d x for each x: floats, or Values when ``graph``.
 
     ``hidden`` says that a compiled function's result is among xs.
@@ -97,200 +85,6 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = Fals
     if isinstance(root, Value) and (hidden or engine.program_recorder() is not None):
         return [(slope + 0.0).data for slope in reverse_sweep(root, xs)]  # without -0.0
     return first_derivatives(root, xs) if isinstance(root, Value) else [0.0] * len(xs)
-
-
-def _compiled(
-    f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[float, Any] | None:
-    """What the compiled ``value_and_grad`` of ``f`` gives, where the transform gives the same: for plain numbers."""
-    if not arguments or not hasattr(f, "scalar_function") or is_recorded():
-        return None
-    if any(isinstance(x, Value) for x in arguments):
-        return None
-    positions = _positions(argnums, f, len(arguments))
-    for i in positions:
-        _, structure = flatten(arguments[i], f"argument {i} of {_name(f)}")
-        if structure.holds_values or structure.kind == "module":
-            return None
-    if argnums == 0:
-        return f.value_and_grad(*arguments, **keywords)  # type: ignore[attr-defined, no-any-return]
-    if keywords:
-        return None
-    several = not isinstance(argnums, int)
-    first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
-    others = [argument for i, argument in enumerate(arguments) if i not in positions]
-    variant = f.differentiated_by(positions, several)  # type: ignore[attr-defined]
-    return variant.value_and_grad(first, *others)  # type: ignore[no-any-return]
-
-
-# --- what the transforms of functions share -------------------------------------------------------
-
-
-class _Call:
-    """One call of the user's function, with fresh variables instead of the arguments to differentiate.
-
-    ``connected`` tells whether the results are Values that belong to the caller's graph, or floats.
-    """
-
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        self.function = function
-        self.arguments = list(arguments)
-        self.keywords = keywords
-        self.connected = is_differentiating() or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
-        self.recording = engine.is_recording()
-        self.variables: list[Value] = []
-
-    def differentiate(self, positions: Sequence[int]) -> list[Structure]:
-        """Replace the arguments at ``positions`` by variables. Returns the structures of those arguments."""
-        flat = [flatten(self.arguments[i], f"argument {i} of {_name(self.function)}") for i in positions]
-        self.connected = self.connected or any(structure.holds_values for _, structure in flat)
-        for position, (leaves, structure) in zip(positions, flat, strict=True):
-            recorded = self.connected or engine.program_recorder() is not None
-            fresh = [_variable(leaf) for leaf in leaves] if recorded else new_leaves(leaves)
-            self.variables.extend(fresh)
-            self.arguments[position] = structure.fill(fresh)
-        return [structure for _, structure in flat]
-
-    def run(self) -> Any:
-        return self.function(*self.arguments, **self.keywords)
-
-    def scalar(self) -> Leaf:
-        """The function's single result. Raises TypeError when it returns anything else."""
-        return single_output(self.run(), f"the result of {_name(self.function)}")
-
-    def scalar_and_aux(self, has_aux: bool) -> tuple[Leaf, Any]:
-        """The single result and, with ``has_aux``, what the function returns beside it."""
-        if not has_aux:
-            return self.scalar(), None
-        value, aux = _pair(self.run(), self.function)
-        return single_output(value, f"the first result of {_name(self.function)}"), aux
-
-    def returned(self, results: _Results) -> _Results:
-        """Results as the caller gets them."""
-        return _as_returned(results, self.connected, self.recording)
-
-    def released(self, aux: Any) -> Any:
-        """What the function returned beside its result: numbers for Values, unless the caller gets Values, too."""
-        if isinstance(aux, Value):
-            return self.returned([aux])[0]
-        if isinstance(aux, dict):
-            return {key: self.released(item) for key, item in aux.items()}
-        if isinstance(aux, (list, tuple)):
-            items = [self.released(item) for item in aux]
-            return items if isinstance(aux, list) else aux._make(items) if hasattr(aux, "_make") else tuple(items)
-        return aux
-
-
-def _variable(leaf: Leaf) -> Value:
-    """A fresh Value to differentiate with respect to: a leaf, or a node that keeps ``leaf`` in the graph."""
-    return engine.apply("identity", leaf) if isinstance(leaf, Value) else Value(leaf)
-
-
-def _pair(result: Any, function: Callable[..., Any]) -> tuple[Any, Any]:
-    """The result of a function with ``has_aux``. Raises TypeError unless it is a pair."""
-    if not isinstance(result, tuple) or len(result) != 2:
-        raise pair_expected(_name(function), result)
-    return result
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
-
-
-def _bound(
-    function: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[int | tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
-    """The positions to differentiate and the arguments by position, where names or keywords were given."""
-    several = isinstance(argnums, (tuple, list))
-    wanted: list[Any] = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
-    if not keywords and not any(isinstance(name, str) for name in wanted):
-        return argnums, arguments, keywords  # type: ignore[return-value]  # no name among them
-    call = inspect.signature(function).bind(*arguments, **keywords)
-    call.apply_defaults()
-    names = list(call.arguments)[: len(call.args)]
-    for name in wanted:
-        if isinstance(name, str) and name not in names:
-            raise TypeError(f"{_name(function)} has no argument {name!r} by position; it has {', '.join(names)}.")
-    positions = [names.index(name) if isinstance(name, str) else name for name in wanted]
-    return tuple(positions) if several else positions[0], call.args, call.kwargs
-
-
-def _positions(argnums: Argnums, function: Callable[..., Any], count: int) -> list[int]:
-    positions = []
-    for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
-        if not isinstance(number, int):
-            raise TypeError(
-                f"argnums must be the position or the name of an argument, or a tuple of them; it is {argnums!r}."
-            )
-        if not -count <= number < count:
-            raise TypeError(
-                f"argnums is {argnums!r}, but {_name(function)} was called with {count} positional arguments; "
-                "an argument that is a keyword only cannot be differentiated: pass it by position."
-            )
-        positions.append(number % count)
-    if len(set(positions)) < len(positions):
-        raise ValueError(f"argnums is {argnums!r}, which names an argument of {_name(function)} twice.")
-    return positions
-
-
-def _joined_structure(structures: Sequence[Structure], argnums: Argnums) -> Structure:
-    """The structure of all differentiated arguments: that of the one, or a tuple."""
-    return structures[0] if isinstance(argnums, int) else join(structures)
-
-
-def _as_returned(results: _Results, connected: bool, recording: bool) -> _Results:
-    """Results as the caller gets them: floats, Values in the graph, or new leaves when the caller does not record."""
-    if not connected:
-        return [result.data if isinstance(result, Value) else result for result in results]
-    return [
-        result
-        if recording and isinstance(result, Value)
-        else Value(result.data if isinstance(result, Value) else result)
-        for result in results
-    ]
-
-
-def _transform(
-    function: Callable[..., Any],
-    argnums: Argnums,
-    body: Callable[[_Call, Structure], tuple[_Results, Callable[[_Results], Any]]],
-    key: Any,
-    of_compiled: Callable[[tuple[float, Any]], Any] | None = None,
-    finish: Callable[[Any], Any] | None = None,
-) -> Callable[..., Any]:
-    """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
-
-    ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, floats
-    unless the call is connected, and a function that arranges such a list for the caller. ``of_compiled`` takes the
-    result from a compiled function's own value and gradient. Where it cannot, a compiled function's derivative is a
-    program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
-    """
-
-    @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
-    def transformed(*arguments: Any, **keywords: Any) -> Any:
-        wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
-        if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
-            return of_compiled(compiled)
-        if (compiled_derivative := derivative_of(function)) is not None:
-            if finish is not None:
-                sparse_matrices.check(False, _name(function))  # here, since importing SciPy is an effect
-            which = tuple(wanted) if isinstance(wanted, list) else wanted
-            derivative = compiled_derivative((key, which), lambda plain: _transform(plain, which, body, key))
-            result = derivative(*arguments, **keywords)
-            return finish(result) if finish else result
-        recording = engine.is_recording()
-        positions = _positions(wanted, function, len(arguments))
-        call = _Call(function, arguments, keywords)
-        with running_transform():
-            inputs = _joined_structure(call.differentiate(positions), wanted)
-            results, arrange = body(call, inputs)
-        result = arrange(_as_returned(results, True, recording) if call.connected else results)
-        return finish(result) if finish else result
-
-    if of_compiled is not None:
-        remade = Transform(function, lambda other: _transform(other, argnums, body, key, of_compiled))
-        remember_transform(transformed, remade)
-    return transformed
 
 
 # --- the transforms -------------------------------------------------------------------------------
@@ -326,12 +120,12 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
         [2.0, 1.0]
     """
 
-    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: Call, inputs: Structure) -> tuple[Results, Callable[[Results], Any]]:
         value, aux = call.scalar_and_aux(has_aux)
         slopes = _derivatives(value, call.variables, call.connected)
         return slopes, (lambda flat: (inputs.collect(flat), call.released(aux))) if has_aux else inputs.collect
 
-    return _transform(f, argnums, body, ("grad", has_aux), None if has_aux else lambda pair: pair[1])
+    return transformed_by(f, argnums, body, ("grad", has_aux), None if has_aux else lambda pair: pair[1])
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -352,17 +146,17 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
         (10.0, {'w': 5.0, 'x': 2.0})
     """
 
-    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: Call, inputs: Structure) -> tuple[Results, Callable[[Results], Any]]:
         value, aux = call.scalar_and_aux(has_aux)
         slopes = _derivatives(value, call.variables, call.connected)
         results = [value.data if isinstance(value, Value) and not call.connected else value, *slopes]
 
-        def arrange(flat: _Results) -> tuple[Any, Any]:
+        def arrange(flat: Results) -> tuple[Any, Any]:
             return (flat[0], call.released(aux)) if has_aux else flat[0], inputs.collect(flat[1:])
 
         return results, arrange
 
-    return _transform(f, argnums, body, ("value_and_grad", has_aux), None if has_aux else lambda pair: pair)
+    return transformed_by(f, argnums, body, ("value_and_grad", has_aux), None if has_aux else lambda pair: pair)
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False) -> Callable[..., Any]:
@@ -392,17 +186,17 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = Fals
         [(5.0, 2.0), (1.0, 1.0)]
     """
 
-    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: Call, inputs: Structure) -> tuple[Results, Callable[[Results], Any]]:
         if sparse:
             sparse_matrices.check(call.connected, "jacobian")
-        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        outputs, shape = flatten(call.run(), f"the result of {function_name(f)}")
         if sparse:
             entries = sparse_matrices.entries_of(outputs, call.variables, upper=False)
             return [], lambda _: entries
         results = [d for output in outputs for d in _derivatives(output, call.variables, call.connected)]
         return results, functools.partial(_collect_blocks, shape, inputs)
 
-    return _transform(
+    return transformed_by(
         f, argnums, body, ("jacobian", sparse), finish=sparse_matrices.Entries.jacobian if sparse else None
     )
 
@@ -429,8 +223,8 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         [1.0, 4.0, 12.0]
     """
 
-    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
-        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+    def body(call: Call, inputs: Structure) -> tuple[Results, Callable[[Results], Any]]:
+        outputs, shape = flatten(call.run(), f"the result of {function_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
         count = len(call.variables)
         columns = []
@@ -441,10 +235,10 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         results = [column[row] for row in range(len(outputs)) for column in columns]
         return results, functools.partial(_collect_blocks, shape, inputs)
 
-    return _transform(f, argnums, body, "jacfwd")
+    return transformed_by(f, argnums, body, "jacfwd")
 
 
-def _collect_blocks(outer: Structure, inner: Structure, flat: _Results) -> Any:
+def _collect_blocks(outer: Structure, inner: Structure, flat: Results) -> Any:
     """A result with the structure ``outer``, whose leaves have the structure ``inner`` each."""
     size = inner.size
     return outer.collect([inner.collect(flat[i * size : (i + 1) * size]) for i in range(outer.size)])
@@ -474,7 +268,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False
         [[10.0, 6.0], [6.0, 0.0]]
     """
 
-    def body(call: _Call, inputs: Structure) -> tuple[_Results, Callable[[_Results], Any]]:
+    def body(call: Call, inputs: Structure) -> tuple[Results, Callable[[Results], Any]]:
         xs = call.variables
         if sparse:
             sparse_matrices.check(call.connected, "hessian")
@@ -487,7 +281,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, sparse: bool = False
         results = [upper[min(i, j)][abs(j - i)] for i in size for j in size]
         return results, functools.partial(_collect_blocks, inputs, inputs)
 
-    return _transform(f, argnums, body, ("hessian", sparse), finish=sparse_matrices.Entries.hessian if sparse else None)
+    finish = sparse_matrices.Entries.hessian if sparse else None
+    return transformed_by(f, argnums, body, ("hessian", sparse), finish=finish)
 
 
 def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
@@ -521,7 +316,7 @@ def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
         with ieee(), anomaly.unchecked_nodes():
             along = engine.reduce("dot", slopes, seeds)
         results = _derivatives(along, call.variables, call.connected)
-    return inputs.collect(_as_returned(results, call.connected, recording))
+    return inputs.collect(as_returned(results, call.connected, recording))
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -553,12 +348,12 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     recording, call, seeds = _call_along(f, primals, tangents, "jvp")
     with running_transform():
         _differentiate_all(call, primals)
-        outputs, shape = flatten(call.run(), f"the result of {_name(f)}")
+        outputs, shape = flatten(call.run(), f"the result of {function_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
         tangents_of_roots = iter(forward_sweep(roots, call.variables, seeds, call.connected))
         slopes = [next(tangents_of_roots) if isinstance(output, Value) else 0.0 for output in outputs]
-    values = _as_returned([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, recording)
-    return shape.collect(values), shape.collect(_as_returned(slopes, call.connected, recording))
+    values = as_returned([x if isinstance(x, Value) else float(x) for x in outputs], call.connected, recording)
+    return shape.collect(values), shape.collect(as_returned(slopes, call.connected, recording))
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -587,18 +382,18 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         >>> outputs, pullback([1.0, 0.0]), pullback([0.0, 1.0])
         ([10.0, 7.0], (5.0, 2.0), (1.0, 1.0))
     """
-    call = _Call(f, primals, {})
+    call = Call(f, primals, {})
     with running_transform():
         inputs = join(call.differentiate(range(len(primals))))
-        result, aux = _pair(call.run(), f) if has_aux else (call.run(), None)
-        outputs, shape = flatten(result, f"the result of {_name(f)}")
+        result, aux = pair(call.run(), f) if has_aux else (call.run(), None)
+        outputs, shape = flatten(result, f"the result of {function_name(f)}")
     values = shape.collect(call.returned([x if isinstance(x, Value) else float(x) for x in outputs]))
 
     def pullback(cotangent: Any) -> Any:
         seeds, structure = flatten(cotangent, "the cotangent")
         if structure.definition != shape.definition:
             raise TypeError(
-                f"a cotangent has the structure of the outputs of {_name(f)}: these have {len(outputs)} "
+                f"a cotangent has the structure of the outputs of {function_name(f)}: these have {len(outputs)} "
                 f"({shape.kind}), the cotangent {len(seeds)} ({structure.kind})."
             )
         connected = call.connected or is_differentiating() or any(isinstance(seed, Value) for seed in seeds)
@@ -607,12 +402,12 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
             with ieee(), anomaly.unchecked_nodes():
                 along = engine.reduce("dot", outputs, seeds)
             results = _derivatives(along, call.variables, connected)
-        return inputs.collect(_as_returned(results, connected, recording))
+        return inputs.collect(as_returned(results, connected, recording))
 
     return (values, pullback, call.released(aux)) if has_aux else (values, pullback)
 
 
-def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, _Call, list[Leaf]]:
+def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) -> tuple[bool, Call, list[Leaf]]:
     """Whether the caller records, the call, and the leaves of the direction."""
     recording = engine.is_recording()
     leaves, structure = flatten(at, "the point")
@@ -622,13 +417,13 @@ def _call_along(f: Callable[..., Any], at: Any, direction: Any, transform: str) 
             f"{transform} needs a direction with the same structure as the point: the point has {len(leaves)} "
             f"({structure.kind}), the direction {len(seeds)} ({directions.kind})."
         )
-    call = _Call(f, at if isinstance(at, tuple) else (at,), {})
+    call = Call(f, at if isinstance(at, tuple) else (at,), {})
     call.connected = call.connected or directions.holds_values
     if engine.program_recorder() is None:
         seeds = [seed if isinstance(seed, Value) else float(seed) for seed in seeds]
     return recording, call, seeds
 
 
-def _differentiate_all(call: _Call, at: Any) -> Structure:
+def _differentiate_all(call: Call, at: Any) -> Structure:
     structures = call.differentiate(range(len(call.arguments)))
     return join(structures) if isinstance(at, tuple) else structures[0]

@@ -1,0 +1,221 @@
+"""What all transforms share: a call with variables in place of arguments, and results as the caller gets them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from .. import engine
+from ..engine import Value
+from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_output
+from ..errors import pair_expected
+from . import sparse as sparse_matrices
+from .active import (
+    Transform,
+    derivative_of,
+    is_differentiating,
+    is_recorded,
+    remember_transform,
+    running_transform,
+)
+
+__all__ = ["Argnums", "Call", "Results", "as_returned", "function_name", "pair", "transformed_by"]
+
+Results = list[Any]
+
+#: Which arguments a transform differentiates: positions or names, one or several.
+Argnums: TypeAlias = int | str | Sequence[int | str]
+
+
+class Call:
+    """One call of the user's function, with fresh variables instead of the arguments to differentiate.
+
+    ``connected`` tells whether the results are Values that belong to the caller's graph, or floats.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self.function = function
+        self.arguments = list(arguments)
+        self.keywords = keywords
+        self.connected = is_differentiating() or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.recording = engine.is_recording()
+        self.variables: list[Value] = []
+
+    def differentiate(self, positions: Sequence[int]) -> list[Structure]:
+        """Replace the arguments at ``positions`` by variables. Returns the structures of those arguments."""
+        flat = [flatten(self.arguments[i], f"argument {i} of {function_name(self.function)}") for i in positions]
+        self.connected = self.connected or any(structure.holds_values for _, structure in flat)
+        for position, (leaves, structure) in zip(positions, flat, strict=True):
+            recorded = self.connected or engine.program_recorder() is not None
+            fresh = [_variable(leaf) for leaf in leaves] if recorded else new_leaves(leaves)
+            self.variables.extend(fresh)
+            self.arguments[position] = structure.fill(fresh)
+        return [structure for _, structure in flat]
+
+    def run(self) -> Any:
+        return self.function(*self.arguments, **self.keywords)
+
+    def scalar(self) -> Leaf:
+        """The function's single result. Raises TypeError when it returns anything else."""
+        return single_output(self.run(), f"the result of {function_name(self.function)}")
+
+    def scalar_and_aux(self, has_aux: bool) -> tuple[Leaf, Any]:
+        """The single result and, with ``has_aux``, what the function returns beside it."""
+        if not has_aux:
+            return self.scalar(), None
+        value, aux = pair(self.run(), self.function)
+        return single_output(value, f"the first result of {function_name(self.function)}"), aux
+
+    def returned(self, results: Results) -> Results:
+        """Results as the caller gets them."""
+        return as_returned(results, self.connected, self.recording)
+
+    def released(self, aux: Any) -> Any:
+        """What the function returned beside its result: numbers for Values, unless the caller gets Values, too."""
+        if isinstance(aux, Value):
+            return self.returned([aux])[0]
+        if isinstance(aux, dict):
+            return {key: self.released(item) for key, item in aux.items()}
+        if isinstance(aux, (list, tuple)):
+            items = [self.released(item) for item in aux]
+            return items if isinstance(aux, list) else aux._make(items) if hasattr(aux, "_make") else tuple(items)
+        return aux
+
+
+def _variable(leaf: Leaf) -> Value:
+    """A fresh Value to differentiate with respect to: a leaf, or a node that keeps ``leaf`` in the graph."""
+    return engine.apply("identity", leaf) if isinstance(leaf, Value) else Value(leaf)
+
+
+def pair(result: Any, function: Callable[..., Any]) -> tuple[Any, Any]:
+    """The result of a function with ``has_aux``. Raises TypeError unless it is a pair."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise pair_expected(function_name(function), result)
+    return result
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _bound(
+    function: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[int | tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
+    """The positions to differentiate and the arguments by position, where names or keywords were given."""
+    several = isinstance(argnums, (tuple, list))
+    wanted: list[Any] = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
+    if not keywords and not any(isinstance(name, str) for name in wanted):
+        return argnums, arguments, keywords  # type: ignore[return-value]  # no name among them
+    call = inspect.signature(function).bind(*arguments, **keywords)
+    call.apply_defaults()
+    names = list(call.arguments)[: len(call.args)]
+    for name in wanted:
+        if isinstance(name, str) and name not in names:
+            those = ", ".join(names)
+            raise TypeError(f"{function_name(function)} has no argument {name!r} by position; it has {those}.")
+    positions = [names.index(name) if isinstance(name, str) else name for name in wanted]
+    return tuple(positions) if several else positions[0], call.args, call.kwargs
+
+
+def _positions(argnums: Argnums, function: Callable[..., Any], count: int) -> list[int]:
+    positions = []
+    for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
+        if not isinstance(number, int):
+            raise TypeError(
+                f"argnums must be the position or the name of an argument, or a tuple of them; it is {argnums!r}."
+            )
+        if not -count <= number < count:
+            raise TypeError(
+                f"argnums is {argnums!r}, but {function_name(function)} was called with {count} positional arguments; "
+                "an argument that is a keyword only cannot be differentiated: pass it by position."
+            )
+        positions.append(number % count)
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"argnums is {argnums!r}, which names an argument of {function_name(function)} twice.")
+    return positions
+
+
+def _joined_structure(structures: Sequence[Structure], argnums: Argnums) -> Structure:
+    """The structure of all differentiated arguments: that of the one, or a tuple."""
+    return structures[0] if isinstance(argnums, int) else join(structures)
+
+
+def as_returned(results: Results, connected: bool, recording: bool) -> Results:
+    """Results as the caller gets them: floats, Values in the graph, or new leaves when the caller does not record."""
+    if not connected:
+        return [result.data if isinstance(result, Value) else result for result in results]
+    return [
+        result
+        if recording and isinstance(result, Value)
+        else Value(result.data if isinstance(result, Value) else result)
+        for result in results
+    ]
+
+
+def transformed_by(
+    function: Callable[..., Any],
+    argnums: Argnums,
+    body: Callable[[Call, Structure], tuple[Results, Callable[[Results], Any]]],
+    key: Any,
+    of_compiled: Callable[[tuple[float, Any]], Any] | None = None,
+    finish: Callable[[Any], Any] | None = None,
+) -> Callable[..., Any]:
+    """A function of the same arguments that runs ``body`` on a call with variables for ``argnums``.
+
+    ``body`` gets the call and the structure of the differentiated arguments. It returns a flat list of results, floats
+    unless the call is connected, and a function that arranges such a list for the caller. ``of_compiled`` takes the
+    result from a compiled function's own value and gradient. Where it cannot, a compiled function's derivative is a
+    program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
+    """
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+    def transformed(*arguments: Any, **keywords: Any) -> Any:
+        wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
+        if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
+            return of_compiled(compiled)
+        if (compiled_derivative := derivative_of(function)) is not None:
+            if finish is not None:
+                sparse_matrices.check(False, function_name(function))  # here, since importing SciPy is an effect
+            which = tuple(wanted) if isinstance(wanted, list) else wanted
+            derivative = compiled_derivative((key, which), lambda plain: transformed_by(plain, which, body, key))
+            result = derivative(*arguments, **keywords)
+            return finish(result) if finish else result
+        recording = engine.is_recording()
+        positions = _positions(wanted, function, len(arguments))
+        call = Call(function, arguments, keywords)
+        with running_transform():
+            inputs = _joined_structure(call.differentiate(positions), wanted)
+            results, arrange = body(call, inputs)
+        result = arrange(as_returned(results, True, recording) if call.connected else results)
+        return finish(result) if finish else result
+
+    if of_compiled is not None:
+        remade = Transform(function, lambda other: transformed_by(other, argnums, body, key, of_compiled))
+        remember_transform(transformed, remade)
+    return transformed
+
+
+def _compiled(
+    f: Callable[..., Any], argnums: Argnums, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[float, Any] | None:
+    """What the compiled ``value_and_grad`` of ``f`` gives, where the transform gives the same: for plain numbers."""
+    if not arguments or not hasattr(f, "scalar_function") or is_recorded():
+        return None
+    if any(isinstance(x, Value) for x in arguments):
+        return None
+    positions = _positions(argnums, f, len(arguments))
+    for i in positions:
+        _, structure = flatten(arguments[i], f"argument {i} of {function_name(f)}")
+        if structure.holds_values or structure.kind == "module":
+            return None
+    if argnums == 0:
+        return f.value_and_grad(*arguments, **keywords)  # type: ignore[attr-defined, no-any-return]
+    if keywords:
+        return None
+    several = not isinstance(argnums, int)
+    first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
+    others = [argument for i, argument in enumerate(arguments) if i not in positions]
+    variant = f.differentiated_by(positions, several)  # type: ignore[attr-defined]
+    return variant.value_and_grad(first, *others)  # type: ignore[no-any-return]
