@@ -47,7 +47,7 @@ class Axes:
     @staticmethod
     def size(body: Body) -> int:
         """How long the axis of a loop is."""
-        return int(body.counts.max())
+        return int(np.max(body.counts))
 
     def sizes(self, body: Body) -> tuple[int, ...]:
         """How long the axes of a body are."""

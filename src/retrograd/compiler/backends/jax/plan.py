@@ -120,7 +120,7 @@ class Plan:
         ordinals, exists = self.axes.ordinals[operand.frame], self.axes.exists[operand.frame]
         if isinstance(operand, Leaf):
             table = np.asarray(operand.index[ordinals])
-            return Numbers(*squeezed(table, exists, int(table.max()) + 1))
+            return Numbers(*squeezed(table, exists, int(np.max(table)) + 1))
         skipped, bits = squeezed(np.asarray(operand.numbers.view(np.int64)[ordinals]), exists)
         return Numbers(skipped, np.ascontiguousarray(bits).view(np.float64))
 

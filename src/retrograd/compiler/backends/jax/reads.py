@@ -131,7 +131,7 @@ class Reads:
         for number in np.unique(numbers[found]).tolist():
             here = found & (numbers == number)
             theirs = self._axes.coordinates(self._layout.positions[number].body, ordinals[here])
-            found[here] = np.logical_and.reduce([mine[axis][here] == theirs[axis] for axis in range(depth)])
+            found[here] = np.all([mine[axis][here] == theirs[axis] for axis in range(depth)], axis=0)
         return found
 
     def read(self, trail: Trail, depth: int) -> Read:
@@ -167,7 +167,7 @@ class Reads:
         ordinals: Indices = np.asarray(np.take(trail.ordinals, there, axis))
         exists: Truths = np.asarray(np.take(trail.exists, there, axis))
         if running:
-            exists = exists & np.expand_dims(rows < size, [i for i in range(exists.ndim) if i != axis])
+            exists = exists & np.expand_dims(rows < size, tuple(i for i in range(exists.ndim) if i != axis))
         return self._read(trail.frame, numbers, ordinals, exists, axis + running)
 
     def _read(self, frame: Body, numbers: Indices, ordinals: Indices, exists: Truths, depth: int) -> Read:
