@@ -383,9 +383,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
 }
 
-// replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
-// call depended on; None where the engine must find it.
-// Whether the pass is done.
+// Runs the program of a call once more, with gradients. Whether the pass is done.
 bool run_again(const Replay& call, Found& found) {
   Specialization& entry = *call.entry;
   if (!is_long(entry)) {
@@ -395,6 +393,8 @@ bool run_again(const Replay& call, Found& found) {
   return run_long(found, call.entry, Wanted::GRADIENTS) == Outcome::DONE && !entry.invalid();
 }
 
+// replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
+// call depended on; None where the engine must find it.
 PyObject* replay(PyObject*, PyObject* args) {
   PyObject *capsule, *cotangents;
   if (!PyArg_ParseTuple(args, "OO!:replay", &capsule, &PyList_Type, &cotangents)) return nullptr;

@@ -21,6 +21,15 @@ bool observe(Tape* tape, Value* node) {
 }
 
 namespace {
+// In a trace. False with MemoryError set.
+bool keep_if_fallible(Tape* tape, Value* node) try {
+  if (tape->keeps_fallible && kTraits[row_of(node)].fallible) tape->fallible.push_back(Ref::borrow(as_object(node)));
+  return true;
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return false;
+}
+
 // The result of an operation under no_grad in a pure trace. The tracer must know where the number came from, so it is a
 // node that blocks gradients instead of a leaf. Steals the reference to `node`.
 PyObject* without_gradient(Tape* tape, Value* node) {
@@ -67,8 +76,7 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   } else {
     node->number = number;
   }
-  if (tape->keeps_fallible && kTraits[row_of(node)].fallible) tape->fallible.push_back(Ref::borrow(as_object(node)));
-  if (!observe(tape, node)) {
+  if (!keep_if_fallible(tape, node) || !observe(tape, node)) {
     Py_DECREF(as_object(node));
     return nullptr;
   }

@@ -18,7 +18,7 @@ import contextlib
 import math
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,18 +104,34 @@ class Recorder:
         if _current.recorder is not None:
             raise RuntimeError("this thread is tracing a function already: call the plain function inside it.")
         self._recording.first_node, self._recording.leaves_before = engine.tape_position()
-        # No ExitStack: when memory runs out, it may enter a context that it does not leave.
-        with self._hooked(), record_sources() if want_sources else contextlib.nullcontext():
-            engine.keep_fallible(True)
-            result = function(*arguments)
-            recording = self._recording
-            recording.fallible = engine.keep_fallible(False)
-            recording.mixes_kinds = bool(self._mixed)
-            if several and not is_single(result):
-                self._take_several(result)
-            else:
-                recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
-                recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
+        recording = engine.set_recording(True)
+        tracer = engine.set_tracer(self)
+        try:  # no context manager of our own: when memory runs out, Python may enter one that it does not leave
+            _current.recorder = self
+            with _extremes, record_sources() if want_sources else contextlib.nullcontext():
+                return self._recorded(function, arguments, several)
+        finally:
+            engine.set_tracer(tracer)
+            engine.set_recording(recording)
+            _current.recorder = None
+            del self._recording  # a tracer that leaks must not keep the recording alive
+            self._candidates.clear()
+            self._mixed.clear()
+            self._constants.clear()
+            self._values.clear()
+            engine.keep_fallible(False)  # the last: it makes a list, for which there may be no memory
+
+    def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], several: bool) -> Recording:
+        recording = self._recording
+        engine.keep_fallible(True)
+        result = function(*arguments)
+        recording.fallible = engine.keep_fallible(False)
+        recording.mixes_kinds = bool(self._mixed)
+        if several and not is_single(result):
+            self._take_several(result)
+        else:
+            recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
+            recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -153,25 +169,6 @@ class Recorder:
                 seen.add(id(node))
                 rest.extend(read_by(node))
         return tuple(number for number in values if id(outputs.nodes[number]) in seen)
-
-    @contextlib.contextmanager
-    def _hooked(self) -> Iterator[None]:
-        _current.recorder = self
-        recording = engine.set_recording(True)
-        tracer = engine.set_tracer(self)
-        try:
-            with _extremes:
-                yield
-        finally:
-            engine.keep_fallible(False)
-            engine.set_tracer(tracer)
-            engine.set_recording(recording)
-            _current.recorder = None
-            del self._recording  # a tracer that leaks must not keep the recording alive
-            self._candidates.clear()
-            self._mixed.clear()
-            self._constants.clear()
-            self._values.clear()
 
     # --- what tracers ask and tell --------------------------------------------------------------------
 
