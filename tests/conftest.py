@@ -22,7 +22,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the reference engine, leave out what does not depend on it."""
+    """In make test, leave long tests to make test-rest; on the reference engine, what does not depend on it."""
+    if config.getoption("--not-run") is not None:
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="wants more than ten seconds"))  # see tools/not_run.py
     if ENGINE == "native":
         return
     once = [item for item in items if item.get_closest_marker("native")]

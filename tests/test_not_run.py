@@ -29,6 +29,7 @@ def test_takes(): pass
 """
 
 
+@pytest.mark.long
 def test_what_is_skipped_is_said_and_can_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_PLUGINS", "conftest")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), *sys.path]))

@@ -24,7 +24,7 @@ from retrograd.ops import NARY, OPS
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 from examples import PAGES
 
-pytestmark = pytest.mark.native  # about the pages
+pytestmark = [pytest.mark.native, pytest.mark.long]  # about the pages
 MODULES = ("errors", "linalg", "math", "nn", "optim")
 #: A program of the directive {explorer}, in a page.
 FIGURE = re.compile(r"^```\{explorer\} (.+)$", re.MULTILINE)

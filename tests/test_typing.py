@@ -61,6 +61,7 @@ def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 def test_mypy_accepts_a_users_program_and_the_readme(tmp_path: Path) -> None:
     """With the strict settings of a user, who has not our overrides."""
     settings = tmp_path / "mypy.ini"
@@ -84,6 +85,7 @@ def test_pyright_accepts_them_too(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout
 
 
+@pytest.mark.long
 def test_the_public_types_are_known(tmp_path: Path) -> None:
     require("pyright")
     found = run(

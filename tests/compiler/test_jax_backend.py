@@ -425,6 +425,7 @@ def environment(devices: int) -> dict[str, str]:
     return {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
 
 
+@pytest.mark.long
 def test_eight_devices_equal_one(settings, tmp_path):
     command = [sys.executable, "-m", "retrograd", "train", "gpt", "--data", settings.data, "--steps", "3"]
     command += ["--n-embd", "4", "--n-head", "2", "--block-size", "3", "--batch", "5", "--samples", "0"]

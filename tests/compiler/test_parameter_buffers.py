@@ -425,6 +425,7 @@ def test_a_model_that_keeps_its_own_compiled_step_can_be_collected() -> None:
     assert reference() is None
 
 
+@pytest.mark.long
 def test_optimizers_and_functions_may_go_in_any_order() -> None:
     for order in range(6):
         w = [Value(1.0), Value(2.0)]
@@ -447,6 +448,7 @@ def test_optimizers_and_functions_may_go_in_any_order() -> None:
         assert rg.compile(lambda w=w: w[0] * 2.0).backward() == 8.0
 
 
+@pytest.mark.long
 @pytest.mark.memory
 def test_memory_stays_flat_over_many_compiles() -> None:
     import resource

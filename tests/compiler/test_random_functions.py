@@ -134,6 +134,7 @@ def _merged(value: Any) -> Any:
     return once
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_that_is_put_back_is_found(defect: str) -> None:
     with DEFECTS[defect](), pytest.raises(DifferenceError):

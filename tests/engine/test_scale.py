@@ -88,6 +88,7 @@ print(loss.data.hex(), [p.grad.hex() for p in model.parameters()], sum(v.grad fo
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_the_same_bits_for_every_hash_seed(engine: str) -> None:
     found = set()

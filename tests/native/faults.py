@@ -279,6 +279,8 @@ def attempt(name: str, work: Callable[[], Any], n: int, expected: str) -> str:
         result = work()
     except MemoryError:
         arm(0)
+        if engine.set_tracer(None) is not None:
+            fail(f"{name}: when allocation {n} failed, the trace was left without its end")
         return "raised"
     except SystemExit:
         raise
