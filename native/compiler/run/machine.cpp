@@ -106,13 +106,14 @@ std::vector<uint32_t> Machine::batch_sizes() const {
 // Finds the constants of the workspace: besides literals, zeros in the gaps between ranges that are checked together.
 void Machine::find_fixed() {
   literals_ = fixed_.size();
-  for (const Range& range : checked_) {
-    if (range.stride) continue;
-    for (const uint32_t i : lowered_->order) {
-      const Address end = lowered_->base[i] + lowered_->strips.room(program_, i);
-      for (Address at = end; at < (end + 7) / 8 * 8 && at > range.begin && at < range.end; ++at) {
-        fixed_.emplace_back(at, 0.0);
-      }
+  auto range = checked_.begin();  // they are in the order of their addresses, as the regions here
+  for (const uint32_t i : lowered_->order) {
+    const Address end = lowered_->base[i] + lowered_->strips.room(program_, i);
+    while (range != checked_.end() && range->end <= end) ++range;
+    if (range == checked_.end()) return;
+    if (range->stride) continue;
+    for (Address at = end; at < (end + 7) / 8 * 8 && at > range->begin && at < range->end; ++at) {
+      fixed_.emplace_back(at, 0.0);
     }
   }
 }

@@ -30,6 +30,13 @@ constexpr size_t kOftenListed = 8;
 // What a program's addresses in lists and its kernel calls cost, in a list's addresses.
 size_t expected_cost(const Program& program) { return program.pool.size() + 32 * program.instructions.size(); }
 
+// How many kernel calls it becomes at least: each instruction makes one, and one more where its result has a gradient.
+size_t fewest_calls(const Program& program) {
+  const auto backward = std::count_if(program.instructions.begin(), program.instructions.end(),
+                                      [&](const Instruction& of) { return program.regions[of.result.region].active; });
+  return program.instructions.size() + static_cast<size_t>(backward);
+}
+
 size_t calls_of(const Lowered& lowered) {
   return lowered.is_fused() ? lowered.fused.executed_calls()
                             : lowered.forward.executed_calls() + lowered.backward.executed_calls();
@@ -74,8 +81,8 @@ void Specialization::compile() {
   // The literals that expansion added come after the graph's own.
   graph.literals = expanded.literals;
   if (options.exact) return;
-  // Each instruction becomes one call at least: where these alone are too many, no machine is made.
-  options.interpret = !options.machine && interpreter_is_faster(*this, program.instructions.size());
+  // Where the fewest calls are too many already, no machine is made.
+  options.interpret = !options.machine && interpreter_is_faster(*this, fewest_calls(program));
   if (options.interpret) return;
   const size_t calls = calls_of(machine(1).lowered());
   done("lower");
