@@ -450,6 +450,21 @@ def test_turns_make_fewer_and_larger_groups_than_levels() -> None:
     assert program.instructions < program.nodes / 40
 
 
+def test_a_program_for_the_interpreter_is_not_lowered_before() -> None:
+    def likelihood(p: Vector) -> Any:
+        variance, total = p[0], 0.0
+        for k in range(120):
+            variance = p[0] + p[1] * math.sin(k) ** 2 + p[2] * variance
+            total = total + variance.log() + (k % 7) / variance
+        return total
+
+    compiled = rg.compile(likelihood)
+    compiled.value_and_grad([0.5, 0.3, 0.2])
+    program = compiled.stats().programs[0]
+    assert program.tier == "interpreter"
+    assert "lower" not in program.milliseconds
+
+
 def test_the_result_may_be_a_leaf_a_node_used_elsewhere_or_a_number() -> None:
     x, y = values(2)
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import OrderedDict, namedtuple
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -449,3 +450,19 @@ def test_an_unused_operation_on_a_result_of_another_call_is_as_it_is() -> None:
     compiled = rg.compile(function)
     assert compiled().data == 4.0
     assert compiled.backward() == 4.0
+
+
+def test_programs_share_memory_in_which_one_has_left_nans() -> None:
+    def function(p: list[float], long: bool) -> Any:
+        if long:
+            return sum(rg.math.sin(x * y) for x in p for y in p)
+        roots = [rg.math.sqrt(x * x + 0.5) for x in p]
+        return sum(rg.math.sin(rg.math.log(x * 1.5 + y)) for x, y in pairwise(roots))
+
+    compiled, point = rg.compile(function, tier="vm"), [0.1, 0.2, 0.3, 0.4, 0.5]
+    compiled.value_and_grad(point, True)
+    assert math.isnan(compiled.value_and_grad([NAN] * 5, True)[0])
+    for _ in range(3):
+        assert compiled.value_and_grad(point, False)[0] == pytest.approx(function(point, False))
+    short = min(compiled.stats().programs, key=lambda program: program.nodes)
+    assert (short.hits, short.exceptional) == (3, 0)

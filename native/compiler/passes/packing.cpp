@@ -10,6 +10,7 @@
 #include "ops/op_traits.hpp"
 
 namespace retrograd::compiler {
+namespace {
 
 std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const LeafLayout& leaves) {
   std::vector<bool> active(graph.size());
@@ -43,8 +44,6 @@ std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const Lea
   }
   return active;
 }
-
-namespace {
 
 // A list scheduler for irregular graphs. Each step takes all terms of one kind whose operands are available, whatever
 // their level. It ignores the kinds of the operands, because lists of addresses can name any operand.
@@ -150,6 +149,12 @@ void number_uses(const Graph& graph, const Terms& terms, std::vector<PackKey>& k
   }
 }
 
+size_t count_packs(const std::vector<PackKey>& keys) {
+  size_t count = !keys.empty();
+  for (size_t i = 1; i < keys.size(); ++i) count += !keys[i - 1].same_pack(keys[i]);
+  return count;
+}
+
 // In an irregular program, small packs that differ from a larger one only in the kinds of their operands join it: lists
 // can name any operand, and each small pack would cost a call. Returns whether anything changed.
 bool merge_small_packs(std::vector<PackKey>& keys) {
@@ -182,16 +187,17 @@ bool merge_small_packs(std::vector<PackKey>& keys) {
 
 }  // namespace
 
-std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active,
-                                Schedule schedule) {
-  std::vector<PackKey> keys(terms.size());
+Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leaves, Schedule schedule) {
+  Packs packs{std::vector<PackKey>(terms.size()), active_nodes(graph, terms, leaves)};
+  std::vector<PackKey>& keys = packs.keys;
   for (size_t term = 0; term < terms.size(); ++term) {
     auto operands = terms.operands_of(term);
     const Kind kind = terms.kinds[term];
     PackKey& key = keys[term];
     key.level = terms.levels[term];
     key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms.rows[term]) << 8 |
-               static_cast<uint32_t>(terms.has_init[term]) << 1 | static_cast<uint32_t>(active[terms.results[term]]);
+               static_cast<uint32_t>(terms.has_init[term]) << 1 |
+               static_cast<uint32_t>(packs.active[terms.results[term]]);
     key.arity = static_cast<uint32_t>(operands.size());
     key.term = static_cast<uint32_t>(term);
     key.operands = 0;
@@ -214,7 +220,8 @@ std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const st
   if (schedule == Schedule::BY_USE) number_uses(graph, terms, keys);
   std::sort(keys.begin(), keys.end());
   if (merge_small_packs(keys)) std::sort(keys.begin(), keys.end());
-  return keys;
+  packs.count = count_packs(keys);
+  return packs;
 }
 
 }  // namespace retrograd::compiler

@@ -3,13 +3,16 @@
 // into instructions.
 #pragma once
 
+#include <algorithm>
+
 #include "compiler/passes/program.hpp"
 
 namespace retrograd::compiler {
 
-// Activity analysis: the nodes that need a gradient, because they depend on something that a gradient is wanted of and
-// the result depends on them.
-std::vector<bool> active_nodes(const Graph& graph, const Terms& terms, const LeafLayout& leaves);
+// How packs are scheduled: by level (terms of one pack have the same level); by level, and in a pack terms that are
+// read alike stand together; or, for irregular graphs, by a list scheduler that emits a kind of term when its operands
+// are available.
+enum class Schedule { BY_LEVEL, BY_USE, LIST };
 
 // Terms with equal keys form a pack.
 struct PackKey {
@@ -36,8 +39,23 @@ struct PackKey {
   }
 };
 
-// One key for each term, sorted so that packs are contiguous and operands come before results.
-std::vector<PackKey> pack_terms(const Graph& graph, const Terms& terms, const std::vector<bool>& active,
-                                Schedule schedule);
+struct Packs {
+  std::vector<PackKey> keys;  // one for each term, sorted so that packs are contiguous and operands come before results
+  // Activity analysis: the nodes that need a gradient, because they depend on something that a gradient is wanted of
+  // and the result depends on them.
+  std::vector<bool> active;
+  size_t count = 0;
+
+  // Whether the same terms stand in the same order.
+  bool same_order(const Packs& other) const {
+    return std::equal(keys.begin(), keys.end(), other.keys.begin(), other.keys.end(),
+                      [](const PackKey& a, const PackKey& b) { return a.term == b.term && a.same_pack(b); });
+  }
+};
+
+Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leaves,
+                 Schedule schedule = Schedule::BY_LEVEL);
+
+Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves, const Packs& packs);
 
 }  // namespace retrograd::compiler

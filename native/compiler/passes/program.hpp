@@ -103,14 +103,6 @@ struct LeafLayout {
   uint32_t active_inputs = 0, inactive_inputs = 0;
 };
 
-// How packs are scheduled: by level (terms of one pack have the same level); by level, and in a pack terms that are
-// read alike stand together; or, for irregular graphs, by a list scheduler that emits a kind of term when its operands
-// are available.
-enum class Schedule { BY_LEVEL, BY_USE, LIST };
-
-Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves,
-               Schedule schedule = Schedule::BY_LEVEL);
-
 // Whether a large program's terms differ so much that its packs are small.
 constexpr bool is_irregular(size_t terms, size_t groups) { return terms >= 10'000 && groups * 64 >= terms; }
 

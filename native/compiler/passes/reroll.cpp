@@ -16,15 +16,16 @@ namespace {
 
 class Reroller {
  public:
-  Reroller(const Graph& graph, const Terms& terms, const LeafLayout& leaves, Schedule schedule)
-      : graph_(graph), terms_(terms), leaves_(leaves), schedule_(schedule) {}
+  Reroller(const Graph& graph, const Terms& terms, const LeafLayout& leaves, const Packs& packs)
+      : graph_(graph), terms_(terms), leaves_(leaves), packs_(packs) {}
 
   Program run() {
     locate_leaves();
     program_.literals.resize(graph_.literals.size());
     nodes_.resize(graph_.size());
-    active_ = active_nodes(graph_, terms_, leaves_);
-    const std::vector<PackKey> keys = pack_terms(graph_, terms_, active_, schedule_);
+    const std::vector<PackKey>& keys = packs_.keys;
+    program_.groups = packs_.count;
+    program_.instructions.reserve(packs_.count);
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
       while (end < keys.size() && keys[begin].same_pack(keys[end])) ++end;
@@ -81,9 +82,8 @@ class Reroller {
   // --- packs ----------------------------------------------------------------------------------------------------
 
   void pack(std::span<const PackKey> keys) {
-    ++program_.groups;
     const uint32_t first = terms_.results[keys[0].term];
-    const uint32_t region = add_region(RegionKind::VALUE, active_[first], keys.size());
+    const uint32_t region = add_region(RegionKind::VALUE, packs_.active[first], keys.size());
     outer_.clear();
     for (size_t begin = 0; begin < keys.size();) {
       size_t end = begin;
@@ -284,6 +284,7 @@ class Reroller {
   }
 
   std::vector<LoopNest> nests_of(std::span<const OperandAccess* const> accesses, int depth) const {
+    if (lanes_.size() == 1) return {LoopNest{0, {}}};
     return find_nests(address_table_of(accesses), depth);
   }
 
@@ -520,11 +521,10 @@ class Reroller {
   const Graph& graph_;
   const Terms& terms_;
   const LeafLayout& leaves_;
-  const Schedule schedule_;
+  const Packs& packs_;
   Program program_;
   std::vector<Location> leaf_locations_;
   std::vector<Location> nodes_;
-  std::vector<bool> active_;
   std::span<const PackKey> lanes_;
   std::vector<Location> results_;  // of each lane
   std::vector<size_t> outer_;      // of each arity in the pack
@@ -532,8 +532,8 @@ class Reroller {
 
 }  // namespace
 
-Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves, Schedule schedule) {
-  return Reroller(graph, terms, leaves, schedule).run();
+Program reroll(const Graph& graph, const Terms& terms, const LeafLayout& leaves, const Packs& packs) {
+  return Reroller(graph, terms, leaves, packs).run();
 }
 
 }  // namespace retrograd::compiler

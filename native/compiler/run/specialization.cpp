@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/passes/packing.hpp"
 #include "compiler/run/lane.hpp"
 
 namespace retrograd::compiler {
@@ -18,11 +19,13 @@ constexpr size_t kOften = 2;     // uses of a parameter
 
 // In irregular programs, shorter chains stay additions.
 constexpr size_t kLongChain = 16;
+// The list schedule, whose instructions have longer lists, must save some packs.
+constexpr double kFewer = 0.95;
 
-// Whether the interpreter is faster than one kernel call for every few nodes.
-bool interpreter_is_faster(const Specialization& entry, size_t calls) {
-  return 14.0 * static_cast<double>(calls) + 1.5 * static_cast<double>(entry.program.terms) >
-         9.0 * static_cast<double>(entry.graph.size());
+// Whether the interpreter is faster than one kernel call for every few of a graph's nodes.
+bool interpreter_is_faster(size_t nodes, const Program& program, size_t calls) {
+  return 14.0 * static_cast<double>(calls) + 1.5 * static_cast<double>(program.terms) >
+         9.0 * static_cast<double>(nodes);
 }
 
 // Where more than one address in so many terms is in a list, another order in the packs is tried.
@@ -63,16 +66,7 @@ void Specialization::compile() {
   };
   const Graph expanded = this->expanded(true);
   done("expand");
-  const Terms terms = terms_of(expanded);
-  done("terms");
-  program = reroll(expanded, terms, leaves);
-  if (is_irregular(program.terms, program.groups)) {
-    Program other = reroll(expanded, terms_of(expanded, kLongChain), leaves, Schedule::LIST);
-    if (other.instructions.size() < program.instructions.size()) program = std::move(other);
-  } else if (program.pool.size() * kOftenListed > program.terms) {
-    Program other = reroll(expanded, terms, leaves, Schedule::BY_USE);
-    if (expected_cost(other) < expected_cost(program)) program = std::move(other);
-  }
+  program = scheduled(expanded);
   done("reroll");
   const std::string problem = verify(program, false);
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
@@ -82,11 +76,29 @@ void Specialization::compile() {
   graph.literals = expanded.literals;
   if (options.exact) return;
   // Where the fewest calls are too many already, no machine is made.
-  options.interpret = !options.machine && interpreter_is_faster(*this, fewest_calls(program));
+  options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, fewest_calls(program));
   if (options.interpret) return;
   const size_t calls = calls_of(machine(1).lowered());
   done("lower");
-  options.interpret = !options.machine && interpreter_is_faster(*this, calls);
+  options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, calls);
+}
+
+Program Specialization::scheduled(const Graph& expanded) const {
+  const Terms terms = terms_of(expanded);
+  const Packs packs = pack_terms(expanded, terms, leaves);
+  if (is_irregular(terms.size(), packs.count)) {
+    const Terms short_chains = terms_of(expanded, kLongChain);
+    const Packs listed = pack_terms(expanded, short_chains, leaves, Schedule::LIST);
+    const bool fewer = static_cast<double>(listed.count) < kFewer * static_cast<double>(packs.count);
+    return reroll(expanded, fewer ? short_chains : terms, leaves, fewer ? listed : packs);
+  }
+  Program by_level = reroll(expanded, terms, leaves, packs);
+  const bool interpreted = !options.machine && interpreter_is_faster(graph.size(), by_level, fewest_calls(by_level));
+  if (interpreted || by_level.pool.size() * kOftenListed <= by_level.terms) return by_level;
+  const Packs used_alike = pack_terms(expanded, terms, leaves, Schedule::BY_USE);
+  if (used_alike.same_order(packs)) return by_level;
+  Program by_use = reroll(expanded, terms, leaves, used_alike);
+  return expected_cost(by_use) < expected_cost(by_level) ? by_use : by_level;
 }
 
 Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {

@@ -82,6 +82,8 @@ struct Specialization {
   void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.
   void compile();
+  // The program of the expanded graph, in the schedule that is likely to be the fastest.
+  Program scheduled(const Graph& expanded) const;
 
   bool has_several_results() const { return !outputs.empty(); }
   // The graph that programs and machine code are made of.
