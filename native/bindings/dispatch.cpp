@@ -13,6 +13,7 @@ namespace {
 struct Found {
   Specialization* entry = nullptr;
   bool interpreted = false;
+  bool swept = false;                     // gradients are wanted, which the pass found together with the value
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
   LeasedLane lane;                        // what ran a long pass, back too if gradients were wanted
@@ -147,6 +148,8 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results();
     const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
     Outcome outcome;
+    found.swept = sweeps;
+    entry.contest.begin();
     if (is_long(entry)) {
       const std::optional<Outcome> done = run_long(self, found, i, wanted);
       if (!done) {
@@ -190,6 +193,7 @@ PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const
 
 // Counts a run whose results have been taken.
 void count_answer(SpecializationCache* self, const Found& found) {
+  if (found.swept && found.interpreted == found.entry->runs_nodes()) found.entry->contest.end();
   if (found.lane && !found.interpreted) found.entry->single->count_twin();
   if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);

@@ -237,6 +237,14 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+// compare(entry): a program has machine code of both kinds; its next calls decide which is kept in use.
+PyObject* compare(PyObject* object, PyObject* number) {
+  Specialization* entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
+  if (entry->has_graph_code() && entry->single && entry->single->has_code()) entry->contest.open();
+  Py_RETURN_NONE;
+}
+
 // notify_when_hot(threshold, hot, token): hot((token, number, batch)) is called when a machine has run that often.
 PyObject* notify_when_hot(PyObject* object, PyObject* args) {
   PyObject *hot, *token;

@@ -225,6 +225,7 @@ PyMethodDef methods[] = {
     {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for what the interpreter runs."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
+    {"compare", guarded<compare>, METH_O, "Finds out which of a program's two kinds of machine code is faster."},
     {"notify_when_hot", guarded<notify_when_hot>, METH_VARARGS, "Whom to tell when a machine has run often."},
     {"fresh", guarded<fresh>, METH_NOARGS, "Whether a program has run in a new way since this was asked last."},
     {"install", guarded<install>, METH_VARARGS, "Machine code in place of a machine's calls."},

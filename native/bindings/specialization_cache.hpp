@@ -112,6 +112,7 @@ PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
 PyObject* scalar_graph(PyObject* object, PyObject* number);
 PyObject* install_graph(PyObject* object, PyObject* args);
+PyObject* compare(PyObject* object, PyObject* number);
 PyObject* notify_when_hot(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);
 PyObject* install(PyObject* object, PyObject* args);

@@ -6,6 +6,7 @@
 
 #include "compiler/graph/graph.hpp"
 #include "compiler/guards/state_guards.hpp"
+#include "compiler/run/contest.hpp"
 #include "compiler/run/interpreter.hpp"
 #include "compiler/run/machine.hpp"
 #include "compiler/run/signature.hpp"
@@ -73,6 +74,7 @@ struct Specialization {
   std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
   uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
   Options options;
+  Contest contest;                   // where there is machine code of both kinds
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
@@ -92,7 +94,7 @@ struct Specialization {
   // Whether single calls run machine code of the whole graph, which the interpreter has.
   bool has_graph_code() const { return interpreter && interpreter->has_code(); }
   // Whether calls run on the interpreter, or that machine code; and whether the members of batches do, one by one.
-  bool runs_nodes() const { return uses_interpreter() || has_graph_code(); }
+  bool runs_nodes() const { return uses_interpreter() || (has_graph_code() && !contest.favours_instructions()); }
   bool runs_nodes_in_batches() const { return uses_interpreter() || (has_graph_code() && gains_little_together()); }
   // Whether vector instructions are so many that machine code of the whole graph is faster, even where each does its
   // work for several members.

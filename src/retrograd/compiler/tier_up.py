@@ -6,6 +6,7 @@ The native cache counts the runs and puts a program that becomes hot into a queu
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
 import weakref
@@ -22,9 +23,12 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A kernel call takes about as long as so many nodes in straight-line code, and as so many in loops; for programs with
-#: more nodes a call, so many nodes of code are written at most, and the nodes by so many.
-_FEW_NODES, _FEW_IN_LOOPS, _SHORT, _ROLLED = 18, 200, 2_000, 40
+#: A vector instruction takes at least as long as so many nodes in straight-line code. For programs with more nodes an
+#: instruction, so many nodes of code are written at most, or the nodes by so many.
+_FEW_NODES, _SHORT, _ROLLED = 18, 2_000, 10
+
+#: A program with more instructions is not compiled in both ways.
+_FEW_INSTRUCTIONS = 400
 
 #: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
@@ -81,16 +85,18 @@ class TierUp:
             return
         try:
             fact = self._fact(number)
-            most = _most_code(fact)
+            most, whole = _most_code(fact), False
             if most > 0 and (batch < 2 or fact["one_by_one"]):
-                try:
+                # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
+                with contextlib.suppress(UnsupportedGraphError):
                     compile_graph(self._cache, number, most)
                     self._scalar.update([number] if fact["one_by_one"] else [])
-                    return
-                except UnsupportedGraphError:
-                    pass  # it stays as it is, or becomes code kernel call by kernel call
-            if batch > 0:
+                    whole = True
+            if batch > 0 and not whole:
                 compile_program(self._cache, number, batch)
+            elif batch == 1 and _either_may_win(fact):
+                compile_program(self._cache, number, batch)
+                self._cache.compare(number)
         except IndexError:  # the specialization was dropped meanwhile
             pass
         except Exception as error:
@@ -103,15 +109,22 @@ class TierUp:
 
 
 def _most_code(fact: dict[str, Any]) -> int:
-    """For how many nodes of code at most scalar code is likely to be faster than vector instructions."""
+    """For how many nodes of code at most scalar code may be faster than vector instructions."""
     from .backends.loops.sections import MOST_STRAIGHT
 
-    each = fact["nodes"] / max(fact["instructions"], 1)
+    each, rolled = _nodes_an_instruction(fact), int(fact["nodes"]) // _ROLLED
     if each < _FEW_NODES:
         return MOST_STRAIGHT
-    if each < 2 * _FEW_NODES:
-        return _SHORT
-    return int(fact["nodes"]) // _ROLLED if each < _FEW_IN_LOOPS else 0
+    return max(_SHORT, rolled) if each < 2 * _FEW_NODES else rolled
+
+
+def _either_may_win(fact: dict[str, Any]) -> bool:
+    """Whether scalar code and vector instructions are both worth compiling, since only a run tells which is faster."""
+    return _nodes_an_instruction(fact) >= _FEW_NODES and fact["instructions"] <= _FEW_INSTRUCTIONS
+
+
+def _nodes_an_instruction(fact: dict[str, Any]) -> float:
+    return float(fact["nodes"] / max(fact["instructions"], 1))
 
 
 def _start() -> None:

@@ -12,7 +12,7 @@ __all__ = ["MOST_STRAIGHT", "find_structure"]
 #: So many nodes of straight-line code and of loops' bodies are written at most.
 MOST_STRAIGHT = 6_000
 
-#: With so many, nests are looked for; they are taken where they save this factor.
+#: With so many, nests are looked for; they are taken where they save this factor, or where sections are too much code.
 _LONG, _GAIN = 1_000, 2.0
 
 
@@ -32,7 +32,7 @@ def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, neste
     size = sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items)
     if nested and size > _LONG:
         nests, least = find_nests(graph)
-        if _GAIN * least < size:
+        if _GAIN * least < size or least <= most_straight < size:
             items, size = nests, least
     if size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")

@@ -1,0 +1,65 @@
+"""Two kinds of machine code for one program: calls take turns, and the one with the least time stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd.compiler import tier_up
+
+pytestmark = pytest.mark.native
+pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
+
+XS = [0.1 * k - 1.5 for k in range(40)]
+RUNS = 16  # of both kinds together
+
+
+def waves(p: list[Any], xs: list[Any]) -> Any:
+    return sum(p[0] * rm.sin(p[1] * x + p[2]) * rm.exp(-x * x) for x in xs)
+
+
+@pytest.fixture(autouse=True)
+def _both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tier_up, "_most_code", lambda _: 1_000)
+    monkeypatch.setattr(tier_up, "_either_may_win", lambda _: True)
+
+
+def by_graph(compiled: Any) -> bool:
+    return bool(compiled._cache.facts()[0]["graph_code"])
+
+
+def test_calls_with_gradients_take_turns_and_then_one_kind_stays() -> None:
+    compiled = rg.compile(waves, tier="llvm")
+    point = [1.5, 0.7, -0.2]
+    value, gradient = rg.value_and_grad(waves)(point, XS)
+    for _ in range(3):  # the program is made, and runs
+        compiled.value_and_grad(point, XS)
+    turns = []
+    for _ in range(RUNS):
+        turns.append(by_graph(compiled))
+        ours, ours_gradient = compiled.value_and_grad(point, XS)
+        assert ours == pytest.approx(value, rel=1e-12)
+        assert ours_gradient == pytest.approx(gradient, rel=1e-12)
+    assert {True, False} == set(turns)
+    assert all(a != b for a, b in zip(turns[:12], turns[1:12], strict=False))
+    stays = by_graph(compiled)
+    for k in range(10):
+        point[0] = 1.5 + k
+        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+        assert by_graph(compiled) is stays
+
+
+def test_gradients_of_parameters_are_added_by_both_and_values_decide_nothing() -> None:
+    p = [rg.Value(v) for v in (1.5, 0.7, -0.2)]
+    compiled = rg.compile(lambda xs: waves(p, xs), tier="llvm")
+    value, gradient = rg.value_and_grad(waves)([v.data for v in p], XS)
+    for k in range(2 * RUNS):
+        compiled.backward(XS)
+        assert [v.grad for v in p] == pytest.approx([(k + 1) * g for g in gradient], rel=1e-12)
+        turn = by_graph(compiled)
+        with rg.no_grad():
+            assert compiled(XS).data == pytest.approx(value, rel=1e-12)
+        assert by_graph(compiled) is turn
