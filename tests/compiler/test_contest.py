@@ -45,7 +45,7 @@ def test_calls_with_gradients_take_turns_and_then_one_kind_stays() -> None:
         assert ours == pytest.approx(value, rel=1e-12)
         assert ours_gradient == pytest.approx(gradient, rel=1e-12)
     assert {True, False} == set(turns)
-    assert all(a != b for a, b in itertools.pairwise(turns))
+    assert all(a != b for a, b in itertools.pairwise(turns[:12]))
     stays = by_graph(compiled)
     for k in range(10):
         point[0] = 1.5 + k
