@@ -40,6 +40,10 @@ class GPT:
         loss, gradient = self._gradient(values, *self._batch(step, self._tokens, self._lengths))
         return float(loss), gradient.tolist()
 
+    def gradient_on_device(self) -> tuple[Any, Any]:
+        """The same of the first documents, as JAX's arrays."""
+        return self._gradient(self._state[1], self._tokens[: self.members], self._lengths[: self.members])  # type: ignore[no-any-return]
+
     def train(self, steps: int) -> tuple[float, list[float]]:
         """Some steps of Adam: nanoseconds in all, and the losses."""
         losses = []

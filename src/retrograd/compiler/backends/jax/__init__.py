@@ -4,6 +4,7 @@ The vector program becomes einsums, gathers and elementwise operations. Where th
 less to write, they become scans. It knows nothing of kernels. In the order in which data passes:
 
 ``layout``        the arguments of the scalar function as arrays
+``families``      instructions that differ in one extent as one on padded arrays
 ``lowering``      the instructions of the vector program as JAX operations
 ``axes``          iterations of loops as axes of arrays, and tables of elements
 ``reads``         where operands come from, as the loops see it that run when they are read
@@ -11,6 +12,7 @@ less to write, they become scans. It knows nothing of kernels. In the order in w
 ``plan``          both together: what goes into each block and comes out
 ``scans``         a plan as JAX operations: ``vmap``, ``lax.scan``, ``cumsum``
 ``views``         strided views of flat arrays as slices, reshapes and transposes
+``absorbing``     the product of a cotangent and a partial
 ``op_functions``  the rows of the op table as JAX functions with the table's partials
 ``function``      ``to_jax`` and the JaxFunction that it gives
 """

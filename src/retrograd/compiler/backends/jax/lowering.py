@@ -6,6 +6,7 @@ of another region; the pieces are concatenated when an instruction first reads t
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .families import Gathered, with_families
 from .op_functions import row_functions
 from .views import FlatArray, Loop, addresses, gather
 
 __all__ = ["CallNumbers", "lower"]
 
 #: An operand: region, base address, and the stride in each loop.
-_Operand = tuple[int, int, list[int]]
+_Operand = tuple[int, int, list[int]] | Gathered
 
 _Instruction = Mapping[str, Any]
 
@@ -42,19 +44,22 @@ def lower(program: Mapping[str, Any]) -> Callable[[CallNumbers], tuple[Any, Any]
     Args:
         program: as the native cache's ``listing`` gives it.
     """
-    return lambda numbers: _Evaluation(program, numbers).roots()
+    merged = with_families(program)
+    return lambda numbers: _Evaluation(merged, numbers).roots()
 
 
 @dataclass(slots=True)
 class _Region:
     base: int
     length: int
+    moved: Any = ()  #: positions whose numbers are in another region
     array: Any = None  #: a NumPy array for literals
     pieces: list[tuple[NDArray[np.int64], Any]] = field(default_factory=list)  #: positions, and the numbers there
     flat: FlatArray | None = None
 
     def whole(self) -> Any:
         if self.array is None:
+            self.pieces += [(self.moved, np.zeros(len(self.moved)))] if len(self.moved) else []
             self.array = _concatenated(self.length, self.pieces)
             self.pieces.clear()
         return self.array
@@ -92,6 +97,9 @@ class _Evaluation:
                 region.array = numbers.active if active else numbers.passive
             elif kind == "literal":
                 region.array = np.zeros(region.length)
+        moved = program.get("moved", np.zeros(0, bool))
+        for region in self._regions:
+            region.moved = np.flatnonzero(moved[region.base : region.base + region.length])
         self._bases = np.asarray([region.base for region in self._regions], dtype=np.int64)
         for address, number in program["literals"]:
             region = self._regions[self._region_at(address)]
@@ -124,6 +132,8 @@ class _Evaluation:
         loops = list(zip(shape, strides, strict=False))
         order = sorted(range(outer), key=lambda axis: -abs(strides[axis]) if sizes[axis] > 1 else 1)
         numbers = jnp.broadcast_to(jnp.asarray(result, self._dtype), shape)
+        if "kept" in instruction:
+            numbers = _without_strangers(numbers, instruction["kept"])
         if order != sorted(order):
             numbers = numbers.transpose(order)
         positions = np.broadcast_to(addresses(base - region.base, loops), shape).transpose(order).ravel()
@@ -131,14 +141,20 @@ class _Evaluation:
 
     # --- operands -----------------------------------------------------------------------------------------
 
-    def _operand(self, operand: _Operand, sizes: Sequence[int]) -> tuple[Any, list[int]]:
+    def _operand(self, operand: _Operand, sizes: Sequence[int], as_stored: bool = False) -> tuple[Any, list[int]]:
         """An operand with an axis for each loop along which it moves, and the numbers of those loops.
+
+        They are in order of the loops, or ``as_stored``: a dot product takes its operands as they lie in memory.
 
         Literals that are all the same become one float.
         """
+        if isinstance(operand, Gathered):
+            return self._at_addresses(operand.where.ravel()).reshape(operand.where.shape), list(range(len(sizes)))
         number, base, strides = operand
         region = self._regions[number]
         moving = [axis for axis, extent in enumerate(sizes) if extent > 1 and strides[axis]]
+        if as_stored:
+            moving.sort(key=lambda axis: -abs(strides[axis]))
         loops = [(sizes[axis], strides[axis]) for axis in moving]
         array, base = region.whole(), base - region.base
         if isinstance(array, np.ndarray):
@@ -194,7 +210,9 @@ class _Evaluation:
         import jax
         import jax.numpy as jnp
 
-        (x, x_axes), (y, y_axes) = (self._operand(operand, sizes) for operand in instruction["views"][:2])
+        (x, x_axes), (y, y_axes) = (self._operand(view, sizes, as_stored=True) for view in instruction["views"][:2])
+        if self._is_padded(instruction):
+            x, x_axes = _padded_with_zeros(x, x_axes, instruction["mask"])
         axes = {*x_axes, *y_axes}
         # A reduced loop along which neither operand moves repeats the sum.
         repeated = int(np.prod([extent for axis, extent in enumerate(sizes[outer:], outer) if axis not in axes]))
@@ -215,16 +233,31 @@ class _Evaluation:
             result = self._broadcastable(instruction["views"][2], sizes[:outer]) + result
         return result
 
+    @staticmethod
+    def _is_padded(instruction: _Instruction) -> bool:
+        """Whether the reduced loops have padding that is not that of the others."""
+        if "mask" not in instruction:
+            return False
+        mask, kept = instruction["mask"], instruction["kept"]
+        return bool(np.any(mask != kept.reshape(*kept.shape, *[1] * instruction["reduced"])))
+
+    def _masked(self, instruction: _Instruction, padding: float) -> Any:
+        """The first operand with all loops as axes, and a number instead of what is padding."""
+        import jax.numpy as jnp
+
+        numbers = self._broadcast(instruction["views"][0], instruction["sizes"])
+        return jnp.where(instruction["mask"], numbers, padding) if self._is_padded(instruction) else numbers
+
     def _sum(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         import jax.numpy as jnp
 
-        return jnp.sum(self._broadcast(instruction["views"][0], sizes), axis=tuple(range(outer, len(sizes))))
+        return jnp.sum(self._masked(instruction, 0.0), axis=tuple(range(outer, len(sizes))))
 
     def _extreme(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         import jax
         import jax.numpy as jnp
 
-        numbers = self._broadcast(instruction["views"][0], sizes)
+        numbers = self._masked(instruction, math.inf if instruction["row"].endswith("min") else -math.inf)
         if instruction["row"] == "largest":
             numbers = jax.lax.stop_gradient(numbers)
         if instruction["row"].startswith("first"):  # Python's own: the first of equals has the whole gradient
@@ -283,6 +316,32 @@ _LOWERINGS: dict[str, Callable[[_Evaluation, _Instruction, list[int], int], Any]
     "extreme": _Evaluation._extreme,
     "select": _Evaluation._select,
 }
+
+
+def _padded_with_zeros(numbers: Any, axes: list[int], mask: NDArray[np.bool_]) -> tuple[Any, list[int]]:
+    """An operand with zeros instead of what is padding, and the loops along which it moves then."""
+    import jax.numpy as jnp
+
+    ragged = [axis for axis in range(mask.ndim) if np.any(mask != np.take(mask, [0], axis))]
+    moving = [*(axis for axis in ragged if axis not in axes), *axes]
+    shape = dict(zip(axes, jnp.shape(numbers), strict=True))
+    mask = mask[tuple(slice(None) if axis in ragged else 0 for axis in range(mask.ndim))]
+    where = [axis for axis in moving if axis in ragged]
+    mask = mask.transpose([ragged.index(axis) for axis in where])
+    mask = mask.reshape([mask.shape[where.index(axis)] if axis in where else 1 for axis in moving])
+    return jnp.where(mask, jnp.reshape(numbers, [shape.get(axis, 1) for axis in moving]), 0.0), moving
+
+
+def _without_strangers(numbers: Any, kept: NDArray[np.bool_]) -> Any:
+    """An element of the same row instead of each that is padding, and no gradient through it."""
+    import jax
+    import jax.numpy as jnp
+
+    if kept.all():
+        return numbers
+    ragged = [axis for axis in range(1, kept.ndim) if np.any(kept != np.take(kept, [0], axis))]
+    first = jax.lax.stop_gradient(numbers[tuple(slice(0, 1) if a in ragged else slice(None) for a in range(kept.ndim))])
+    return jnp.where(kept, numbers, first)
 
 
 def _take_elements(array: Any, origin: NDArray[np.int64], step: int, chosen: Any, limit: int) -> Any:

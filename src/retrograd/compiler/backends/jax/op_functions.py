@@ -17,6 +17,7 @@ from typing import Any
 from ....ops import OPS, Op
 from ....ops.formula import compile_python, guarded, operand_names, parse, to_jax
 from ....ops.jax_functions import primitives
+from .absorbing import absorbing_product
 
 __all__ = ["folds", "row_functions"]
 
@@ -154,21 +155,4 @@ class _Partial:
     def _product(self, t: Any, partial: Any) -> Any:
         if not self._may_be_infinite or _is_constant(partial):
             return t * partial
-        return _zero_absorbing_product(t, partial)
-
-
-def _zero_absorbing_product(t: Any, partial: Any) -> Any:
-    """``t * partial``, but zero where ``t`` is zero, even if the partial is infinite or NaN.
-
-    JAX transposes this product for reverse mode, and the transposed one must do the same to the cotangent. Therefore
-    it is a chain of multiplications that is the same from both ends. Where the partial is infinite or NaN, the outer
-    factors are huge: zero stays zero, all else becomes an infinity. For NaN the factor in the middle is zero, and an
-    infinity times zero is NaN.
-    """
-    import jax.numpy as jnp
-
-    finfo: Any = jnp.finfo
-    huge = float(finfo(jnp.result_type(t)).max)
-    lift = jnp.where(jnp.abs(partial) <= huge, 1.0, huge)
-    bounded = jnp.where(partial == partial, jnp.maximum(jnp.minimum(partial, huge), -huge), 0.0)
-    return t * lift * lift * bounded * lift * lift
+        return absorbing_product(t, partial)
