@@ -102,6 +102,7 @@ struct Tape {
   Ref backward_hook;
   Ref tracer;                       // is told of every number that would leave a pure trace
   bool tracing = false;             // there is a tracer, and it is not running
+  bool following = false;           // it follows each number, and is not only told of what happens
   bool keeps_fallible = false;      // a trace keeps the nodes whose operands may be outside a domain in later calls:
   std::vector<Ref> fallible;        // the function raises there, whether its result depends on them or not
   std::vector<double> rest, after;  // scratch memory for the derivatives of n-ary ops, see adjoints.hpp

@@ -30,7 +30,7 @@ std::string exponent_text(double number) {
 
 PyObject* get_data(PyObject* self, void*) {
   if (!flush_parameters()) return nullptr;
-  if (tracing()) return ask_tracer("data", self);
+  if (following()) return ask_tracer("data", self);
   return PyFloat_FromDouble(as_value(self)->data);
 }
 
@@ -177,7 +177,7 @@ PyObject* zero_grad(PyObject* self, PyObject*) {
 
 PyObject* detach(PyObject* self, PyObject*) {
   if (!flush_parameters()) return nullptr;
-  if (tracing()) return ask_tracer("detach", self);
+  if (following()) return ask_tracer("detach", self);
   return as_object(new_leaf(as_value(self)->data));
 }
 
@@ -198,7 +198,7 @@ PyObject* format(PyObject* self, PyObject* spec) {
 }
 
 Py_hash_t hash(PyObject* self) {
-  if (tracing() && !Ref(ask_tracer("hashed", self, nullptr))) return -1;
+  if (following() && !Ref(ask_tracer("hashed", self, nullptr))) return -1;
   auto address = reinterpret_cast<uintptr_t>(self);
   auto rotated = static_cast<Py_hash_t>((address >> 4) | (address << (8 * sizeof address - 4)));
   return rotated == -1 ? -2 : rotated;
@@ -221,7 +221,7 @@ PyObject* compare_data(PyObject* self, PyObject* other, int operation) {
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
   static constexpr const char* kinds[] = {"<", "<=", "==", "!=", ">", ">="};  // in the order of Py_LT, Py_LE, ...
   Ref outcome(compare_data(self, other, operation));
-  if (!outcome || outcome.get() == Py_NotImplemented || !tracing()) return outcome.release();
+  if (!outcome || outcome.get() == Py_NotImplemented || !following()) return outcome.release();
   Ref answer(ask_tracer("compare", self, "(sOO)", kinds[operation], other, outcome.get()));
   return answer.get() == Py_NotImplemented ? outcome.release() : answer.release();
 }
@@ -229,7 +229,7 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 int is_true(PyObject* self) {
   if (!flush_parameters()) return -1;
   const bool truth = as_value(self)->data != 0.0;
-  if (tracing() && !Ref(ask_tracer("truth", self, "(O)", truth ? Py_True : Py_False))) return -1;
+  if (following() && !Ref(ask_tracer("truth", self, "(O)", truth ? Py_True : Py_False))) return -1;
   return truth;
 }
 

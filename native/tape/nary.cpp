@@ -118,7 +118,7 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
     return nullptr;
   }
   Ref first, second;
-  if (tracing()) {  // the tracer reads the sequences first
+  if (following()) {  // the tracer reads the sequences first
     first = sequence_list(xs, name);
     if (paired && first) second = sequence_list(ys, name);
     if (!first || (paired && !second)) return nullptr;

@@ -18,9 +18,19 @@ class AtWork {
   Tape* tape_;
 };
 
+// Whether a tracer follows each number: its attribute `follows_numbers`, True where there is none.
+bool follows(PyObject* tracer, PyObject* name) {
+  Ref answer(PyObject_GetAttr(tracer, name));
+  PyErr_Clear();
+  return answer.get() != Py_False;
+}
+
 PyObject* set_tracer(PyObject*, PyObject* tracer) {
+  static PyObject* name = nullptr;
   Tape* tape = this_tape();
-  if (!tape) return nullptr;
+  if (!name) name = PyUnicode_InternFromString("follows_numbers");
+  if (!tape || !name) return nullptr;
+  tape->following = tracer != Py_None && follows(tracer, name);
   Ref before = std::exchange(tape->tracer, tracer == Py_None ? Ref() : Ref::borrow(tracer));
   tape->tracing = bool(tape->tracer);
   return before ? before.release() : Py_NewRef(Py_None);
@@ -62,7 +72,7 @@ PyObject* ask_tracer(const char* method, PyObject* subject, const char* format, 
 bool traced_call(const char* method, const char* name, PyObject* const* arguments, Py_ssize_t count,
                  PyObject** result) {
   *result = nullptr;
-  if (!tracing()) return false;
+  if (!following()) return false;
   Ref text(PyUnicode_FromString(name)), given(PyTuple_New(count));
   if (!text || !given) return true;
   for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(given.get(), i, Py_NewRef(arguments[i]));
@@ -81,7 +91,7 @@ bool tell_tracer(const char* what) {
 
 PyMethodDef tracer_functions[] = {
     {"set_tracer", set_tracer, METH_O,
-     "Ask a tracer about every number that would leave a trace; returns the one before."},
+     "Ask a tracer about every number that would leave a trace, or only tell it of effects; returns the one before."},
     {"keep_fallible", keep_fallible, METH_O,
      "Whether the nodes that have a domain are kept until the next call, which returns them."},
     {nullptr, nullptr, 0, nullptr},

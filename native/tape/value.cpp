@@ -60,7 +60,7 @@ int read_number(PyObject* object, double* number) {
 
 int find_number(PyObject* object, double* number, const char* where) {
   int known = read_operand(object, number);
-  if (known != 0 || !tracing()) return known;
+  if (known != 0 || !following()) return known;
   Ref answer(ask_tracer("number_of", object, "(s)", where));
   if (!answer) return -1;
   return answer.get() == Py_NotImplemented ? 0 : read_operand(answer.get(), number);
@@ -409,7 +409,7 @@ int value_is_gc(PyObject* self) { return !(as_value(self)->flags & IN_ARENA); }
 
 PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject*) {
   if (type == value_type) {
-    if (!tracing() || PyTuple_Size(args) != 1) return as_object(new_leaf(0.0, FRESH));
+    if (!following() || PyTuple_Size(args) != 1) return as_object(new_leaf(0.0, FRESH));
     Ref leaf(ask_tracer("leaf", PyTuple_GetItem(args, 0)));
     if (!leaf || leaf.get() != Py_NotImplemented) return leaf.release();
     return as_object(new_leaf(0.0, FRESH));
@@ -548,7 +548,7 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
   }
   if (given.children.empty()) return 0;
   Tape* tape = this_tape();
-  return tape && become_node(value, tape, extra, given) ? 0 : -1;
+  return tape && extra && become_node(value, tape, extra, given) ? 0 : -1;
 } catch (const std::bad_alloc&) {
   PyErr_NoMemory();
   return -1;

@@ -146,6 +146,8 @@ inline void raise_changed(const Value* value, double used) {
 
 // Whether this thread records a pure trace. A number that leaves the trace would be stale in the compiled program.
 inline bool tracing() { return current_tape && current_tape->tracing; }
+// Whether the tracer follows each number, too: if not, it is told of effects only, and all else proceeds as usual.
+inline bool following() { return tracing() && current_tape->following; }
 // Calls the tracer's method with `subject` and what `format` (a tuple) builds. The answer NotImplemented means: proceed
 // as usual. Null with an exception set.
 PyObject* ask_tracer(const char* method, PyObject* subject, const char* format = nullptr, ...);

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import math
 import random
+import sys
 import time
+from datetime import date
 from typing import Any
 
 import pytest
@@ -12,6 +16,7 @@ from support.compiled_cases import assert_near, backward, eagerly, native
 
 import retrograd as rg
 from retrograd import Index, Value, nn, take
+from retrograd.compiler import effects
 
 pytestmark = native
 
@@ -199,3 +204,102 @@ def test_batches_and_gradients_of_arguments(exact: bool) -> None:
         assert found == pytest.approx([w.grad, x.grad], rel=1e-14)
     assert compiled.value_and_grad(0.25, 1) == pytest.approx((0.5, 2.0))
     assert compiled.value_and_grad([0.25][0], 2)[1] == pytest.approx(rg.grad(lambda a: (w * a * 2).tanh())(0.25))
+
+
+def prints(x: float) -> float:
+    for k in range(3):
+        len([k])  # the same module as print
+    print(end="")
+    return x
+
+
+def asks_the_time(x: float) -> float:
+    math.sqrt(2.0)
+    return x + 0.0 * time.time()
+
+
+def asks_a_class(x: float) -> float:
+    date.fromordinal(700_000)
+    return x + 0.0 * date.today().year
+
+
+def writes(x: float) -> float:
+    text = io.StringIO()
+    text.write("a")
+    return x
+
+
+def draws(x: float) -> float:
+    return x + 0.0 * GENERATOR.random()
+
+
+GENERATOR = random.Random(1)
+
+
+@pytest.mark.parametrize("in_c", [True, False], ids=["hook", "setprofile"])
+@pytest.mark.parametrize("function", [prints, asks_the_time, asks_a_class, writes, draws])
+def test_effects_are_heard_in_every_call(function: Any, in_c: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not in_c:
+        monkeypatch.setattr(effects, "_SETTER", 0)
+    for _ in range(3):
+        noted = effects.noting_effects(lambda: function(1.0), function, (1.0,), [GENERATOR])[1]
+        assert function.__name__ in noted.first
+        assert sys.getprofile() is None
+
+
+def test_harmless_calls_are_asked_about_once() -> None:
+    asked = []
+
+    class Asked(effects._Listener):
+        def __call__(self, frame: Any, event: str, called: Any) -> bool:
+            asked.append(called.__name__)
+            return super().__call__(frame, event, called)
+
+    for _ in range(2):
+        asked.clear()
+        Asked(effects.Effects(), []).enable()
+        try:
+            for k in range(4):
+                [k].copy()
+                math.isqrt(k)
+                time.monotonic()
+                _ = GENERATOR.random()
+        finally:
+            sys.setprofile(None)
+    assert asked == ["monotonic", "random"] * 4
+
+
+def test_a_profiler_rests_and_comes_back() -> None:
+    events: list[str] = []
+
+    def profiler(frame: Any, event: str, argument: Any) -> None:
+        events.append(event)
+
+    sys.setprofile(profiler)
+    try:
+        effects.noting_effects(lambda: math.isqrt(4), math.isqrt, (), [])
+        assert sys.getprofile() is profiler
+    finally:
+        sys.setprofile(None)
+    outer = effects._Listener(effects.Effects(), [])
+    outer.enable()
+    try:
+        assert effects.noting_effects(lambda: time.time(), time.time, (), [])[1].first
+        assert sys.getprofile() is outer
+    finally:
+        sys.setprofile(None)
+
+
+def test_an_error_of_the_listener_is_raised_in_the_function() -> None:
+    class Failing(effects._Listener):
+        def __call__(self, frame: Any, event: str, called: Any) -> bool:
+            raise MemoryError
+
+    heard = False
+    Failing(effects.Effects(), []).enable()
+    try:
+        time.time()
+    except MemoryError:
+        heard = True
+    assert heard
+    assert sys.getprofile() is None

@@ -12,7 +12,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from .. import engine
 from ..engine import Value
 from ..engine.source_lines import Location, current_location
-from .guards.dependencies import is_library
+from .guards.dependencies import GENERATORS, is_library
 
 __all__ = ["Effects", "noting_effects"]
 
@@ -28,7 +28,9 @@ T = TypeVar("T")
 
 
 class Effects:
-    """Hears of a plain run what a tracer would hear, changes nothing, and keeps the first effect as a sentence."""
+    """Is told of a plain run what a tracer would be told, and keeps the first effect as a sentence."""
+
+    follows_numbers = False  # the engine does not ask it what a number is
 
     def __init__(self) -> None:
         self.first: str = ""  #: without a dot at its end
@@ -41,25 +43,6 @@ class Effects:
             where = where or current_location() or "the function"
             self.first = f"{where}, {what}, which a compiled program cannot do"
 
-    def data(self, value: Value) -> float:
-        """``value.data``."""
-        return value.data
-
-    def detach(self, value: Value) -> Value:
-        """``value.detach()``."""
-        return value.detach()
-
-    def _as_usual(self, *_: Any) -> Any:
-        return NotImplemented
-
-    leaf: Callable[..., Any] = _as_usual
-    number_of: Callable[..., Any] = _as_usual
-    call: Callable[..., Any] = _as_usual
-    reduce: Callable[..., Any] = _as_usual
-    compare: Callable[..., Any] = _as_usual
-    truth: Callable[..., Any] = _as_usual
-    hashed: Callable[..., Any] = _as_usual
-
 
 def noting_effects(
     run: Callable[[], T], function: Callable[..., Any], arguments: tuple[Any, ...], generators: Sequence[Any]
@@ -69,35 +52,22 @@ def noting_effects(
     A profiler that is there rests meanwhile. What the collector's callbacks and finalizers do is not the function's
     doing.
     """
-    effects, collecting = Effects(), False
-    heard = cast(Any, random.random).__self__, *generators
+    effects = Effects()
+    listener = _Listener(effects, (cast(Any, random.random).__self__, *generators))
     contents, drawn = _contents(arguments), _random_state(generators)
-
-    def hear(frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and not collecting and (what := _effect_of(called, frame, heard)):
-            effects.notice(what, _users_line(frame))
-
-    def begins(phase: str, _: object) -> None:
-        nonlocal collecting
-        collecting = collecting or phase == "start"
-
-    def ends(phase: str, _: object) -> None:
-        nonlocal collecting
-        collecting = collecting and phase != "stop"
-
     profiler, tracer = sys.getprofile(), engine.set_tracer(None)
     # No context manager: where memory runs out under a profiler, it may not be left.
     try:
         engine.set_tracer(effects)
-        gc.callbacks[:] = [begins, *gc.callbacks, ends]
-        sys.setprofile(hear)
+        gc.callbacks[:] = [listener.collection_begins, *gc.callbacks, listener.collection_ends]
+        listener.enable()
         result = run()
     finally:
         try:
             sys.setprofile(None)  # if this fails, Python has removed it
         finally:
             engine.set_tracer(tracer)
-            gc.callbacks[:] = [hook for hook in gc.callbacks if hook is not begins and hook is not ends]
+            gc.callbacks[:] = [hook for hook in gc.callbacks if getattr(hook, "__self__", None) is not listener]
             if profiler is not None:
                 enable = getattr(profiler, "enable", None)  # cProfile's cannot be put back as it was taken
                 enable() if enable else sys.setprofile(profiler)
@@ -106,6 +76,55 @@ def noting_effects(
     if _contents(arguments) != contents:
         effects.notice("changes an argument", _definition(function))
     return result, effects
+
+
+def _address_of_setter() -> int:
+    """Where CPython's PyEval_SetProfile is, which the limited API does not have; 0 if it cannot be found."""
+    try:
+        import ctypes
+
+        return ctypes.cast(ctypes.pythonapi.PyEval_SetProfile, ctypes.c_void_p).value or 0
+    except (ImportError, AttributeError):
+        return 0
+
+
+_SETTER = _address_of_setter()
+
+
+class _Listener:
+    """A profile function that hears of the calls of C functions, and notes those that have an effect.
+
+    In front of it is one in C, which asks it once about calls that never have one (native/bindings/call_listener.cpp).
+    """
+
+    def __init__(self, effects: Effects, generators: Sequence[Any]) -> None:
+        self._effects, self._generators = effects, generators
+        self._collecting = False
+
+    def enable(self) -> None:
+        """Hear of this thread's calls from now on."""
+        if _SETTER:
+            engine.hear_calls(_SETTER, self)
+        if sys.getprofile() is not self:  # an audit hook may refuse, which only this one says
+            sys.setprofile(self)
+
+    def __call__(self, frame: FrameType, event: str, called: Any) -> bool:
+        """Hear of an event. Whether such calls never have an effect: the same function of the same type or module."""
+        if event != "c_call" or self._collecting:
+            return False
+        if what := _effect_of(called, frame, self._generators):
+            self._effects.notice(what, _users_line(frame))
+            return False
+        owner = getattr(called, "__self__", None)
+        return isinstance(owner, ModuleType) or not (called.__module__ or isinstance(owner, GENERATORS))
+
+    def collection_begins(self, phase: str, _: object) -> None:
+        """The first of the garbage collector's callbacks."""
+        self._collecting = self._collecting or phase == "start"
+
+    def collection_ends(self, phase: str, _: object) -> None:
+        """The last of them."""
+        self._collecting = self._collecting and phase != "stop"
 
 
 def _definition(function: Callable[..., Any]) -> Location | None:
@@ -145,9 +164,14 @@ _SYSTEM = frozenset({"posix", "nt"})
 # --- what a run changes -----------------------------------------------------------------------------------------------
 
 
+_SCALARS = frozenset({float, int, bool, str, type(None), np.float64, Value})
+
+
 def _contents(thing: Any, deep: int = 16) -> Any:
     """What the containers among the arguments hold: objects by identity, arrays by their bytes."""
     if isinstance(thing, (list, tuple)) and deep:
+        if _SCALARS.issuperset(map(type, thing)):
+            return list(map(id, thing))
         return [_contents(item, deep - 1) for item in thing]
     if isinstance(thing, dict) and deep:
         return [(id(key), _contents(item, deep - 1)) for key, item in thing.items()]
@@ -173,5 +197,6 @@ def _numpy_state(generator: Any) -> Any:
 
 def _unchanging(state: Any) -> Any:
     if isinstance(state, dict):
-        return [(key, _unchanging(item)) for key, item in state.items()]
+        # not items(): CPython 3.11 crashes where there is no memory for its iterator
+        return [(key, _unchanging(state[key])) for key in state]
     return state.tobytes() if isinstance(state, np.ndarray) else state

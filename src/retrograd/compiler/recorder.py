@@ -60,6 +60,8 @@ class Recorder:
     It follows every number, so that later calls need not run the function.
     """
 
+    follows_numbers = True  # the engine asks it about each number that could leave the trace
+
     def __init__(self, tests_identity: bool = False, decides_kinds: bool = False, by_numbers: bool = False) -> None:
         self._tests_identity = tests_identity  # ``(a < b) is True`` needs a bool
         self._decides_kinds = decides_kinds  # what chooses between a Value and a plain number is a guard

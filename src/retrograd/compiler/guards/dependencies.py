@@ -34,7 +34,7 @@ from ... import engine
 from ...engine import Value
 from ...index import Index
 
-__all__ = ["DATA_LIMIT", "Place", "Reach", "is_library"]
+__all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach", "is_library"]
 
 #: A place as native/compiler/guards/state_guards.hpp reads it.
 Place = tuple[str, Any, Any]
@@ -73,7 +73,7 @@ _ITERATORS = frozenset({"builtins", "itertools", "_io"})
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
-_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 #: What numbers that are traced have, and floats have not.
 _METHODS_OF_VALUES = frozenset(engine.functions)
 #: What functions can be made of, beside being assigned.
@@ -150,7 +150,7 @@ class Reach:
         elif issubclass(kind, _BUFFERS):
             self._buffer(thing, path)
             return
-        elif issubclass(kind, _GENERATORS):
+        elif issubclass(kind, GENERATORS):
             self.generators.append(thing)
             return
         elif self._special(thing, path):

@@ -21,6 +21,7 @@ __all__ = [
     "SpecializationCache",
     "functions",
     "gradients",
+    "hear_calls",
     "is_parameter",
     "keep_fallible",
     "set_tracer",
@@ -92,6 +93,10 @@ def set_tracer(tracer: object, /) -> None:
     """Do nothing for None: there is no tracer to remove. Raises RuntimeError for a tracer."""
     if tracer is not None:
         raise RuntimeError("the reference engine has no compiler and cannot be traced; use the native one.")
+
+
+def hear_calls(setter: int, listener: Callable[[Any, str, Any], object], /) -> None:
+    """Do nothing: nothing is compiled here."""
 
 
 def keep_fallible(on: bool, /) -> list[Value]:

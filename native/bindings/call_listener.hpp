@@ -1,0 +1,10 @@
+// A profile function that hears of calls of C functions; see src/retrograd/compiler/effects.py.
+#pragma once
+
+#include "tape/python.hpp"
+
+namespace retrograd {
+
+extern PyMethodDef listener_functions[];
+
+}  // namespace retrograd
