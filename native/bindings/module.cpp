@@ -42,6 +42,11 @@ PyObject* operands(PyObject*, PyObject* object) {
   return PyTuple_Pack(2, first.get(), second.get());
 }
 
+PyObject* concrete(PyObject*, PyObject* object) {
+  if (!need_value(object, "concrete()") || !flush_parameters()) return nullptr;
+  return PyFloat_FromDouble(as_value(object)->data);
+}
+
 PyObject* row_name(PyObject*, PyObject* object) {
   if (!need_value(object, "row_name()")) return nullptr;
   const Value* node = as_value(object);
@@ -222,6 +227,7 @@ PyMethodDef functions[] = {
      "The place in the order of creation that the next node will have, and how many leaves have been made."},
     {"is_parameter", is_parameter, METH_O, "Whether compiled programs or an optimizer keep a leaf."},
     {"operands", operands, METH_O, "The operands in order; a number that no Value stands for is a float."},
+    {"concrete", concrete, METH_O, "The number of a value, about which no tracer is asked."},
     {"row_name", row_name, METH_O,
      "The row of the op table that made a value; '' for a leaf, 'user' for a user's node."},
     {"output_index", output_index, METH_O, "Which output of its softmax a value is."},

@@ -188,21 +188,28 @@ class Recorder:
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
-        tracer = engine.set_tracer(None)
-        try:
-            return value.data
-        finally:
-            engine.set_tracer(tracer)
+        return engine.concrete(value)
 
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
         """An operation on tracers, Values and numbers: a tracer, computed as Python's floats do, or a Value."""
         self.check("a number")
-        nodes = [self._unwrapped(operand) for operand in operands]
-        if not all(isinstance(node, Value) or is_number(node) for node in nodes):
-            return NotImplemented
-        if any(isinstance(operand, Value) for operand in operands):
+        nodes, any_value = [], False
+        for operand in operands:
+            kind = type(operand)
+            if kind is FloatTracer:
+                nodes.append(operand._node if operand._recorder is self else self._unwrapped(operand))
+                continue
+            if kind is not float and kind is not int:
+                if isinstance(operand, Value):
+                    any_value = True
+                elif not is_number(operand):
+                    return NotImplemented
+            nodes.append(operand)
+        if any_value:
             return engine.apply(name, *nodes)
-        self._recording.float_errors |= name in _RAISING
+        if name not in _RAISING:
+            return self._number(engine.apply(name, *nodes))
+        self._recording.float_errors = True
         before = engine.set_errstate(True, True, True)  # Python's floats always raise
         try:
             return self._number(engine.apply(name, *nodes))
@@ -210,7 +217,7 @@ class Recorder:
             engine.set_errstate(*before)
 
     def _number(self, node: Value) -> FloatTracer:
-        return FloatTracer(self, node, self.concrete(node))
+        return FloatTracer(self, node, engine.concrete(node))
 
     def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""

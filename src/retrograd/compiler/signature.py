@@ -129,25 +129,20 @@ class _Reader:
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The tracer of an argument and its spec."""
         kind = type(thing)
+        if kind is float:
+            return self._float(thing, differentiate)
         if kind is Index and not differentiate:
             slot = self.result.index_count
             self.result.index_count += 1
             return self._recorder.index(slot, int(thing)), ("index", slot)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
-        if isinstance(thing, float) and kind not in (float, np.float64):
+        if isinstance(thing, float) and kind is not np.float64:
             raise Unsuitable(
                 f"an argument is a float of type {kind.__name__}, which may compute otherwise: pass a float"
             )
-        if differentiate and (isinstance(thing, float) or kind is int):
-            leaf = Value(thing)
-            offset = self.result.add_input(leaf, True)
-            self.result.gradients.append(Gradient(offset=offset))
-            return leaf, ("active", offset, np.float64)
-        if isinstance(thing, float):
-            leaf = Value(thing)
-            # A NumPy float is not just any float: code that tells them apart is traced for each.
-            return self._recorder.number(leaf), ("passive", self.result.add_input(leaf, False), kind)
+        if isinstance(thing, float) or (differentiate and kind is int):
+            return self._float(thing, differentiate)
         if differentiate and is_number(thing):
             raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
         if kind in _STATIC:
@@ -167,6 +162,15 @@ class _Reader:
         if (differentiate or not self._by_identity) and has_plain_fields(thing):
             return self._dataclass(thing, differentiate)
         return self._object(thing, differentiate)
+
+    def _float(self, number: float, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        leaf = Value(number)
+        offset = self.result.add_input(leaf, differentiate)
+        if differentiate:
+            self.result.gradients.append(Gradient(offset))
+            return leaf, ("active", offset, np.float64)
+        # A NumPy float is not just any float: code that tells them apart is traced for each.
+        return self._recorder.number(leaf), ("passive", offset, type(number))
 
     def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """Something that must be the same in every call, though its attributes may change; perhaps a module."""

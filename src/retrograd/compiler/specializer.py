@@ -55,6 +55,14 @@ class Traced(NamedTuple):
     obstacle: Cause | None
 
 
+class Described(NamedTuple):
+    """A description of the arguments of a call, whose recorder has not run yet."""
+
+    recorder: Recorder
+    signature: Signature
+    by_identity: bool  #: see CapturedState.tests_identity
+
+
 def trace(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
@@ -64,19 +72,25 @@ def trace(
     want_sources: bool = False,
     by_numbers: bool = False,
     several: bool = False,
+    described: Described | None = None,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
     ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``by_numbers``:
     derivatives by its floats are wanted. ``several``: the function may return a tree of Values and numbers.
+    ``described``: its arguments, if they are described already.
     """
     decides_kinds = False
     while True:
-        recorder = Recorder(by_identity, decides_kinds, by_numbers)
-        try:
-            signature = signature_of(arguments, recorder, differentiate_first, by_identity)
-        except Unsuitable as problem:
-            return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
+        if described is not None and described.by_identity == by_identity and not by_numbers:
+            recorder, signature, _ = described
+        else:
+            recorder = Recorder(by_identity, decides_kinds, by_numbers)
+            try:
+                signature = signature_of(arguments, recorder, differentiate_first, by_identity)
+            except Unsuitable as problem:
+                return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
+        described = None  # a recorder runs once
         try:
             recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
@@ -146,7 +160,7 @@ class Specializer:
         if (cause := self._untraceable.waits(shape)) is not None:
             return self._eager.run(arguments, differentiate_first, cause)
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
-        state = self._capture(differentiate_first, arguments)
+        state, described = self._capture(differentiate_first, arguments)
         plain, effects = noting_effects(
             lambda: self._eager.run(arguments, differentiate_first),
             self._function,
@@ -156,7 +170,10 @@ class Specializer:
         while True:
             obstacle = self._obstacle(plain, effects, several)
             asks = self.captured.tests_identity, self.captured.asks_kinds
-            traced = obstacle or trace(self._function, arguments, differentiate_first, *asks, several=several)
+            traced = obstacle or trace(
+                self._function, arguments, differentiate_first, *asks, several=several, described=described
+            )
+            described = None
             if isinstance(traced, Traced) and traced.obstacle is not None:
                 traced = traced.obstacle
             outputs = None
@@ -176,17 +193,20 @@ class Specializer:
                 return plain
             # A Value among the arguments is a parameter as well, which is known only now: trace it as one.
 
-    def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> int:
-        """The number of the state that a call of these arguments depends on."""
+    def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
+        """The number of the state that a call of these arguments depends on; and their description."""
         by_identity = self.captured.tests_identity
         while True:
+            recorder = Recorder(by_identity)
             try:
-                objects = signature_of(arguments, Recorder(), differentiate_first, by_identity).objects
+                signature = signature_of(arguments, recorder, differentiate_first, by_identity)
+                described: Described | None = Described(recorder, signature, by_identity)
+                objects = signature.objects
             except (Unsuitable, TypeError):  # the plain run says what is wrong
-                objects = []
+                described, objects = None, []
             state = self.captured.capture(objects)
             if by_identity or not self.captured.tests_identity:
-                return state
+                return state, described
             by_identity = True
 
     def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
