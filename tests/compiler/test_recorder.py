@@ -17,6 +17,7 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine, errors, nn
+from retrograd.compiler import specializer
 from retrograd.compiler.float_tracer import FloatTracer
 from retrograd.compiler.recorder import Recorder, active_recorder
 from retrograd.compiler.recording import Choice, Recording
@@ -442,6 +443,19 @@ def test_no_hook_stays_behind() -> None:
     assert engine.set_observer(None) is None
     assert active_recorder() is None
     assert type(Value(1.0).data) is float
+
+
+def test_the_arguments_of_a_first_call_are_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    described, describe = [], specializer.signature_of
+
+    def counted(*arguments: Any) -> Any:
+        described.append(arguments[0])
+        return describe(*arguments)
+
+    monkeypatch.setattr(specializer, "signature_of", counted)
+    compiled = rg.compile(lambda p, x: p[0] * x)
+    assert compiled.value_and_grad([2.0], 3.0) == (6.0, [3.0])
+    assert described == [([2.0], 3.0)]
 
 
 def test_an_error_in_the_tracer_reaches_the_user() -> None:
