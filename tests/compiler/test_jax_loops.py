@@ -197,6 +197,27 @@ def test_logsumexp_takes_out_the_largest():
     assert float(g(g.parameters, np.array([1000.0, 0.0, 1.0]))) == 1000.0
 
 
+def letters(p, xs):
+    """An LSTM, all of whose units read what all of them had: the same to each."""
+    units, width = 16, 8
+    both, hidden, memory, loss = units + width, [0.0] * units, [0.0] * units, 0.0
+    gates = [[p[k * both : (k + 1) * both] for k in range(g * units, (g + 1) * units)] for g in range(4)]
+    for t in range(len(xs) // width):
+        joined = xs[t * width : (t + 1) * width] + hidden
+        sums = [[0.1 + sum(w * v for w, v in zip(row, joined, strict=True)) for row in gate] for gate in gates]
+        forget, admit, show = ([1.0 / (1.0 + rm.exp(-v)) for v in part] for part in sums[:3])
+        memory = [f * c + a * rm.tanh(v) for f, c, a, v in zip(forget, memory, admit, sums[3], strict=True)]
+        hidden = [o * rm.tanh(c) for o, c in zip(show, memory, strict=True)]
+        loss = loss + rm.log(sum(rm.exp(h) for h in hidden)) - hidden[t % units]
+    return loss
+
+
+def test_what_inner_loops_read_alike_is_handed_on_once():
+    draw = random.Random(3)
+    weights = [draw.uniform(-0.5, 0.5) for _ in range(64 * 24)]
+    check(letters, (weights, [draw.uniform(-1.0, 1.0) for _ in range(64)]))
+
+
 @pytest.mark.parametrize("seed", range(24 if ALL else 4))
 def test_random_recurrences(seed):
     """Random bodies: states that read each other, sums, delays, rows that read their neighbours."""

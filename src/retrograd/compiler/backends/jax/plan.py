@@ -175,7 +175,7 @@ class Plan:
         if operand in self.numbers:
             return self.numbers[operand].skipped
         if operand in self._carried:
-            return self.home(operand)
+            return max(self.home(operand), min((read.skipped for read in self._reads_of(operand)), default=0))
         if self.is_own(operand):
             return self.home(operand)
         return max(self.home(operand), self.reads[operand].skipped)

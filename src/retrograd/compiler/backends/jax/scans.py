@@ -188,15 +188,22 @@ class _Evaluation:
     def _start(self, one: Carry | Far, numbers: _Numbers) -> list[Any]:
         """What the first iterations get."""
         if one in self._plan.starts:
-            return [self._array(self._taken(read, numbers)) for read in self._plan.starts[one]]
+            return [self._handed(one, read, numbers) for read in self._plan.starts[one]]
         assert isinstance(one, Carry)
         return [self._array(self._read(one.start, numbers))]
 
     def _following(self, one: Carry | Far, numbers: _Numbers) -> Any:
         if one in self._plan.followings:
-            return self._array(self._taken(self._plan.followings[one], numbers))
+            return self._handed(one, self._plan.followings[one], numbers)
         assert isinstance(one, Carry)
         return self._array(self._read(one.following, numbers))
+
+    def _handed(self, one: Carry | Far, read: Read, numbers: _Numbers) -> Any:
+        """What an iteration hands on, with the axes along which it differs in any of them."""
+        import jax.numpy as jnp
+
+        axes = self._plan.axes.sizes(one.frame)[self._plan.skipped(one) :]
+        return jnp.broadcast_to(self._array(self._taken(read, numbers)), axes)
 
     def _add_up(self, body: Body, work: Work, numbers: _Numbers) -> None:
         """A number to which each iteration adds, or from which it subtracts."""
