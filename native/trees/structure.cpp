@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trees/build.hpp"
+#include "trees/in_place.hpp"
 
 namespace retrograd::trees {
 namespace {
@@ -442,6 +443,7 @@ bool add_structure_type(PyObject* module) {
 PyMethodDef tree_functions[] = {
     {"flatten_tree", flatten_tree, METH_O, "The leaves of a tree, a list, and its Structure."},
     {"new_leaves", new_leaves, METH_O, "A new Value for each number or Value in a list."},
+    {"read_in_place", read_in_place, METH_O, "Whether floats and lists are read in place, which tests may turn off."},
     {"set_python_half", set_python_half, METH_VARARGS, "What takes apart and builds the containers that Python knows."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -6,7 +6,7 @@ import enum
 import math
 import random
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,6 +21,17 @@ from retrograd.compiler import eager as eager_module
 from retrograd.engine.pytree import flatten
 
 pytestmark = native
+
+
+@pytest.fixture(params=[True, False], ids=["in place", "by calls"], autouse=True)
+def _reading(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Numbers read where CPython keeps them, and as for another Python."""
+    from retrograd import _native
+
+    assert _native.read_in_place(request.param)
+    assert _native.read_in_place(request.param) is request.param
+    yield
+    _native.read_in_place(True)
 
 
 class Pair(NamedTuple):

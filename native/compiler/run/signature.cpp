@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trees/build.hpp"
+#include "trees/in_place.hpp"
 
 namespace retrograd::compiler {
 
@@ -136,7 +137,7 @@ int Signature::read_number(PyObject* argument, Arguments& into) const {
   if (!PyFloat_CheckExact(argument) && !whole && (!PyFloat_Check(argument) || type_of(argument) != object_.get())) {
     return 0;
   }
-  const double number = PyFloat_AsDouble(argument);
+  const double number = PyFloat_CheckExact(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
   if (number == -1.0 && PyErr_Occurred()) return -1;
   put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
   if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
@@ -161,10 +162,20 @@ int Signature::read_sequence(PyObject* argument, Arguments& into) const {
   const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
   if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
   if (list_of_floats_) return read_list_of_floats(argument, into);
+  if (PyObject** items = list && !runs_python_ ? trees::items_of(argument) : nullptr) return read_items(items, into);
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (list && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
     PyObject* item = list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
     const int read_one = items_[static_cast<size_t>(i)]->read(item, into);
+    if (read_one != 1) return read_one;
+  }
+  return 1;
+}
+
+// Nothing changes the list meanwhile: what is read runs no code of the user's.
+int Signature::read_items(PyObject* const* items, Arguments& into) const {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const int read_one = items_[i]->read(items[i], into);
     if (read_one != 1) return read_one;
   }
   return 1;
@@ -177,10 +188,11 @@ int Signature::read_list_of_floats(PyObject* list, Arguments& into) const {
   if (target.size() < first + count) target.resize(first + count);
   if (active) into.values.resize(target.size());
   double* to = target.data() + first;
+  PyObject* const* items = trees::items_of(list);
   for (size_t i = 0; i < count; ++i) {
-    PyObject* item = PyList_GetItem(list, static_cast<Py_ssize_t>(i));
+    PyObject* item = items ? items[i] : PyList_GetItem(list, static_cast<Py_ssize_t>(i));
     if (PyFloat_CheckExact(item)) {
-      to[i] = PyFloat_AsDouble(item);
+      to[i] = trees::number_of(item);
     } else {
       const int read_one = items_[i]->read_number(item, into);
       if (read_one != 1) return read_one;
@@ -295,7 +307,7 @@ Ref Signature::collect(const double*& next) const {
       return Ref(trees::new_array(shape_.get(), numbers, static_cast<size_t>(count)));
     }
     case SEQUENCE: {
-      if (list_of_floats_) return collect_floats(next, items_.size());
+      if (list_of_floats_) return Ref(trees::list_of_floats(std::exchange(next, next + items_.size()), items_.size()));
       const Ref items = collect_items(next);
       if (!items || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return Ref::borrow(items.get());
       Ref tuple(PyList_AsTuple(items.get()));
@@ -309,7 +321,8 @@ Ref Signature::collect(const double*& next) const {
       return Ref(items ? PyObject_CallFunctionObjArgs(build_.get(), items.get(), nullptr) : nullptr);
     }
     case IS:
-      if (number_ != kNotDifferentiated) return collect_floats(next, number_);
+      if (number_ != kNotDifferentiated)
+        return Ref(trees::list_of_floats(std::exchange(next, next + number_), number_));
       return Ref::borrow(object_.get());
     default: return Ref::borrow(object_ ? object_.get() : Py_None);
   }
@@ -321,16 +334,6 @@ Ref Signature::collect_items(const double*& next) const {
     Ref one = items_[i]->collect(next);
     if (!one) return Ref();
     PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), one.release());
-  }
-  return list;
-}
-
-Ref Signature::collect_floats(const double*& next, size_t count) const {
-  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
-  for (size_t i = 0; list && i < count; ++i) {
-    PyObject* number = PyFloat_FromDouble(*next++);
-    if (!number) return Ref();
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
   }
   return list;
 }

@@ -52,6 +52,7 @@ class Signature {
   int read_number(PyObject* argument, Arguments& into) const;
   int read_array(PyObject* argument, Arguments& into) const;
   int read_sequence(PyObject* argument, Arguments& into) const;
+  int read_items(PyObject* const* items, Arguments& into) const;
   int read_list_of_floats(PyObject* list, Arguments& into) const;
   int read_dict(PyObject* argument, Arguments& into) const;
   int read_other_dict(PyObject* argument, Arguments& into) const;
@@ -60,7 +61,6 @@ class Signature {
   bool is_key(PyObject* key, size_t i) const;
   bool equals(PyObject* argument) const;
   Ref collect_items(const double*& next) const;
-  Ref collect_floats(const double*& next, size_t count) const;
   Ref collect_dict(const double*& next) const;
 
   Kind kind_ = IS;

@@ -1,0 +1,61 @@
+#include "trees/in_place.hpp"
+
+namespace retrograd::trees {
+
+bool reads_in_place = false;
+
+namespace {
+
+// How many bytes an instance of a type has; -1 with an exception set.
+Py_ssize_t size_of_instances(PyTypeObject& type) {
+  const Ref size(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&type), "__basicsize__"));
+  return size ? PyLong_AsSsize_t(size.get()) : -1;
+}
+
+}  // namespace
+
+bool look_in_place() {
+  constexpr auto kFloat = static_cast<Py_ssize_t>(sizeof(PyObject) + sizeof(double));
+  constexpr auto kList = static_cast<Py_ssize_t>(sizeof(PyVarObject) + sizeof(PyObject**) + sizeof(Py_ssize_t));
+  const Py_ssize_t of_float = size_of_instances(PyFloat_Type), of_list = size_of_instances(PyList_Type);
+  if (of_float < 0 || of_list < 0) return false;
+  if (of_float != kFloat || of_list != kList) return true;
+  const double known[] = {1.4142135623730951, -3.5e-300};
+  const Ref list(list_of_floats(known, 2));
+  if (!list) return false;
+  reads_in_place = true;
+  PyObject** items = items_of(list.get());
+  const auto address = reinterpret_cast<uintptr_t>(items);
+  constexpr uintptr_t kFirstPage = 4096;  // below it are counts, not addresses
+  reads_in_place = address >= kFirstPage && address % alignof(PyObject*) == 0;
+  for (Py_ssize_t i = 0; i < 2 && reads_in_place; ++i) {
+    PyObject* item = PyList_GetItem(list.get(), i);
+    reads_in_place = items[i] == item && number_of(item) == known[i];
+  }
+  return true;
+}
+
+PyObject* read_in_place(PyObject*, PyObject* wanted) {
+  const bool before = reads_in_place;
+  reads_in_place = false;
+  if (wanted == Py_True && !look_in_place()) return nullptr;
+  return PyBool_FromLong(before);
+}
+
+PyObject* list_of_floats(const double* numbers, size_t count) {
+  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!list) return nullptr;
+  PyObject** items = items_of(list.get());
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* number = PyFloat_FromDouble(numbers[i]);
+    if (!number) return nullptr;
+    if (items) {
+      items[i] = number;
+    } else {
+      PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
+    }
+  }
+  return list.release();
+}
+
+}  // namespace retrograd::trees
