@@ -275,7 +275,7 @@ def test_a_fork_after_threads(tmp_path: Path) -> None:
             import retrograd as rg
             warnings.simplefilter("ignore")
             p = rg.Value(0.5)
-            f = rg.compile(lambda x: sum((p * x + 0.001 * i).tanh() for i in range(2000)))
+            f = rg.compile(lambda x: sum((p * x + 0.001 * i).tanh() for i in range(2000)), tier="vm")
             members = [(0.01 * k,) for k in range(300)]
             def run():
                 p.grad = 0.0
