@@ -74,7 +74,7 @@ types: $(VENV)/tested
 	$(BIN)/python tools/web.py --types
 	$(BIN)/python -m mypy.stubtest retrograd._native retrograd.math --allowlist tools/stubtest_allowlist.txt
 
-# Each process takes half of the tests, file by file, and then of the other's: what a file builds once is built once.
+# Each process takes its share of the tests, file by file, and then of another's: what a file builds once is built once.
 PYTEST := $(BIN)/python -m pytest tests -n auto --dist worksteal
 
 unit: $(VENV)/tested

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption("--not-run")
     if file is not None and not hasattr(config, "workerinput"):  # not in the processes of pytest-xdist
         config.pluginmanager.register(NotRun(file))
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: a process waits half of the time for its browser."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
