@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--not-run") is not None:
         for item in items:
             if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="wants more than ten seconds"))  # see tools/not_run.py
+                item.add_marker(pytest.mark.skip(reason="wants more time"))  # see tools/not_run.py
     if ENGINE == "native":
         return
     once = [item for item in items if item.get_closest_marker("native")]

@@ -22,7 +22,8 @@ from accuracy.oracle import Verdict
 from accuracy.table import Table, fast_variants, measure
 from retrograd.ops import BY_NAME, Op
 
-pytestmark = pytest.mark.native  # the table asks the reference engine, too, and compares
+# The table asks the reference engine, too, and compares.
+pytestmark = [pytest.mark.native, pytest.mark.long]
 
 STEP = 1 if ALL else 7
 NAMES = [row.name for row in rows()]
@@ -78,7 +79,6 @@ def test_fast_compiled_functions_keep_the_bars(table: Table) -> None:
         assert all(verdict.ulp < 32 for verdict in fast.short), listed(fast.short)
 
 
-@pytest.mark.long
 def test_fast_compiled_operators_at_every_argument() -> None:
     """Not a slice: an inverse that a kernel shared once made the slope of 0.0 / 5e-324 a NaN in four cells."""
     for fast in fast_variants(row.name for row in rows() if isinstance(row, Op)):
@@ -124,7 +124,6 @@ def test_stated_edges_hold() -> None:
                     assert conventions.answers(known)["retrograd"] == (edge.y, *edge.partials)
 
 
-@pytest.mark.long
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["tanh", "relu"]) == 0
     said = capsys.readouterr().out

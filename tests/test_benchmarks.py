@@ -28,7 +28,8 @@ from retrograd.engine import interior
 from retrograd.errors import RetrogradError
 from retrograd.training.data import make_moons
 
-pytestmark = pytest.mark.native  # the peers do not depend on the engine, and large graphs are slow on the other one
+# The peers do not depend on the engine, and large graphs are slow on the other one.
+pytestmark = [pytest.mark.native, pytest.mark.long]
 
 needs_c = pytest.mark.skipif(c_reference.compiler() is None, reason="there is no C compiler: install gcc or clang")
 

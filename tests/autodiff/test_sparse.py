@@ -264,6 +264,7 @@ def energy(m: Any, x: Any) -> Any:
     return sum(term * term for term in differences(m, x))
 
 
+@pytest.mark.long
 def test_jax_has_the_same_numbers() -> None:
     jax = pytest.importorskip("jax")
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():

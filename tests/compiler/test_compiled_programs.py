@@ -419,6 +419,7 @@ def chosen_at_random(count: int, leaves: Vector, seed: int) -> Any:
     return sum(nodes[-400:]) + rg.dot(nodes[-50:], nodes[-100:-50])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_a_large_graph_without_a_pattern(seed: int) -> None:
     """So many small groups that kinds have turns, instead of levels."""

@@ -390,6 +390,7 @@ def test_a_plain_list_refuses_a_traced_index() -> None:
         compiled.backward(Index(0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernels", ["portable", "avx2", *(["avx512"] if ALL else [])])
 def test_the_kernels_of_each_instruction_set(kernels: str) -> None:
     """The named programs again, in a process that uses one set; the processor's best, which all other tests use,

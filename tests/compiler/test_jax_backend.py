@@ -86,6 +86,7 @@ def test_the_gpt_at_each_length(length):
     assert gradient < 1e-12
 
 
+@pytest.mark.long
 def test_other_tokens_of_the_same_length():
     model = rg.nn.GPT(7, 4, n_embd=4, n_head=2)
     g = rg.compile(model.loss).to_jax([rg.Index(t) for t in (6, 1, 2, 6)], parameters=model)

@@ -218,6 +218,7 @@ def test_what_inner_loops_read_alike_is_handed_on_once():
     check(letters, (weights, [draw.uniform(-1.0, 1.0) for _ in range(64)]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(24 if ALL else 4))
 def test_random_recurrences(seed):
     """Random bodies: states that read each other, sums, delays, rows that read their neighbours."""

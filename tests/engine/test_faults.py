@@ -18,6 +18,7 @@ pytestmark = [
 HERE = Path(__file__).parents[1] / "native"
 
 
+@pytest.mark.long
 def test_allocations_fail_in_turn(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:

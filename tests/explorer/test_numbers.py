@@ -156,6 +156,7 @@ def random_expression(drawn: random.Random, depth: int) -> str:
     )
 
 
+@pytest.mark.long
 def test_arithmetic_is_bit_equal(calculator: Page) -> None:
     drawn = random.Random(7)
     compared = 0

@@ -335,6 +335,7 @@ def test_the_notebooks_are_fresh() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_and_its_questions_take_the_right_answers(name: str) -> None:
     nbformat, nbclient = require("nbformat"), require("nbclient")

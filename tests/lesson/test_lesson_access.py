@@ -9,7 +9,7 @@ import pytest
 from support.lesson_page import LOW, NAMES, NARROW, WIDE, Open
 from support.parts import missing
 
-pytestmark = pytest.mark.native  # the last chapters show compiled programs
+pytestmark = [pytest.mark.native, pytest.mark.long]  # the last chapters show compiled programs
 
 
 @pytest.mark.parametrize("name", NAMES)

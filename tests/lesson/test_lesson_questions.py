@@ -11,7 +11,7 @@ from support.lesson_page import NAMES, Open, choose, type_in, verdict
 from retrograd.lesson.course.build import Built
 from retrograd.lesson.course.questions import Question
 
-pytestmark = pytest.mark.native  # the last chapters show compiled programs
+pytestmark = [pytest.mark.native, pytest.mark.long]  # the last chapters show compiled programs
 
 
 def ask_choice(section: Any, own: Question, said: Callable[[str], str]) -> None:
