@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings/specialization_cache.hpp"
+#include "bindings/members.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/batch_run.hpp"
 
@@ -61,29 +61,14 @@ class Batch {
  public:
   // Without a seed, members run forward only; without threads, on this one.
   Batch(SpecializationCache* programs, std::optional<double> seed, size_t threads)
-      : programs_(programs), seed_(seed), threads_(threads), arguments_(std::exchange(*programs->members, {})) {}
-  ~Batch() { *programs_->members = std::move(arguments_); }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
+      : programs_(programs), seed_(seed), threads_(threads), members_(programs) {}
 
   // False with an exception set.
   bool read(PyObject* list) {
-    const Py_ssize_t count = PyList_Size(list);
-    for (auto* numbers : {&left_, &done_, &fitting_, &together_}) numbers->reserve(static_cast<size_t>(count));
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* tuple = PyList_GetItem(list, i);
-      if (!PyTuple_Check(tuple)) {
-        PyErr_SetString(PyExc_TypeError,
-                        "backward_batch takes a list with a tuple of arguments for each member; write (x,) for one.");
-        return false;
-      }
-      held_.push_back(Ref::borrow(tuple));
-      left_.push_back(static_cast<uint32_t>(i));
-      for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); ++k) items_.push_back(PyTuple_GetItem(tuple, k));
-      ends_.push_back(items_.size());
-    }
-    values_.resize(held_.size());
-    if (arguments_.size() < held_.size()) arguments_.resize(held_.size());
+    if (!members_.read(list, "backward_batch")) return false;
+    for (auto* numbers : {&left_, &done_, &fitting_, &together_}) numbers->reserve(members_.size());
+    for (uint32_t i = 0; i < members_.size(); ++i) left_.push_back(i);
+    values_.resize(members_.size());
     return true;
   }
 
@@ -118,23 +103,8 @@ class Batch {
     return sum;
   }
 
-  // When all is done: programs that were used come first in the next search, and runs are counted.
-  void finish() try {
-    auto& specializations = *programs_->specializations;
-    std::stable_partition(specializations.begin(), specializations.end(), [&](const auto& entry) {
-      return std::find(used_.begin(), used_.end(), entry.get()) != used_.end();
-    });
-    const std::vector<Run> runs = std::move(runs_);
-    for (const auto& [number, members, by_twin] : runs) {
-      Specialization* entry = find_specialization(programs_, number);
-      Machine* machine = entry ? entry->existing(members) : nullptr;
-      if (!machine || (by_twin && machine->has_code())) continue;
-      if (by_twin) machine->count_twin();
-      count_run(programs_, *entry, *machine);
-    }
-  } catch (const std::bad_alloc&) {
-    return;  // what was swept stays: they are found, and counted, another time
-  }
+  // When all is done.
+  void finish() { runs_.count(programs_, used_); }
 
  private:
   // Which states hold is found out first: that may run code of the user, which may change the list of specializations.
@@ -150,7 +120,7 @@ class Batch {
       return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
-      const int fit = matches(entry, member);
+      const int fit = members_.match(entry, member);
       if (fit < 0) return false;
       if (fit == 1) fitting_.push_back(member);
     }
@@ -186,8 +156,8 @@ class Batch {
   void run_long(const std::shared_ptr<Specialization>& entry) {
     std::vector<const Arguments*> arguments;
     for (const uint32_t member : fitting_) {
-      arguments.push_back(&arguments_[member]);
-      for (Value* value : arguments_[member].values) kept_.push_back(Ref::borrow(as_object(value)));
+      arguments.push_back(&members_.arguments(member));
+      for (Value* value : members_.arguments(member).values) kept_.push_back(Ref::borrow(as_object(value)));
     }
     LongRun one{std::make_unique<BatchRun>(entry, std::move(arguments), seed_, threads_), fitting_};
     BatchRun& run = *one.run;
@@ -228,18 +198,13 @@ class Batch {
         take(entry, one.members[i], one.run->value(i));
         if (entry.uses_interpreter()) count_interpreted(programs_, entry);
       }
-      for (const uint32_t members : one.run->runs()) runs_.push_back({entry.number, members, true});
+      for (const uint32_t members : one.run->runs()) runs_.note(entry, members, true);
       programs_->batch_runs += one.run->runs().size();
       entry.exceptional += !exceptional.empty() && !entry.uses_interpreter();
       interpret(entry, exceptional);
       note_done(entry);
     }
     std::sort(left_.begin(), left_.end());
-  }
-
-  int matches(const Specialization& entry, uint32_t member) {
-    const size_t begin = member ? ends_[member - 1] : 0;
-    return entry.matches(items_.data() + begin, static_cast<Py_ssize_t>(ends_[member] - begin), arguments_[member]);
   }
 
   // Runs those members of together_ whose guards hold, in one run of a machine.
@@ -249,7 +214,7 @@ class Batch {
       if (together_.empty()) return;
       machine = &entry.machine(static_cast<uint32_t>(together_.size()));
       machine->enter();
-      for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, arguments_[together_[m]]);
+      for (uint32_t m = 0; m < together_.size(); ++m) entry.give(*machine, m, members_.arguments(together_[m]));
       std::vector<uint32_t> broken;
       outcome = machine->forward(entry.guards, seed_ ? Wanted::GRADIENTS : Wanted::VALUE, &broken);
       if (outcome == Outcome::EXCEPTIONAL) {
@@ -260,13 +225,13 @@ class Batch {
       for (size_t b = broken.size(); b-- > 0;) together_.erase(together_.begin() + broken[b]);
     }
     ++programs_->batch_runs;
-    if (!machine->has_code()) runs_.push_back({entry.number, machine->batch_size(), false});
+    if (!machine->has_code()) runs_.note(entry, machine->batch_size(), false);
     if (const std::optional<double> seed = seed_) {
       note(entry, together_.size());
       machine->backward(*seed, GradientDestination::BUFFERS);
     }
     for (uint32_t m = 0; m < together_.size(); ++m) {
-      const std::vector<Value*>& values = arguments_[together_[m]].values;
+      const std::vector<Value*>& values = members_.arguments(together_[m]).values;
       owed_.resize(values.size());
       if (seed_ && !values.empty()) machine->input_gradients(m, owed_.data());
       take(entry, together_[m], machine->root(m, 0));
@@ -276,7 +241,7 @@ class Batch {
   // Member by member, as the tape would: forward, and back at once, the last one first.
   void interpret(Specialization& entry, const std::vector<uint32_t>& members) {
     for (size_t m = members.size(); m-- > 0;) {
-      const Arguments& arguments = arguments_[members[m]];
+      const Arguments& arguments = members_.arguments(members[m]);
       if (entry.interpret_forward(arguments) != Outcome::DONE) continue;
       owed_.resize(arguments.values.size());
       if (const std::optional<double> seed = seed_) {
@@ -303,34 +268,24 @@ class Batch {
     values_[member] = value;
     done_.push_back(member);
     if (!seed_) return;
-    const std::vector<Value*>& values = arguments_[member].values;
+    const std::vector<Value*>& values = members_.arguments(member).values;
     for (Value* leaf : values) {
       if (leaf) snapshot_.note(leaf);
     }
     add_to_values(values, owed_);
   }
 
-  // A machine's run: the number of the specialization, how many members, and whether a twin did it.
-  struct Run {
-    size_t number;
-    uint32_t members;
-    bool by_twin;
-  };
-
   SpecializationCache* programs_;
   std::optional<double> seed_;
   size_t threads_;
-  bool begun_ = false;                               // gradients have changed, so nothing may run without the GIL
-  uint64_t call_ = 0;                                // the number of this batch among the calls
-  std::vector<Ref> held_;                            // the members
-  std::vector<PyObject*> items_;                     // their arguments, one member's after the other's
-  std::vector<size_t> ends_;                         // where those of each member end
-  std::vector<Arguments> arguments_;                 // the numbers of each member
-  std::vector<double> values_;                       // likewise
+  bool begun_ = false;  // gradients have changed, so nothing may run without the GIL
+  uint64_t call_ = 0;   // the number of this batch among the calls
+  Members members_;
+  std::vector<double> values_;                       // of each member
   std::vector<uint32_t> left_;                       // members
   std::vector<uint32_t> fitting_, together_, done_;  // those of the entry that is at work
-  std::vector<Specialization*> used_;
-  std::vector<Run> runs_;
+  std::vector<const Specialization*> used_;
+  BatchRuns runs_;
   std::vector<LongRun> long_runs_;
   std::vector<Ref> kept_;  // Values among the arguments of long runs, since others may change the lists that hold them
   BatchSnapshot snapshot_;
@@ -338,6 +293,22 @@ class Batch {
 };
 
 }  // namespace
+
+void BatchRuns::count(SpecializationCache* cache, const std::vector<const Specialization*>& used) try {
+  auto& specializations = *cache->specializations;
+  std::stable_partition(specializations.begin(), specializations.end(), [&](const auto& entry) {
+    return std::find(used.begin(), used.end(), entry.get()) != used.end();
+  });
+  for (const auto& [number, members, by_twin] : std::exchange(runs_, {})) {
+    Specialization* entry = find_specialization(cache, number);
+    Machine* machine = entry ? entry->existing(members) : nullptr;
+    if (!machine || (by_twin && machine->has_code())) continue;
+    if (by_twin) machine->count_twin();
+    count_run(cache, *entry, *machine);
+  }
+} catch (const std::bad_alloc&) {
+  return;  // what was swept stays: they are found, and counted, another time
+}
 
 // batch(members, seed, threads): the sum of the members' values, seed times the gradient of each of them having been
 // added to .grad; and the numbers of the members that no program stands for: if there are any, nothing was added. 0

@@ -244,6 +244,20 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
   }
 }
 
+Ref results_of(const Specialization& entry, std::span<const double> numbers) {
+  if (entry.as_array) {
+    const Ref size(PyLong_FromSize_t(numbers.size()));
+    return size ? Ref(trees::new_array(size.get(), numbers.data(), numbers.size())) : Ref();
+  }
+  Ref list(PyList_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (size_t i = 0; list && i < numbers.size(); ++i) {
+    PyObject* number = PyFloat_FromDouble(numbers[i]);
+    if (!number) return Ref();
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
+  }
+  return list;
+}
+
 namespace {
 
 // What the result of a call depends on, and its derivative with respect to each.
@@ -328,23 +342,13 @@ bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject*
   return !PyErr_Occurred();
 }
 
-// The results: a list of floats, or an array.
+// The results of a call.
 Ref outputs_of(const Found& found) {
-  const Specialization& entry = *found.entry;
-  const size_t count = entry.outputs.size();
-  if (entry.as_array) {
-    std::vector<double> numbers(count);
-    for (size_t i = 0; i < count; ++i) numbers[i] = value_of(found, entry.outputs[i]);
-    const Ref size(PyLong_FromSize_t(count));
-    return size ? Ref(trees::new_array(size.get(), numbers.data(), count)) : Ref();
-  }
-  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
-  for (size_t i = 0; list && i < count; ++i) {
-    PyObject* number = PyFloat_FromDouble(value_of(found, entry.outputs[i]));
-    if (!number) return Ref();
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
-  }
-  return list;
+  const std::vector<uint32_t>& outputs = found.entry->outputs;
+  std::vector<double> numbers(outputs.size());
+  std::transform(outputs.begin(), outputs.end(), numbers.begin(),
+                 [&](uint32_t output) { return value_of(found, output); });
+  return results_of(*found.entry, numbers);
 }
 
 // A call with keyword arguments: Python's half gives them their places.

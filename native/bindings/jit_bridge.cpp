@@ -154,8 +154,7 @@ PyObject* memory(PyObject* object, PyObject* args) {
     }
   }
   Ref passes(PyList_New(0));
-  for (const int pass :
-       machine->passes(entry->differentiate_first ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS)) {
+  for (const int pass : machine->passes(entry->destination(*machine))) {
     Ref one(PyLong_FromLong(pass));
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }

@@ -216,6 +216,7 @@ PyMethodDef methods[] = {
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
     {"unmatched", guarded<unmatched>, METH_O, "Which members of a batch no program stands for."},
+    {"map", guarded<map>, METH_VARARGS, "One result for each of many calls, where programs stand for them."},
     {"tier", guarded<tier>, METH_NOARGS, "What runs the program that was used last."},
     {"facts", guarded<facts>, METH_NOARGS, "What each program is and has done."},
     {"inventory", guarded<inventory>, METH_NOARGS, "The number, the bytes and the hits of each specialization."},

@@ -2,9 +2,9 @@
 // function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: compiling a trace
-// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), batches (batches.cpp), the bridge to
-// the JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and std::bad_alloc: the
-// type's table of methods turns them into Python's.
+// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), batches (batches.cpp, mapping.cpp),
+// the bridge to the JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and
+// std::bad_alloc: the type's table of methods turns them into Python's.
 #pragma once
 
 #include "compiler/run/specialization.hpp"
@@ -69,6 +69,9 @@ PyObject* reason_of(const SpecializationCache* self, Reason reason);
 // Adds the gradients of active arguments that were Values to them.
 void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
 
+// Several results: a list of floats, or an array; null with an exception set.
+Ref results_of(const Specialization& entry, std::span<const double> numbers);
+
 // Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 // Counts a call that the interpreter answered.
@@ -105,6 +108,8 @@ PyObject* outdated(PyObject* object, PyObject* number);
 // batches.cpp
 PyObject* batch(PyObject* object, PyObject* args);
 PyObject* unmatched(PyObject* object, PyObject* members);
+// mapping.cpp
+PyObject* map(PyObject* object, PyObject* args);
 // jit_bridge.cpp
 PyObject* kernel_calls(PyObject* object, PyObject* args);
 PyObject* profile(PyObject* object, PyObject* args);

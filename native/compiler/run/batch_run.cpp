@@ -35,8 +35,10 @@ BatchRun::BatchRun(std::shared_ptr<Specialization> entry, std::vector<const Argu
       members_(std::move(members)),
       seed_(seed),
       inputs_(entry_->leaves.active_inputs),
+      width_(std::max<size_t>(entry_->outputs.size(), 1)),
+      sums_up_(seed && !entry_->differentiate_first),
       outcomes_(members_.size(), Outcome::GUARD),
-      values_(members_.size()),
+      values_(members_.size() * width_),
       input_gradients_(seed ? members_.size() * inputs_ : 0),
       sums_(zeros_for(*entry_)) {
   chunk_ = threads ? members_of_chunk(*entry_, members_.size()) : members_.size();
@@ -52,7 +54,7 @@ void BatchRun::make_worker() {
   Worker& worker = workers_.emplace_back();
   worker.lane = lane_for_batch(entry_, static_cast<uint32_t>(together_));
   const Machine* machine = worker.lane->machine();
-  if (!machine || !machine->accumulates()) worker.sums = zeros_for(*entry_);
+  if (sums_up_ && (!machine || !machine->accumulates())) worker.sums = zeros_for(*entry_);
 }
 
 void BatchRun::run() {
@@ -79,7 +81,7 @@ void BatchRun::work(Worker& worker) {
     }
     std::unique_lock lock(mutex_);
     merged_.wait(lock, [&] { return turn_ == chunk; });
-    if (seed_) merge(worker);
+    if (sums_up_) merge(worker);
     runs_.insert(runs_.end(), worker.runs.begin(), worker.runs.end());
     ++turn_;
     merged_.notify_all();
@@ -122,13 +124,13 @@ void BatchRun::run_together(Worker& worker) {
   }
   worker.runs.push_back(static_cast<uint32_t>(together.size()));
   if (seed_) {
-    machine.backward(*seed_, GradientDestination::BUFFERS, worker.first);
+    machine.backward(*seed_, entry_->destination(machine), worker.first || !sums_up_);
     worker.first = false;
-    if (!machine.accumulates()) machine.add_gradients_to(worker.sums);
+    if (sums_up_ && !machine.accumulates()) machine.add_gradients_to(worker.sums);
   }
   for (uint32_t m = 0; m < together.size(); ++m) {
     outcomes_[together[m]] = Outcome::DONE;
-    values_[together[m]] = machine.root(m, 0);
+    take_values(together[m], [&](size_t root) { return machine.root(m, root); });
     if (seed_ && inputs_) machine.input_gradients(m, input_gradients_.data() + together[m] * inputs_);
   }
 }
@@ -137,11 +139,18 @@ void BatchRun::interpret(Worker& worker, uint32_t member) {
   Interpreter& interpreter = *worker.lane->interpreter();
   outcomes_[member] = entry_->interpret_forward(interpreter, *members_[member]);
   if (outcomes_[member] != Outcome::DONE) return;
-  values_[member] = interpreter.root(0);
+  take_values(member, [&](size_t root) { return interpreter.root(root); });
   if (!seed_) return;
   interpreter.backward(*seed_, GradientDestination::WORKSPACE);
-  interpreter.add_gradients_to(worker.sums);
+  if (sums_up_) interpreter.add_gradients_to(worker.sums);
   interpreter.input_gradients(input_gradients_.data() + member * inputs_);
+}
+
+template <class Root>
+void BatchRun::take_values(uint32_t member, Root&& root) {
+  double* values = values_.data() + member * width_;
+  values[0] = root(0);
+  for (size_t i = 0; i < entry_->outputs.size(); ++i) values[i] = root(entry_->outputs[i]);
 }
 
 // Adds the gradients of a chunk to those of the chunks before it.

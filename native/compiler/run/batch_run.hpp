@@ -31,7 +31,9 @@ class BatchRun {
 
   Specialization& entry() const { return *entry_; }
   Outcome outcome(size_t member) const { return outcomes_[member]; }
-  double value(size_t member) const { return values_[member]; }
+  double value(size_t member) const { return values_[member * width_]; }
+  // All results of a program with several.
+  std::span<const double> values(size_t member) const { return std::span(values_).subspan(member * width_, width_); }
   // Of active arguments; empty without a seed.
   std::span<const double> input_gradients(size_t member) const {
     if (!seed_) return {};
@@ -56,13 +58,16 @@ class BatchRun {
   void run_chunk(Worker& worker, size_t begin, size_t end);
   void run_together(Worker& worker);
   void interpret(Worker& worker, uint32_t member);
+  template <class Root>
+  void take_values(uint32_t member, Root&& root);
   void merge(Worker& worker);
 
   std::shared_ptr<Specialization> entry_;
   std::vector<const Arguments*> members_;
   std::optional<double> seed_;
   size_t together_ = 1, chunk_ = 1, chunks_ = 1;  // members that run together, members of a chunk
-  size_t inputs_;
+  size_t inputs_, width_;                         // active inputs and results of a member
+  bool sums_up_;                                  // gradients of parameters are wanted
   std::vector<Worker> workers_;
   std::vector<Outcome> outcomes_;
   std::vector<double> values_, input_gradients_;

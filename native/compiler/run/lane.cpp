@@ -50,10 +50,8 @@ Outcome Lane::forward(const Arguments& arguments, Wanted wanted) {
 }
 
 void Lane::backward(double seed) {
-  const auto target =
-      entry_.differentiate_first ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS;  // as its code does
-  if (interpreter_) return interpreter_->backward(seed, target);
-  machine_->backward(seed, target);
+  if (interpreter_) return interpreter_->backward(seed, GradientDestination::WORKSPACE);
+  machine_->backward(seed, entry_.destination(*machine_));
 }
 
 void Lane::input_gradients(double* gradients) const {

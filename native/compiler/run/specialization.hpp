@@ -100,6 +100,11 @@ struct Specialization {
   // work for several members.
   bool gains_little_together() const;
   bool invalid() const;
+  // Where backward passes of a machine leave the gradients of parameters.
+  GradientDestination destination(const Machine& machine) const {
+    const bool in_private = differentiate_first && machine.capacity() == 1;  // machines for several have no such pass
+    return in_private ? GradientDestination::WORKSPACE : GradientDestination::BUFFERS;
+  }
   // About how many tenths of a nanosecond a pass forward and back takes, so that long ones can be told from short ones.
   size_t cost() const;
   // About how many bytes it keeps, without the workspace, which it shares.

@@ -67,6 +67,8 @@ class Transform(NamedTuple):
 
     function: _Function
     remade: Callable[[_Function], _Function]  #: the same of another function
+    #: Its results for many tuples of arguments, on so many threads; None unless a compiled function can give them.
+    of_many: Callable[[list[tuple[Any, ...]], int | None], list[Any] | None]
 
 
 _made: WeakKeyDictionary[_Function, Transform] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""vmap: a function of one sample becomes a function of a batch, by calling it for each."""
+"""vmap: a function of one sample becomes a function of a batch."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from .active import is_recorded, transform_of
+
 __all__ = ["vmap"]
 
 _Axis = int | None
 
 
-def vmap(f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0) -> Callable[..., Any]:
+def vmap(
+    f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0, *, threads: int | None = None
+) -> Callable[..., Any]:
     """A function of batches that calls ``f`` for each sample, and gives the results as a batch.
 
-    It is a loop: what ``f`` costs, it costs once for each sample. Inside :func:`retrograd.compile` the loop is
-    unrolled, and the compiler turns it into vector instructions. It composes with the other transforms in either order.
+    It is a loop: what ``f`` costs, it costs once for each sample. The samples of a compiled function, and of ``grad``
+    or ``value_and_grad`` of one, run many together. Inside :func:`retrograd.compile` the loop is unrolled, and the
+    compiler turns it into vector instructions. It composes with the other transforms in either order.
 
     Lists and arrays are axes. A tuple, a named tuple or a dictionary holds several things, each of which is mapped.
 
@@ -26,11 +31,16 @@ def vmap(f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0) -> Callabl
         in_axes: The axis of each argument along which the samples lie, one for all arguments or a sequence with one
             for each; None for an argument that is the same for all samples. A list has its elements along axis 0, the
             elements of these along axis 1, and so on. Keyword arguments are mapped along axis 0.
+        threads: On how many threads a compiled function, or ``grad`` or ``value_and_grad`` of one, runs, at most. Each
+            result has the same bits on any number.
 
     Returns:
         A function. Its results lie along axis 0: a list, or an array if an argument that is mapped is one; a tuple or a
         dictionary of these when ``f`` returns one. It raises TypeError when an argument has no such axis, and
         ValueError when nothing is mapped, or the arguments differ in the number of samples.
+
+    Raises:
+        TypeError: With ``threads``, if ``f`` is not compiled.
 
     Example:
         >>> from retrograd import grad, vmap
@@ -40,6 +50,11 @@ def vmap(f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0) -> Callabl
         [3.0, 12.0]
     """
     name = getattr(f, "__name__", type(f).__name__)
+    if threads is not None and not _is_compiled(f):
+        raise TypeError(
+            f"vmap: threads run a compiled function, or grad or value_and_grad of one, and {name} is not compiled: "
+            "write vmap(rg.compile(f), threads=…)."
+        )
 
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def batched(*arguments: Any, **keywords: Any) -> Any:
@@ -47,13 +62,31 @@ def vmap(f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0) -> Callabl
         axes += [0] * len(keywords)
         given = list(zip((*arguments, *keywords.values()), axes, strict=True))
         labels = [*(f"argument {i}" for i in range(len(arguments))), *keywords]
-        results = []
-        for index in range(_samples(given, labels)):
-            sample = [_sample(argument, axis, index) for argument, axis in given]
-            results.append(f(*sample[: len(arguments)], **dict(zip(keywords, sample[len(arguments) :], strict=True))))
+        count = _samples(given, labels)
+        calls = list(zip(*(_column(argument, axis, count) for argument, axis in given), strict=True))
+        results = None if keywords else _together(f, calls, threads)
+        if results is None:
+            places = len(arguments)
+            results = [f(*call[:places], **dict(zip(keywords, call[places:], strict=True))) for call in calls]
         return _stacked(results, any(_holds_array(argument) for argument, axis in given if axis is not None))
 
     return batched
+
+
+def _is_compiled(f: Callable[..., Any]) -> bool:
+    """Whether programs can answer for ``f``, or for what ``grad`` or ``value_and_grad`` made it of."""
+    transform = transform_of(f)
+    return hasattr(f if transform is None else transform.function, "call_batch")
+
+
+def _together(f: Any, calls: list[tuple[Any, ...]], threads: int | None) -> list[Any] | None:
+    """The results of many calls of a compiled function or its gradient; None where ``f`` must be called for each."""
+    if is_recorded() or not _is_compiled(f):
+        return None
+    transform = transform_of(f)
+    if transform is not None:
+        return transform.of_many(calls, threads)
+    return f.call_batch(calls, threads=threads)  # type: ignore[no-any-return]
 
 
 def _axes(in_axes: _Axis | Sequence[_Axis], count: int, name: str) -> list[_Axis]:
@@ -129,6 +162,15 @@ def _sample(thing: Any, axis: _Axis, index: int) -> Any:
         return np.take(thing, index, axis)
     axis = axis if axis >= 0 else axis + len(_shape(thing, axis))
     return thing[index] if axis == 0 else [_sample(row, axis - 1, index) for row in thing]
+
+
+def _column(thing: Any, axis: _Axis, count: int) -> Sequence[Any]:
+    """The samples of an argument."""
+    if axis == 0 and isinstance(thing, list):
+        return thing
+    if axis == 0 and type(thing) is np.ndarray:
+        return list(thing.copy())
+    return [_sample(thing, axis, index) for index in range(count)]
 
 
 def _holds_array(thing: Any) -> bool:

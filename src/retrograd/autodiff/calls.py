@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 from .. import engine
@@ -192,8 +193,14 @@ def transformed_by(
         return finish(result) if finish else result
 
     if of_compiled is not None:
-        remade = Transform(function, lambda other: transformed_by(other, argnums, body, key, of_compiled))
-        remember_transform(transformed, remade)
+        remember_transform(
+            transformed,
+            Transform(
+                function,
+                lambda other: transformed_by(other, argnums, body, key, of_compiled),
+                functools.partial(_many_compiled, function, argnums, of_compiled),
+            ),
+        )
     return transformed
 
 
@@ -214,8 +221,42 @@ def _compiled(
         return f.value_and_grad(*arguments, **keywords)  # type: ignore[attr-defined, no-any-return]
     if keywords:
         return None
+    variant, reordered = _by_first(f, argnums, positions, [arguments])
+    return variant.value_and_grad(*reordered[0])  # type: ignore[no-any-return]
+
+
+def _by_first(
+    f: Any, argnums: Argnums, positions: Sequence[int], calls: Sequence[tuple[Any, ...]]
+) -> tuple[Any, list[tuple[Any, ...]]]:
+    """A compiled function that takes the arguments at ``positions`` first, and those of some calls in its order."""
     several = not isinstance(argnums, int)
-    first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
-    others = [argument for i, argument in enumerate(arguments) if i not in positions]
-    variant = f.differentiated_by(positions, several)  # type: ignore[attr-defined]
-    return variant.value_and_grad(first, *others)  # type: ignore[no-any-return]
+    reordered = []
+    for arguments in calls:
+        first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
+        reordered.append((first, *(argument for i, argument in enumerate(arguments) if i not in positions)))
+    return f.differentiated_by(positions, several), reordered
+
+
+def _many_compiled(
+    f: Callable[..., Any],
+    argnums: Argnums,
+    of_compiled: Callable[[tuple[float, Any]], Any],
+    calls: list[tuple[Any, ...]],
+    threads: int | None,
+) -> list[Any] | None:
+    """The same for many calls with as many arguments each, all by position."""
+    if not calls or not hasattr(f, "value_and_grad_batch") or is_recorded():
+        return None
+    columns = list(zip(*calls, strict=True))
+    names = argnums if isinstance(argnums, (tuple, list)) else [argnums]
+    if any(isinstance(name, str) for name in names) or any(isinstance(x, Value) for x in chain(*columns)):
+        return None
+    positions = _positions(argnums, f, len(columns))
+    for i in positions:
+        each_once = list({id(argument): argument for argument in columns[i]}.values())
+        if flatten(each_once, f"argument {i} of {function_name(f)}")[1].holds_values:  # as in a module
+            return None
+    if argnums != 0:
+        f, calls = _by_first(f, argnums, positions, calls)
+    pairs = f.value_and_grad_batch(calls, threads=threads)
+    return [of_compiled(pair) for pair in pairs]

@@ -1,17 +1,23 @@
-"""Batches: the mean of a compiled function over many tuples of arguments, all of them in one pass, or none."""
+"""Batches: many calls of a compiled function at once.
+
+:func:`backward_batch` is the mean over the calls, whose gradient is added to ``.grad`` for all of them, or for none.
+:func:`mapped` is a result for each, without any effect on gradients.
+"""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from .. import engine
 from ..engine import Value
-from .eager import EagerRunner, number_of, scalar, sum_of
+from .dispatch import Dispatcher
+from .eager import EagerRunner, Method, number_of, scalar, sum_of
 from .reasons import Cause, Reason
 from .specializer import Specializer
 
-__all__ = ["backward_batch", "backward_batch_eagerly", "thread_count"]
+__all__ = ["backward_batch", "backward_batch_eagerly", "mapped", "thread_count"]
 
 Batch = list[tuple[Any, ...]]
 
@@ -85,3 +91,38 @@ def _with_new_specializations(
     if isinstance(eagerly, Value):
         eagerly.backward(seed)
     return done[0] + number_of(eagerly)
+
+
+def mapped(dispatcher: Dispatcher, method: Method, call: Callable[..., Any], members: Batch, threads: int) -> list[Any]:
+    """What ``call`` gives for each member: programs run many together, and ``call`` itself answers for the others.
+
+    As long as a new specialization gives the rest a program, the first that is left is called, which traces it.
+    """
+    results: list[Any] = [None] * len(members)
+    left = list(range(len(members)))
+    together = True
+    while left and together:
+        done = _together(dispatcher, method, [members[i] for i in left], threads)
+        together = bool(done) or len(left) == len(members)
+        for i, result in done.items():
+            results[left[i]] = result
+        left = [number for i, number in enumerate(left) if i not in done]
+        if left and together:
+            results[left[0]] = call(*members[left[0]])
+            left = left[1:]
+    for i in left:
+        results[i] = call(*members[i])
+    dispatcher.specializer.tier_up.catch_up()
+    return results
+
+
+def _together(dispatcher: Dispatcher, method: Method, members: Batch, threads: int) -> dict[int, Any]:
+    """The results of those members that programs stand for, by their numbers."""
+    found = dispatcher.cache.map(method.differentiates_first, members, threads)
+    if isinstance(found, Reason):
+        return {}
+    done: dict[int, Any] = {}
+    for number, which, results in found:
+        finished = results if method.differentiates_first else dispatcher.finished_batch(number, results)
+        done.update(zip(which, finished, strict=False))  # none of them, if the specialization is gone
+    return done

@@ -1,4 +1,4 @@
-"""``retrograd.compile``: a scalar Python function, traced once and run as a short list of vector instructions."""
+"""A compiled function: a scalar Python function, traced once and run as a short list of vector instructions."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 from .. import engine
 from ..autodiff.active import is_differentiating, transform_of
-from .batching import backward_batch, backward_batch_eagerly, thread_count
+from .argument_order import taking_by_position, with_first
+from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
 from .dispatch import Dispatcher
 from .eager import EagerRunner, Method
 from .inspection import Inspection, inspected
 from .reasons import Cause, Reason
 from .recorder import active_recorder
-from .request import TIERS, Options, Tier
+from .request import Options
 from .statistics import Statistics, gathered
 
 if TYPE_CHECKING:
     from .backends.c import CFunction
     from .backends.jax import JaxFunction
 
-__all__ = ["Compiled", "Tier", "compile"]
+__all__ = ["Compiled"]
 
 P = ParamSpec("P")
 
 
 class Compiled(Generic[P]):
-    """A function that :func:`compile` made fast. It takes the function's own arguments.
+    """A function that :func:`retrograd.compile` made fast. It takes the function's own arguments.
 
     Calling it, or one of ``backward``, ``backward_batch`` and ``value_and_grad``, runs a program that was compiled for
     arguments of this structure (a *specialization*), after checking that it is valid for the call. Without a valid one
@@ -212,6 +213,74 @@ class Compiled(Generic[P]):
         self._verify(False, batch[0])
         return backward_batch(self._cache, self._dispatcher.specializer, self._eager, batch, count)
 
+    def call_batch(self, members: Sequence[tuple[Any, ...]], *, threads: int | None = None) -> list[Any]:
+        """What the function returns for each of many calls, as ``[f(*member) for member in members]`` gives it.
+
+        Members of the same structure run together, whatever their order. Each result has the same bits on any number
+        of threads. :func:`retrograd.vmap` of the function calls this.
+
+        Args:
+            members: A tuple of arguments for each call: ``[(x0,), (x1,), …]``.
+            threads: On how many threads the members run, at most. What depends on a Value, runs eagerly or in exact
+                mode, and a batch that takes some 0.2 ms, stays on this one.
+
+        Returns:
+            The results, in the order of the members.
+
+        Raises:
+            ValueError: If ``threads`` is less than 1.
+            TypeError: If a member is not a tuple, or ``threads`` no whole number.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square = rg.compile(lambda x: x * x)
+            >>> square.call_batch([(2.0,), (3.0,)])
+            [4.0, 9.0]
+        """
+        count = thread_count(threads, "call_batch")
+        call: Callable[..., Any] = self
+        if self._primal is not None and (gradient := transform_of(self._gradient)) is not None:
+            found = gradient.of_many(list(members), threads)
+            return [call(*member) for member in members] if found is None else found
+        return self._mapped(Method.CALL, call, members, count)
+
+    def value_and_grad_batch(
+        self, members: Sequence[tuple[Any, ...]], *, threads: int | None = None
+    ) -> list[tuple[float, Any]]:
+        """What :meth:`value_and_grad` returns for each of many calls.
+
+        ``rg.vmap(rg.value_and_grad(f))`` calls this, and ``rg.vmap(rg.grad(f))``.
+
+        Args:
+            members: A tuple of arguments for each call: ``[(x0,), (x1,), …]``.
+            threads: On how many threads the members run, at most; see :meth:`call_batch`.
+
+        Returns:
+            The pairs of value and gradient, in the order of the members.
+
+        Raises:
+            ValueError: If ``threads`` is less than 1.
+            TypeError: If a member is not a tuple, or ``threads`` no whole number.
+            Exception: What the function raises.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square = rg.compile(lambda x: x * x)
+            >>> square.value_and_grad_batch([(2.0,), (3.0,)])
+            [(4.0, 4.0), (9.0, 6.0)]
+        """
+        count = thread_count(threads, "value_and_grad_batch")
+        return self._mapped(Method.GRADIENTS, self.value_and_grad, members, count)
+
+    def _mapped(
+        self, method: Method, call: Callable[..., Any], members: Sequence[tuple[Any, ...]], threads: int
+    ) -> list[Any]:
+        alone = self._uncompiled or self._options.verify or active_recorder() is not None or is_differentiating()
+        if alone:
+            return [call(*member) for member in members]
+        return mapped(self._dispatcher, method, call, list(members), threads)
+
     def _verify(self, differentiate_first: bool, args: tuple[Any, ...]) -> None:
         """Before each ``verify``-th answer: compare it with that of the function itself."""
         if not self._options.verify:
@@ -335,7 +404,7 @@ class Compiled(Generic[P]):
         """
         key = (*positions, several)
         if key not in self._variants:
-            self._variants[key] = Compiled(_with_first(self._function, positions, several), self._options)
+            self._variants[key] = Compiled(with_first(self._function, positions, several), self._options)
         return self._variants[key]
 
     # --- looking inside ---------------------------------------------------------------------------------
@@ -485,7 +554,7 @@ class Compiled(Generic[P]):
             return self, bound.args
         names = tuple(bound.kwargs)
         if names not in self._variants:
-            self._variants[names] = Compiled(_taking_by_position(self._function, names), self._options)
+            self._variants[names] = Compiled(taking_by_position(self._function, names), self._options)
         return self._variants[names], (*bound.args, *bound.kwargs.values())
 
     @functools.cached_property
@@ -513,95 +582,3 @@ def _forget(function: weakref.ref[Compiled[...]], number: int, _: object) -> Non
     compiled = function()
     if compiled is not None:
         compiled._methods.pop(number, None)
-
-
-def _taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    """The function with its keyword arguments ``names`` as its last positional ones."""
-
-    @functools.wraps(function, updated=())
-    def positional(*args: Any) -> Any:
-        split = len(args) - len(names)
-        return function(*args[:split], **dict(zip(names, args[split:], strict=True)))
-
-    return positional
-
-
-def _with_first(function: Callable[..., Any], positions: Sequence[int], several: bool) -> Callable[..., Any]:
-    """The function with the arguments at ``positions`` before all others, in a tuple if ``several``."""
-    places = sorted(zip(positions, range(len(positions)), strict=True))
-
-    @functools.wraps(function, updated=())
-    def reordered(first: Any, *others: Any) -> Any:
-        arguments = list(others)
-        for position, which in places:
-            arguments.insert(position, first[which] if several else first)
-        return function(*arguments)
-
-    return reordered
-
-
-@overload
-def compile(  # noqa: A001  (named like the field names it)
-    function: Callable[P, Any], *, exact: bool = ..., tier: Tier = ..., verify: int = ...
-) -> Compiled[P]: ...
-@overload
-def compile(  # noqa: A001
-    function: None = None, *, exact: bool = ..., tier: Tier = ..., verify: int = ...
-) -> Callable[[Callable[P, Any]], Compiled[P]]: ...
-def compile(  # noqa: A001
-    function: Callable[P, Any] | None = None,
-    *,
-    exact: bool = False,
-    tier: Tier = "auto",
-    verify: int = 0,
-) -> Any:
-    """Make ``function``, a scalar program on Values, fast: the same function, run as vector instructions.
-
-    Call the result as the function: ``f(*args)`` gives what the function returns, ``f.backward(*args)`` also adds to
-    ``.grad``, ``f.backward_batch([(arg, …), …])`` gives the mean over many calls, ``f.value_and_grad(*args)`` the
-    gradient of the first argument. See :class:`Compiled`.
-
-    The function is traced once for each structure of arguments, and later calls run the compiled program instead.
-    Every call checks what the program takes for granted (its guards; ``print(f.guards())`` lists them): the structure
-    and types of the arguments; whole numbers, strings and objects among them, which must be the same; every comparison
-    of a Value, float or Index that decided something; and captured state, that is the variables that the function
-    reads and the lists, dictionaries, sets, arrays and objects behind them. Where one fails, the function is traced
-    again. Data beyond 64 KB is frozen, with a warning that names it. ``docs/compile.md`` has the whole table.
-
-    A function that changes what it reads, asks the time, draws random numbers, reads or writes runs as it is, with a
-    warning that names the line. Integers that select among Values must be :class:`retrograd.Index`.
-
-    A new program is compared with a plain run of the same call, before its first answer. If its value differs by more
-    than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call runs eagerly. For
-    ``exact`` the tolerance is 0. One function keeps the 256 programs used last, and 64 MB of them.
-
-    Args:
-        function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts, dataclasses and float64
-            arrays of them, which returns one Value or number. Without it, ``compile`` returns a decorator.
-        exact: Keep the order of every sum, so that each result has the same bits as the engine's. Slower.
-        tier: What runs the program. ``"auto"`` (the default) starts on the virtual machine, or on the interpreter if
-            the graph is too irregular for vectors, and changes to LLVM after 200 runs if llvmlite is installed.
-            ``"vm"``, ``"llvm"`` and ``"interpreter"`` insist on one.
-        verify: Run the function itself too, each so many calls, and raise VerificationError if the program gives other
-            numbers. 0 (the default) never does.
-
-    Returns:
-        The compiled function; without ``function``, a decorator that compiles.
-
-    Raises:
-        ValueError: For another ``tier``, or a negative ``verify``.
-        MissingExtraError: For ``tier="llvm"`` without llvmlite.
-
-    Example:
-        >>> import retrograd as rg
-        >>> square = rg.compile(lambda x: x * x)
-        >>> square.value_and_grad(3.0)
-        (9.0, 6.0)
-    """
-    if tier not in TIERS:
-        raise ValueError(f"compile: tier is one of {', '.join(map(repr, TIERS))}, not {tier!r}.")
-    if verify < 0:
-        raise ValueError(f"compile: verify is a number of calls, 0 or more, not {verify!r}.")
-    if function is None:
-        return functools.partial(compile, exact=exact, tier=tier, verify=verify)
-    return Compiled(function, Options(exact, tier, verify))

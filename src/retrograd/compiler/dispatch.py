@@ -109,6 +109,15 @@ class Dispatcher:
             return data
         return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
 
+    def finished_batch(self, number: int, found: list[Any]) -> list[Any]:
+        """What calls return that depend on no Value; nothing where the function itself must run for that."""
+        example = self.specializer.example(number)
+        if example is None:
+            return []
+        if example.outputs is not None:
+            return [example.outputs.collect(numbers) for numbers in found]
+        return found if example.gives_a_number else []
+
     def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
         if dependencies is None or not dependencies[0]:
             return outputs.collect(numbers)
