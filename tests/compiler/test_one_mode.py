@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextvars
+import csv
 import datetime
+import functools
 import io
 import itertools
+import queue
 import random
 import time
 import types
@@ -80,6 +83,14 @@ def test_what_has_effects_runs_as_it_is_with_a_warning_that_names_the_line(effec
     assert (compiled.stats().traces, compiled.stats().eager) == (0, 6)
 
 
+def test_the_systems_random_numbers_have_no_state_to_compare() -> None:
+    dice = random.SystemRandom()
+    compiled = rg.compile(lambda x: W * x * (dice.random() < 1.0))
+    with pytest.warns(errors.CompileWarning, match=r"asks the system with urandom\(\)"):
+        assert [compiled(1.0).data for _ in range(3)] == [2.0] * 3
+    assert compiled.stats().traces == 0
+
+
 def test_a_generator_with_a_seed_of_its_own_is_no_effect() -> None:
     compiled = rg.compile(lambda x: W * x * random.Random(3).random())
     assert [compiled(1.0).data, compiled(1.0).data] == [2.0 * random.Random(3).random()] * 2
@@ -147,6 +158,9 @@ def test_each_place_is_compared_in_every_call(place: str) -> None:
         assert compiled().data == function().data != before
 
 
+FULL: queue.SimpleQueue[int] = queue.SimpleQueue()
+for number in range(9):
+    FULL.put(number)
 CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT", default=2.0)
 
 
@@ -155,7 +169,11 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT", defau
     [
         (lambda w: w * CONTEXT.get(), "another in each context or thread"),
         (lambda w: w * globals()["CONTEXT"].get(), "calls globals()"),
-        (lambda w, k=itertools.count(1): w * next(k), "an iterator, which moves on"),  # noqa: B008
+        (lambda w, k=itertools.count(1): w * next(k), "an iterator or a queue, which moves on"),  # noqa: B008
+        (lambda w, k=csv.reader(["1"] * 99): w * float(next(k)[0]), "an iterator or a queue"),  # noqa: B008
+        (lambda w, q=FULL: w * q.get(), "an iterator or a queue, which moves on"),
+        (lambda w: w * len(list(map(print, [""]))), "hands on print(), whose calls are not heard"),
+        (lambda w, say=functools.partial(print, ""): say() or w * 1.0, "calls print() through"),  # noqa: B008
     ],
 )
 def test_what_no_call_can_compare_is_not_compiled(function: Any, words: str) -> None:

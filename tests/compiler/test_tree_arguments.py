@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import math
 import random
@@ -16,7 +17,7 @@ from support.compiled_cases import native
 from support.trees import plain, random_tree
 
 import retrograd as rg
-from retrograd import Value
+from retrograd import Value, errors
 from retrograd.compiler import eager as eager_module
 from retrograd.engine.pytree import flatten
 
@@ -427,3 +428,45 @@ def test_trees_become_arrays_for_jax() -> None:
     assert not g.fits(Params(1.0, [2.0, 3.0], name="q"), Segment(1.0, 2.0, 3))
     assert not g.fits(Params(1.0, [2.0, 3.0]), Segment(1.0, 2.0, 4))
     assert jax is not None
+
+
+@dataclass
+class State:
+    x: Any
+    steps: int = 0
+
+
+def counts(state: State) -> Any:
+    state.steps += 1
+    return state.x * 2.0
+
+
+def adds(state: State) -> Any:
+    state.twice = state.x * 2.0  # type: ignore[attr-defined]
+    return state.x * 2.0
+
+
+def sets_first(items: Any) -> Any:
+    items[0] = items[1]
+    return items[0] * 2.0
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (counts, [State(1.0), State(2.0), State(3.0)]),
+        (adds, [State(1.0), State(2.0), State(3.0)]),
+        (sets_first, [[1.0, 1.0], [1.0, 2.0], [2.0, 3.0]]),  # at first to what is there
+        (sets_first, [np.array([1.0, 1.0]), np.array([1.0, 2.0])]),
+        (sets_first, [{0: 1.0, 1: 1.0}, {0: 1.0, 1: 2.0}]),
+    ],
+)
+def test_an_argument_that_is_changed(function: Callable[[Any], Any], arguments: list[Any]) -> None:
+    compiled = rg.compile(function)
+    with pytest.warns(errors.CompileWarning, match="changes an argument"):
+        compiled(copy.deepcopy(arguments[0]))
+    for argument in arguments:
+        ours, other = copy.deepcopy(argument), copy.deepcopy(argument)
+        assert compiled(ours) == function(other)
+        assert str(getattr(ours, "__dict__", ours)) == str(getattr(other, "__dict__", other))
+    assert compiled.stats().hits == 0

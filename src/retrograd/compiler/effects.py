@@ -6,6 +6,7 @@ because it would do them twice.
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import inspect
 import random
@@ -19,10 +20,11 @@ import numpy as np
 
 from .. import engine
 from ..engine import Value
+from ..engine.containers import contents_of, has_plain_fields, registered
 from ..engine.source_lines import Location, current_location
 from .guards.dependencies import GENERATORS, is_library
 
-__all__ = ["Effects", "noting_effects"]
+__all__ = ["Effects", "contents", "noting_effects"]
 
 T = TypeVar("T")
 
@@ -54,7 +56,7 @@ def noting_effects(
     """
     effects = Effects()
     listener = _Listener(effects, (cast(Any, random.random).__self__, *generators))
-    contents, drawn = _contents(arguments), _random_state(generators)
+    held, drawn = contents(arguments), _random_state(generators)
     profiler, tracer = sys.getprofile(), engine.set_tracer(None)
     # No context manager: where memory runs out under a profiler, it may not be left.
     try:
@@ -73,7 +75,7 @@ def noting_effects(
                 enable() if enable else sys.setprofile(profiler)
     if _random_state(generators) != drawn:
         effects.notice("draws random numbers", _definition(function))
-    if _contents(arguments) != contents:
+    if contents(arguments) != held:
         effects.notice("changes an argument", _definition(function))
     return result, effects
 
@@ -167,16 +169,27 @@ _SYSTEM = frozenset({"posix", "nt"})
 _SCALARS = frozenset({float, int, bool, str, type(None), np.float64, Value})
 
 
-def _contents(thing: Any, deep: int = 16) -> Any:
-    """What the containers among the arguments hold: objects by identity, arrays by their bytes."""
+def contents(thing: Any, deep: int = 16) -> Any:
+    """What the containers among the arguments hold: objects by identity, arrays by their bytes.
+
+    Args:
+        thing: An argument, or all of them.
+        deep: How far containers are looked into.
+
+    Returns:
+        Something that is equal as long as they hold the same.
+    """
     if isinstance(thing, (list, tuple)) and deep:
         if _SCALARS.issuperset(map(type, thing)):
             return list(map(id, thing))
-        return [_contents(item, deep - 1) for item in thing]
+        return [contents(item, deep - 1) for item in thing]
     if isinstance(thing, dict) and deep:
-        return [(id(key), _contents(item, deep - 1)) for key, item in thing.items()]
+        return [(id(key), contents(item, deep - 1)) for key, item in thing.items()]
     if isinstance(thing, np.ndarray):
         return thing.shape, thing.tobytes()
+    if deep and (registered(type(thing)) is not None or has_plain_fields(thing)):
+        fields = contents_of(thing) if dataclasses.is_dataclass(thing) else {}  # those in slots
+        return contents({**fields, **getattr(thing, "__dict__", {})}, deep - 1)
     return id(thing)
 
 

@@ -12,7 +12,7 @@ from ..engine import Value
 from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
 from .eager import EagerRunner, Result, number_of
-from .effects import Effects, noting_effects
+from .effects import Effects, contents, noting_effects
 from .guards.captured_state import CapturedState
 from .guards.words import program_guards, state_guards
 from .notices import Notices, runs_as_it_is, traced_in_vain
@@ -91,6 +91,7 @@ def trace(
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
+        held = contents(signature.tracers)
         try:
             recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
@@ -98,6 +99,8 @@ def trace(
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, type(error).__name__)
+        if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
+            return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:
             signature.add_input(cotangent, False)
         varies = recording.kind_varies or (recording.mixes_kinds and asks_kinds)
@@ -174,6 +177,9 @@ class Specializer:
                 self._function, arguments, differentiate_first, *asks, several=several, described=described
             )
             described = None
+            if not obstacle and (changed := self.captured.change_by_function()):  # to what was there in the plain run
+                plain = self._eager.run(arguments, differentiate_first)  # puts numbers where there are tracers
+                traced = Cause(Reason.GRAPH_BREAK, changed)
             if isinstance(traced, Traced) and traced.obstacle is not None:
                 traced = traced.obstacle
             outputs = None

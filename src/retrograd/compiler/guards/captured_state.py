@@ -35,7 +35,7 @@ class CapturedState:
         """The number of the present state: of what can be reached from the function and from ``objects``."""
         with _lock:
             same = list(map(id, objects)) == list(map(id, self._objects))
-            if self._number is None or not same or self._cache.changed(self._number) is not None:
+            if self._number is None or not same or self.change() or self._reach.added():
                 if self._number is not None:
                     self._cache.outdated(self._number)
                 self._objects = list(objects)
@@ -56,10 +56,8 @@ class CapturedState:
 
     def change_by_function(self) -> str:
         """What has changed, after a run of the function, with the line that changes it: a sentence without a dot."""
-        place = self._place()
-        if place is None:
-            return ""
-        return f"{self._reach.line_of(place) or 'the function'} changes {self._reach.paths[place]}".replace(",,", ",")
+        path = self.change() or self._reach.added()
+        return path and f"{self._reach.line_of(path) or 'the function'} changes {path}".replace(",,", ",")
 
     def _place(self) -> int | None:
         with _lock:

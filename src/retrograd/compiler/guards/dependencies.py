@@ -24,7 +24,7 @@ import types
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -50,7 +50,8 @@ _ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Val
 #: Names in code that may read any attribute.
 _READERS = frozenset(
     {
-        *("getattr", "hasattr", "vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
+        *("getattr", "hasattr", "setattr", "delattr", "AttributeError"),
+        *("vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
         *("attrgetter", "asdict", "astuple", "fields", "replace"),
         *("parameters", "named_parameters", "state_dict"),
     }
@@ -63,13 +64,15 @@ _KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
 _NUMBERS = frozenset({"float", "int", "bool", "Index"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
-_OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap)
+_OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
 #: Methods that run when an instance is made, and not when there is one.
 _MAKERS = {"__init__", "__new__", "__post_init__"}
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
-#: Where Python has its iterators, each of which moves on when it is asked.
-_ITERATORS = frozenset({"builtins", "itertools", "_io"})
+#: Where Python and NumPy have iterators and queues, which move on when they are asked.
+_MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
+#: What reads and writes; only where the function's own code calls it can that be heard.
+_TALKS = frozenset({print, input, open})
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
@@ -78,7 +81,7 @@ GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.rand
 _METHODS_OF_VALUES = frozenset(engine.functions)
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
-_MATCH_CLASS, _IS_OP = dis.opmap["MATCH_CLASS"], dis.opmap["IS_OP"]
+_MATCH_CLASS, _IS_OP, _STORE_GLOBAL = map(dis.opmap.__getitem__, ("MATCH_CLASS", "IS_OP", "STORE_GLOBAL"))
 _LONGEST_PATH = 120
 _IDENTIFIER = re.compile(r"\w+")
 
@@ -106,6 +109,7 @@ class Reach:
         self._codes: list[types.CodeType] = []
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
+        self._sizes: list[tuple[Mapping[str, Any], int, str]] = []  # how many attributes an object or a class has
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
@@ -115,9 +119,14 @@ class Reach:
         for namespace, name in self._built_in:  # the last to be looked at
             self._named(namespace, name, name)
 
-    def line_of(self, place: int) -> str:
+    def added(self) -> str:
+        """An attribute that something was given since, as users write it; "" if none was."""
+        grown = ((path, list(names)[size]) for names, size, path in self._sizes if len(names) > size)
+        return next((f"{path}.{name}" for path, name in grown if not name.startswith("__")), "")
+
+    def line_of(self, path: str) -> str:
         """The line at which code that is reached changes a place, as far as it can be told: an assignment, or a use."""
-        words = [word for word in _IDENTIFIER.findall(self.paths[place]) if not word.isdigit()]
+        words = [word for word in _IDENTIFIER.findall(path) if not word.isdigit()]
         lines = {False: "", True: ""}
         for code in self._codes:
             line = code.co_firstlineno
@@ -151,7 +160,8 @@ class Reach:
             self._buffer(thing, path)
             return
         elif issubclass(kind, GENERATORS):
-            self.generators.append(thing)
+            if not issubclass(kind, random.SystemRandom):  # which has no state
+                self.generators.append(thing)
             return
         elif self._special(thing, path):
             return
@@ -172,9 +182,13 @@ class Reach:
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
             self._ahead(thing.__wrapped__, path)
-        elif issubclass(kind, functools.partial):
+        elif kind is functools.singledispatchmethod:
+            self._ahead(thing.dispatcher, path)
+        elif issubclass(kind, (functools.partial, functools.partialmethod)):
             for part in (thing.func, thing.args, thing.keywords):
                 self._ahead(part, path)
+            if thing.func in _TALKS:
+                self._refuse(f"calls {thing.func.__name__}() through {path}")
         elif issubclass(kind, type):
             if not _of_a_library(thing):
                 self._shared(thing, path)
@@ -261,8 +275,8 @@ class Reach:
             self._uses({part for name in thing.__reduce__()[1] if type(name) is str for part in name.split(".")})
         elif kind is contextvars.ContextVar or issubclass(kind, threading.local):
             self._refuse(f"reads {path}, which is another in each context or thread")
-        elif hasattr(kind, "__next__") and kind.__module__ in _ITERATORS:
-            self._refuse(f"reads {path}, an iterator, which moves on")
+        elif kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait")):
+            self._refuse(f"reads {path}, an iterator or a queue, which moves on")
         else:
             return False
         return True
@@ -284,6 +298,8 @@ class Reach:
                 )
             if asked := _method_that_is_asked_for(code):
                 self._refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
+            for name in _handed_on(code):
+                self._refuse(f"hands on {name}(), whose calls are not heard")
         self._codes.extend(_codes(function.__code__))
         names = {name for code in _codes(function.__code__) for name in code.co_names}
         for name in sorted(names & _ANY_VARIABLE):
@@ -295,11 +311,14 @@ class Reach:
             self.tests_identity |= of_code or not names.isdisjoint(_IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
             names.add("getattr")
+        assigned = _assigned(function.__code__)
         for name in sorted(names):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
             elif hasattr(builtins, name):
                 self._built_in.append((function.__globals__, name))
+            elif "NameError" in names or name in assigned:
+                self._named(function.__globals__, name, name)
             elif name in sys.modules:  # imported in the function itself
                 self._ahead(sys.modules[name], name)
         self._place("function", function, None, path)
@@ -347,6 +366,7 @@ class Reach:
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
         for attributes in _attributes(thing):
+            self._sizes.append((attributes, len(attributes), path))
             if now:  # all of them, and no others
                 self._place("entries", attributes, None, path)
                 for name, item in attributes.items():
@@ -370,9 +390,13 @@ class Reach:
         if (id(kind), None) in self._placed:
             return
         self._placed.add((id(kind), None))
+        self._sizes.append((vars(kind), len(vars(kind)), path))
         for name in _shared_names(kind):
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
+        for base in kind.__mro__[1:]:  # what is hidden by another of its name
+            if not _of_a_library(base):
+                self._when_used("super", functools.partial(self._shared, base, base.__name__))
 
     def _shared_attribute(self, kind: type, name: str, path: str) -> None:
         item = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
@@ -382,7 +406,7 @@ class Reach:
         if type(item) in (types.FunctionType, property) or not hasattr(type(item), "__get__"):
             self._place("shared", kind, name, path)
             self._ahead(item, path)
-        elif not _of_a_library(type(item)):  # a descriptor of the user's, which the class holds in its dictionary
+        else:  # a descriptor, which the class holds in its dictionary
             for base in kind.__mro__:
                 for namespace in gc.get_referents(vars(base)):
                     self._named(namespace, name, path)
@@ -412,7 +436,7 @@ def _shared_names(kind: type) -> list[str]:
         if not _of_a_library(base)
         for name, item in vars(base).items()
         if not isinstance(item, types.MemberDescriptorType)
-        and (not name.startswith("__") or (isinstance(item, types.FunctionType) and name not in _MAKERS))
+        and (not name.startswith("__") or (isinstance(item, (types.FunctionType, *_METHODS)) and name not in _MAKERS))
     ]
 
 
@@ -455,6 +479,20 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
+
+
+def _assigned(code: types.CodeType) -> set[str]:
+    """The global variables that code assigns."""
+    found = [one for one in _codes(code) if _STORE_GLOBAL in one.co_code[::2]]  # reading instructions takes long
+    return {now.argval for one in found for now in dis.get_instructions(one) if now.opcode == _STORE_GLOBAL}
+
+
+def _handed_on(code: types.CodeType) -> list[str]:
+    """What reads and writes, where code does not call it itself, as in ``map(print, xs)``."""
+    names = {talks.__name__ for talks in _TALKS}.intersection(code.co_names)
+    loads = [now for now in dis.get_instructions(code) if now.argval in names] if names else []
+    called = 1  # the bit of LOAD_GLOBAL that makes room for a call
+    return [now.argval for now in loads if now.opname == "LOAD_GLOBAL" and not (now.arg or 0) & called]
 
 
 def _is_of_dataclass(code: types.CodeType) -> bool:
