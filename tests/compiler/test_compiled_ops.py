@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from support.compiled_cases import assert_equals_eager, native
+from support.compiled_cases import KINDS, assert_equals_eager, native, same
 
 import retrograd as rg
 from retrograd import Index, Value, engine, take
@@ -221,6 +222,21 @@ def test_pythons_own_max_and_min(name: str) -> None:
         ([0.0, 5.0, 5.0, 0.0], ()),
     ]
     assert_equals_eager(function, leaves, points)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_pythons_own_max_and_min_of_numbers_that_are_none(name: str, kind: str) -> None:
+    """Where a NaN stands decides what Python's max and min give; a later call brings it."""
+    w, nan = Value(2.0), math.nan
+
+    def function(*numbers: float) -> Any:
+        return w * (max if name == "max" else min)(numbers)
+
+    compiled = rg.compile(function, **KINDS[kind])
+    for numbers in [(1.0, 3.0, 2.0), (nan, 3.0, 2.0), (1.0, nan, 2.0), (1.0, 3.0, nan), (0.0, -0.0, nan)]:
+        assert same(compiled(*numbers).data, function(*numbers).data), numbers
+    assert (compiled.stats().traces, compiled.stats().eager) == (1, 0)
 
 
 def test_rows_of_the_table_that_have_methods_in_numpy() -> None:

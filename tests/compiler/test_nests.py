@@ -342,7 +342,7 @@ def test_random_nests_without_machine_code(seed: int) -> None:
 
 def passes_of(f: Callable[..., Any], *arguments: Any) -> Passes:
     """The two passes of a function's graph, in which argument by argument is a leaf."""
-    traced = trace(f, arguments, False, want_sources=True, by_numbers=True)
+    traced = trace(f, arguments, False, want_sources=True)
     cache = engine.SpecializationCache(lambda *_: None, rg.Index, Reason)
     number = cache.add(CompileRequest(traced.recording, traced.signature, False, Options(), cache.capture([])))
     graph = read_graph(cache.scalar_graph(number))

@@ -62,10 +62,10 @@ class Recorder:
 
     follows_numbers = True  # the engine asks it about each number that could leave the trace
 
-    def __init__(self, tests_identity: bool = False, decides_kinds: bool = False, by_numbers: bool = False) -> None:
+    def __init__(self, tests_identity: bool = False, decides_kinds: bool = False, by_order: bool = True) -> None:
         self._tests_identity = tests_identity  # ``(a < b) is True`` needs a bool
         self._decides_kinds = decides_kinds  # what chooses between a Value and a plain number is a guard
-        self._by_numbers = by_numbers  # derivatives by the floats among the arguments are wanted
+        self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._numbers: set[int] = set()  # leaves that are plain numbers in the function
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._recording = Recording()
@@ -418,7 +418,7 @@ class Recorder:
         numbers = [item._number if is_tracer(item) else _as_float(item) for item in items]
         if any(number is None or math.isnan(number) for number in numbers):
             return None  # with a NaN, Python's result depends on the order
-        if self._by_numbers:
+        if self._by_order:
             return self._number(self._first(name, items, numbers))
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 

@@ -70,22 +70,20 @@ def trace(
     by_identity: bool = False,
     asks_kinds: bool = True,
     want_sources: bool = False,
-    by_numbers: bool = False,
     several: bool = False,
     described: Described | None = None,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
-    ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``by_numbers``:
-    derivatives by its floats are wanted. ``several``: the function may return a tree of Values and numbers.
-    ``described``: its arguments, if they are described already.
+    ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``several``: it may
+    return a tree of Values and numbers. ``described``: its arguments, if they are described already.
     """
     decides_kinds = False
     while True:
-        if described is not None and described.by_identity == by_identity and not by_numbers:
+        if described is not None and described.by_identity == by_identity:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(by_identity, decides_kinds, by_numbers)
+            recorder = Recorder(by_identity, decides_kinds)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, by_identity)
             except Unsuitable as problem:

@@ -141,7 +141,7 @@ class _Graph:
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
-    traced = trace(function, tuple(arguments), False, want_sources=True, by_numbers=True, several=True)
+    traced = trace(function, tuple(arguments), False, want_sources=True, several=True)
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
         raise errors.not_traceable(function, str(obstacle))

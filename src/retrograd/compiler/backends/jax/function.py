@@ -273,7 +273,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    recorder = Recorder()
+    recorder = Recorder(by_order=False)  # XLA takes longer to find the first of equals
     try:
         signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:
