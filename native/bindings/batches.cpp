@@ -133,6 +133,7 @@ class Batch {
     begun_ = true;
     if (entry.runs_nodes_in_batches()) {
       interpret(entry, fitting_);
+      count_in_batch(programs_, entry, fitting_.size());
     } else {
       const size_t most = entry.largest_batch();
       for (size_t i = 0; i < fitting_.size(); i += most) {
@@ -201,6 +202,7 @@ class Batch {
       for (const uint32_t members : one.run->runs()) runs_.note(entry, members, true);
       programs_->batch_runs += one.run->runs().size();
       entry.exceptional += !exceptional.empty() && !entry.uses_interpreter();
+      if (entry.runs_nodes_in_batches()) count_in_batch(programs_, entry, done.size());
       interpret(entry, exceptional);
       note_done(entry);
     }

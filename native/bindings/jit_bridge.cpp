@@ -1,5 +1,6 @@
 // What the tier that makes machine code asks for, and where it puts what it made.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -234,6 +235,56 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   entry->make_interpreter().install(std::move(code));
   entry->milliseconds.emplace_back("llvm", milliseconds);
   Py_RETURN_NONE;
+}
+
+// install_group(entry, width, forward, backward, tables, kept, roots, zeroed, literals, keep, milliseconds): machine
+// code that runs `width` calls side by side, with `kept` vectors of nodes; `tables` has addresses, `roots` the kind and
+// index of each root, `zeroed` where adjoints are zero before the backward pass: begin and count (uint64 each).
+PyObject* install_group(PyObject* object, PyObject* args) {
+  PyObject *number, *tables, *roots, *zeroed, *literals, *keep;
+  unsigned int width;
+  unsigned long long forward, backward, kept;
+  double milliseconds;
+  if (!PyArg_ParseTuple(args, "OIKKSKSSSOd:install_group", &number, &width, &forward, &backward, &tables, &kept, &roots,
+                        &zeroed, &literals, &keep, &milliseconds)) {
+    return nullptr;
+  }
+  Specialization* entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
+  auto code = std::make_shared<GroupCode>();
+  code->forward = reinterpret_cast<GroupCode::Function>(static_cast<uintptr_t>(forward));
+  code->backward = reinterpret_cast<GroupCode::Function>(static_cast<uintptr_t>(backward));
+  code->width = width;
+  code->tables = numbers_in(tables);
+  code->kept = kept;
+  const std::vector<uint64_t> places = numbers_in(roots), ranges = numbers_in(zeroed);
+  for (size_t i = 0; i + 1 < places.size(); i += 2) {
+    code->roots.emplace_back(static_cast<Id::Kind>(places[i]), static_cast<size_t>(places[i + 1]));
+  }
+  if (code->roots.size() != entry->graph.roots.size()) {
+    PyErr_SetString(PyExc_ValueError, "install_group wants a place for each root");
+    return nullptr;
+  }
+  for (size_t i = 0; i + 1 < ranges.size(); i += 2) code->zeroed.emplace_back(ranges[i], ranges[i + 1]);
+  for (const uint64_t bits : numbers_in(literals)) code->literals.push_back(std::bit_cast<double>(bits));
+  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
+  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
+  entry->group_code = std::move(code);
+  entry->milliseconds.emplace_back("llvm", milliseconds);
+  Py_RETURN_NONE;
+}
+
+// vector_functions(): how many numbers a vector has, and the addresses of functions of one, by their rows' names.
+PyObject* vector_functions(PyObject*, PyObject*) {
+  const KernelSet& set = best_kernels();
+  Ref functions(PyDict_New());
+  for (uint16_t row = 0; functions && row < ROW_COUNT; ++row) {
+    const VectorFunction function = set.function(row);
+    if (!function) continue;
+    Ref address(PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(function)));
+    if (!address || PyDict_SetItemString(functions.get(), kRows[row].name, address.get()) < 0) return nullptr;
+  }
+  return functions ? Py_BuildValue("(IO)", set.width, functions.get()) : nullptr;
 }
 
 // compare(entry): a program has machine code of both kinds; its next calls decide which is kept in use.

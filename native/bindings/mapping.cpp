@@ -96,6 +96,7 @@ class Mapping {
     for (const uint32_t members_of_run : run.runs()) runs_.note(entry, members_of_run, true);
     cache_->batch_runs += run.runs().size();
     for (size_t i = 0; entry.uses_interpreter() && i < done.size(); ++i) count_interpreted(cache_, entry);
+    if (entry.runs_nodes_in_batches()) count_in_batch(cache_, entry, done.size());
     return Py_BuildValue("(nOO)", static_cast<Py_ssize_t>(entry.number), members.get(), results.get());
   }
 

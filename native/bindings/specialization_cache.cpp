@@ -70,6 +70,15 @@ void count_interpreted(SpecializationCache* self, Specialization& entry) {
   }
 }
 
+void count_in_batch(SpecializationCache* self, Specialization& entry, size_t members) {
+  self->fresh |= entry.in_batches == 0;
+  entry.in_batches += members;
+  if (!self->hot || entry.wants_group || entry.in_batches < self->threshold || entry.options.exact) return;
+  if (!entry.has_graph_code()) return;  // that comes first
+  entry.wants_group = true;
+  tell(self, entry, kGroup);
+}
+
 void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine) {
   const size_t before = entry.runs;
   entry.runs += machine.batch_size();
@@ -224,6 +233,8 @@ PyMethodDef methods[] = {
     {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
     {"scalar_graph", guarded<scalar_graph>, METH_O, "The graph of a program that the interpreter runs, as arrays."},
     {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for what the interpreter runs."},
+    {"install_group", guarded<install_group>, METH_VARARGS, "Installs machine code that runs members side by side."},
+    {"vector_functions", guarded<vector_functions>, METH_NOARGS, "How wide vectors are, and functions of them."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
     {"compare", guarded<compare>, METH_O, "Finds out which of a program's two kinds of machine code is faster."},

@@ -49,6 +49,9 @@ struct SpecializationCache {
   bool fresh;           // there is a new program, or one has run for a new number of members
 };
 
+// What hot() gets as the number of members where code for groups of them is wanted.
+constexpr uint32_t kGroup = UINT32_MAX;
+
 inline SpecializationCache* self_of(PyObject* object) { return reinterpret_cast<SpecializationCache*>(object); }
 
 Specialization* find_specialization(SpecializationCache* self, size_t number);
@@ -76,6 +79,8 @@ Ref results_of(const Specialization& entry, std::span<const double> numbers);
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 // Counts a call that the interpreter answered.
 void count_interpreted(SpecializationCache* self, Specialization& entry);
+// Counts members of a batch that ran by nodes.
+void count_in_batch(SpecializationCache* self, Specialization& entry, size_t members);
 void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);
 
 // The items of a tuple, borrowed.
@@ -117,6 +122,8 @@ PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
 PyObject* scalar_graph(PyObject* object, PyObject* number);
 PyObject* install_graph(PyObject* object, PyObject* args);
+PyObject* install_group(PyObject* object, PyObject* args);
+PyObject* vector_functions(PyObject* object, PyObject*);
 PyObject* compare(PyObject* object, PyObject* number);
 PyObject* notify_when_hot(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);

@@ -2798,6 +2798,22 @@ class SpecializationCache:
         self, members: list[tuple[Any, ...]], seed: float, threads: int, /
     ) -> tuple[float, list[int]] | Reason: ...
     def unmatched(self, members: list[tuple[Any, ...]], /) -> list[int]: ...
+    def vector_functions(self) -> tuple[int, dict[str, int]]: ...
+    def install_group(
+        self,
+        number: int,
+        width: int,
+        forward: int,
+        backward: int,
+        tables: bytes,
+        kept: int,
+        roots: bytes,
+        zeroed: bytes,
+        literals: bytes,
+        keep: object,
+        milliseconds: float,
+        /,
+    ) -> None: ...
     def map(
         self, differentiate_first: bool, members: list[tuple[Any, ...]], threads: int, /
     ) -> list[tuple[int, list[int], list[Any]]] | Reason: ...

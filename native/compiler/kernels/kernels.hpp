@@ -65,9 +65,14 @@ struct AdamStep {
   bool decoupled;
 };
 
+// A function of one vector: the numbers of `result`, each from one of `argument`.
+using VectorFunction = void (*)(double* result, const double* argument);
+
 // The kernels of one instruction set. A null member means: use the portable one.
 struct KernelSet {
   const char* name;
+  uint32_t width;                            // of a vector, in numbers
+  VectorFunction (*function)(uint16_t row);  // null if the row has none
   KernelFunction (*find)(Kernel kernel, uint16_t row, uint8_t which);
   bool (*all_finite)(const double* numbers, int64_t count);
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);

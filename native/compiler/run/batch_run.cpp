@@ -1,6 +1,7 @@
 #include "compiler/run/batch_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <thread>
 
@@ -15,7 +16,8 @@ constexpr size_t kTogether = 8;
 size_t quotient(size_t a, size_t b) { return (a + b - 1) / b; }
 
 size_t members_of_chunk(const Specialization& entry, size_t members) {
-  const size_t together = entry.runs_nodes_in_batches() ? 1 : std::min<size_t>(entry.largest_batch(), kTogether);
+  const size_t together =
+      entry.runs_nodes_in_batches() ? entry.group_width() : std::min<size_t>(entry.largest_batch(), kTogether);
   size_t chunk = std::max(quotient(members, kMostChunks), together);
   while (chunk < members && !is_long(entry, chunk)) chunk += quotient(chunk, 8);
   return std::min(chunk, members);
@@ -42,7 +44,8 @@ BatchRun::BatchRun(std::shared_ptr<Specialization> entry, std::vector<const Argu
       input_gradients_(seed ? members_.size() * inputs_ : 0),
       sums_(zeros_for(*entry_)) {
   chunk_ = threads ? members_of_chunk(*entry_, members_.size()) : members_.size();
-  together_ = entry_->runs_nodes_in_batches() ? 1 : std::min<size_t>(chunk_, entry_->largest_batch());
+  together_ =
+      entry_->runs_nodes_in_batches() ? entry_->group_width() : std::min<size_t>(chunk_, entry_->largest_batch());
   chunk_ = quotient(chunk_, together_) * together_;
   chunks_ = quotient(members_.size(), chunk_);
   const size_t workers = std::clamp<size_t>(threads, 1, chunks_);
@@ -94,7 +97,7 @@ void BatchRun::run_chunk(Worker& worker, size_t begin, size_t end) {
   for (auto& sums : worker.sums) std::fill(sums.begin(), sums.end(), 0.0);
   for (size_t i = begin; i < end; i += together_) {
     if (worker.lane->interpreter()) {
-      interpret(worker, static_cast<uint32_t>(i));
+      run_group(worker, i, std::min(i + together_, end));
       continue;
     }
     worker.together.clear();
@@ -132,6 +135,38 @@ void BatchRun::run_together(Worker& worker) {
     outcomes_[together[m]] = Outcome::DONE;
     take_values(together[m], [&](size_t root) { return machine.root(m, root); });
     if (seed_ && inputs_) machine.input_gradients(m, input_gradients_.data() + together[m] * inputs_);
+  }
+}
+
+// Runs members side by side, and one by one those that are exceptional.
+void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
+  Group* group = worker.lane->group();
+  const auto alone = [&](size_t member) { interpret(worker, static_cast<uint32_t>(member)); };
+  if (!group || end - begin == 1) {
+    for (size_t member = begin; member < end; ++member) alone(member);
+    return;
+  }
+  for (uint32_t call = 0; call < group->width(); ++call) {
+    group->set_inputs(call, *members_[std::min(begin + call, end - 1)]);
+  }
+  const bool done = group->forward() && (!seed_ || group->backward(*seed_));
+  for (size_t member = begin; member < end; ++member) {
+    const auto call = static_cast<uint32_t>(member - begin);
+    // As in Interpreter::forward.
+    if (!done || !std::isfinite(group->root(call, 0)) || (seed_ && !group->finite(call))) {
+      alone(member);
+      continue;
+    }
+    const auto root = [&](size_t which) { return group->root(call, which); };
+    if (!std::all_of(entry_->guards.begin(), entry_->guards.end(),
+                     [&](const Guard& guard) { return guard.holds(root); })) {
+      continue;
+    }
+    outcomes_[member] = Outcome::DONE;
+    take_values(static_cast<uint32_t>(member), root);
+    if (!seed_) continue;
+    if (sums_up_) group->add_gradients_to(call, worker.sums);
+    if (inputs_) group->input_gradients(call, input_gradients_.data() + member * inputs_);
   }
 }
 

@@ -23,7 +23,7 @@ class BatchRun {
 
   // Whether so many members are enough for it: beginning threads takes about as long as a short chunk.
   static bool pays(const Specialization& entry, size_t members, size_t threads) {
-    return is_long(entry, threads ? members / 8 : members);
+    return is_long(entry, threads ? members / 8 : members) || (entry.group_code && members > 1);
   }
 
   // Without the GIL.
@@ -57,6 +57,7 @@ class BatchRun {
   void work(Worker& worker);
   void run_chunk(Worker& worker, size_t begin, size_t end);
   void run_together(Worker& worker);
+  void run_group(Worker& worker, size_t begin, size_t end);
   void interpret(Worker& worker, uint32_t member);
   template <class Root>
   void take_values(uint32_t member, Root&& root);

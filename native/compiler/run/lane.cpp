@@ -42,6 +42,12 @@ void Lane::prepare() {
   interpreter_->prepare(*entry_.interpreter);
 }
 
+void Lane::prepare_group() {
+  if (!entry_.group_code) return;
+  if (!group_ || !group_->runs(*entry_.group_code)) group_ = std::make_unique<Group>(*entry_.group_code, entry_.leaves);
+  group_->read_parameters(entry_.buffers);
+}
+
 Outcome Lane::forward(const Arguments& arguments, Wanted wanted) {
   if (interpreter_) return entry_.interpret_forward(*interpreter_, arguments);
   machine_->enter();
@@ -80,7 +86,11 @@ LeasedLane lane_for_call(const std::shared_ptr<Specialization>& entry) {
 }
 
 LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members) {
-  if (entry->runs_nodes_in_batches()) return lane_of(entry, nullptr);
+  if (entry->runs_nodes_in_batches()) {
+    LeasedLane lane = lane_of(entry, nullptr);
+    lane->prepare_group();
+    return lane;
+  }
   const Machine* machine = &entry->machine(members);
   return lane_of(entry, machine == entry->single.get() ? entry->single : entry->many);
 }

@@ -26,12 +26,17 @@ class Lane {
 
   Machine* machine() const { return machine_.get(); }
   Interpreter* interpreter() const { return interpreter_.get(); }
+  // Of a lane for batches, where members can run side by side; else null.
+  Group* group() const { return group_.get(); }
+  // Copies the parameters for that; with the GIL.
+  void prepare_group();
 
  private:
   Specialization& entry_;
   std::shared_ptr<Machine> original_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Interpreter> interpreter_;
+  std::unique_ptr<Group> group_;
 };
 
 // Gives a lane back to its specialization, which it keeps alive.

@@ -141,6 +141,10 @@ size_t Specialization::cost() const {
 }
 
 bool Specialization::gains_little_together() const {
+  // As measured: code for groups of members is faster where instructions are many and have fewer nodes.
+  constexpr size_t kManyInstructions = 64, kFewNodes = 40;
+  const size_t instructions = program.instructions.size();
+  if (instructions >= kManyInstructions && graph.size() < kFewNodes * instructions) return true;
   const double together = 45.0 * static_cast<double>(program.instructions.size()) / batch_in_cache;
   return together > 200.0 + 0.05 * static_cast<double>(graph.operands.size());
 }

@@ -7,6 +7,7 @@
 #include "compiler/graph/graph.hpp"
 #include "compiler/guards/state_guards.hpp"
 #include "compiler/run/contest.hpp"
+#include "compiler/run/group.hpp"
 #include "compiler/run/interpreter.hpp"
 #include "compiler/run/machine.hpp"
 #include "compiler/run/signature.hpp"
@@ -66,10 +67,13 @@ struct Specialization {
   std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
-  std::vector<std::unique_ptr<Lane>> idle;  // lanes that no thread has
+  std::shared_ptr<const GroupCode> group_code;  // for members of a batch, where there is any
+  std::vector<std::unique_ptr<Lane>> idle;      // lanes that no thread has
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;                     // of members, and of calls
+  size_t in_batches = 0;               // members that ran by nodes
+  bool wants_group = false;            // code for groups has been asked for
   Ref keeps;                           // machine code that the machines run
   std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
   uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
@@ -99,6 +103,8 @@ struct Specialization {
   // Whether vector instructions are so many that machine code of the whole graph is faster, even where each does its
   // work for several members.
   bool gains_little_together() const;
+  // How many members run side by side, where batches run nodes.
+  uint32_t group_width() const { return group_code ? group_code->width : 1; }
   bool invalid() const;
   // Where backward passes of a machine leave the gradients of parameters.
   GradientDestination destination(const Machine& machine) const {

@@ -30,6 +30,9 @@ _FEW_NODES, _SHORT, _ROLLED = 18, 2_000, 10
 #: A program with more instructions is not compiled in both ways.
 _FEW_INSTRUCTIONS = 400
 
+#: In place of a number of members: code that runs groups of them side by side.
+GROUP = 2**32 - 1
+
 #: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
 _worker: threading.Thread | None = None
@@ -67,8 +70,13 @@ class TierUp:
             return
         for fact in self._cache.facts():
             for batch in (0,) if fact["tier"] == "interpreter" else fact["batches"]:
-                if (fact["number"], batch) not in self._compiled:
-                    self.compile(fact["number"], batch)
+                self._compile_once(fact["number"], batch)
+            if fact["in_batches"]:
+                self._compile_once(fact["number"], GROUP)
+
+    def _compile_once(self, number: int, batch: int) -> None:
+        if (number, batch) not in self._compiled:
+            self.compile(number, batch)
 
     def compile(self, number: int, batch: int) -> None:
         """Compile a specialization for one batch size, and install the machine code.
@@ -78,13 +86,17 @@ class TierUp:
         """
         from .backends.llvm.pipeline import compile_program
         from .backends.loops.graph import UnsupportedGraphError
-        from .backends.loops.pipeline import compile_graph
+        from .backends.loops.pipeline import compile_graph, compile_group
 
         self._compiled.add((number, batch))
-        if number in self._scalar:
+        if number in self._scalar and batch != GROUP:
             return
         try:
             fact = self._fact(number)
+            if batch == GROUP:
+                with contextlib.suppress(UnsupportedGraphError):
+                    compile_group(self._cache, number, _most_code(fact))
+                return
             most, whole = _most_code(fact), False
             if most > 0 and (batch < 2 or fact["one_by_one"]):
                 # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.

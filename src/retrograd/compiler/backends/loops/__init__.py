@@ -15,6 +15,6 @@ forward and one backward (loop rerolling); the rest becomes straight-line code. 
 ``storage``    which nodes are kept in memory, and where, as functions of the loops' counters
 ``forward``, ``backward``   the two passes of a graph
 ``liveness``, ``dependences``   what is computed for nothing; loops whose iterations are independent in memory
-``llvm_text``  the SSA form as LLVM IR
+``llvm_text``  the SSA form as LLVM IR: of one call, or of several side by side in vectors
 ``pipeline``   a program from its graph to installed machine code
 """

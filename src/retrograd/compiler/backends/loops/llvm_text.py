@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from ..llvm.ir_builder import base_loads
 from .backward import SEED
 from .code import Address, Block, Loop, Op, Ref, Value
 from .dependences import is_parallel
+from .layout import Constants
 from .liveness import live_values
 from .storage import Index, Places, fit
 from .structure import Body, Indices
@@ -25,9 +27,22 @@ def _constant(number: float) -> str:
 
 
 class Text:
-    """Writes one function: ``int32_t name(double seed, void **bases)``, which returns 1 where a flag is true."""
+    """Writes one function: ``int32_t name(double seed, void **bases)``, which returns 1 where a flag is true.
 
-    def __init__(self, name: str, block: Block, places: Places, bases: Sequence[str], metadata: list[str]) -> None:
+    With a ``width`` it runs so many calls side by side: each number is a vector with a call in each element, and so is
+    each element of the arrays; tables stay as they are. It returns 1 where a flag is true for any of them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        block: Block,
+        places: Places,
+        bases: Sequence[str],
+        metadata: list[str],
+        width: int = 1,
+        functions: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         """
         Args:
             name: the function's.
@@ -35,10 +50,16 @@ class Text:
             places: what addresses are.
             bases: the arrays that are no tables. The function takes the addresses of these, and then of the tables.
             metadata: the module's, to which the loops whose iterations are independent are added.
+            width: how many calls run side by side.
+            functions: the addresses of functions of vectors, ``void f(double *result, const double *argument)``, by the
+                names of the C library's.
         """
         self.lines: list[str] = []
         self.declarations: dict[str, None] = {}
         self._places, self._metadata = places, metadata
+        self._width, self._functions = width, functions
+        self._double = "double" if width == 1 else f"<{width} x double>"
+        self._bit = "i1" if width == 1 else f"<{width} x i1>"
         self._group = ""  # of the accesses in a loop whose iterations are independent
         self._names: dict[int, str] = {SEED.number: "%seed"}
         self._count = 0
@@ -46,6 +67,9 @@ class Text:
         self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
         self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
         self._live = live_values(block)
+        if width > 1:
+            self._names[SEED.number] = self._everywhere("%seed")
+            self.lines += [f"%{memory} = alloca {self._double}, align 64" for memory in ("argument", "value")]
         self._write(block)
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
@@ -78,7 +102,19 @@ class Text:
         return name
 
     def _name(self, value: Value) -> str:
-        return self._names[value.number] if isinstance(value, Ref) else _constant(value)
+        if isinstance(value, Ref):
+            return self._names[value.number]
+        return _constant(value) if self._width == 1 else self._each(f"double {_constant(value)}")
+
+    def _each(self, element: str) -> str:
+        """A vector of equal constants."""
+        return f"<{', '.join([element] * self._width)}>"
+
+    def _everywhere(self, number: str) -> str:
+        """A vector with a number in each element."""
+        first = self._emit(f"insertelement {self._double} poison, double {number}, i32 0")
+        double, places = self._double, f"<{self._width} x i32> zeroinitializer"
+        return self._emit(f"shufflevector {double} {first}, {double} poison, {places}")
 
     def _write(self, block: Block) -> None:
         begun = len(self.lines)
@@ -101,50 +137,86 @@ class Text:
         label = self._new("go")[1:]
         if flags:
             while len(flags) > 1:
-                flags[:] = [*flags[2:], self._emit(f"or i1 {flags[0]}, {flags[1]}")]
-            self.lines.append(f"br i1 {flags.pop()}, label %failed, label %{label}")
+                flags[:] = [*flags[2:], self._emit(f"or {self._bit} {flags[0]}, {flags[1]}")]
+            self.lines.append(f"br i1 {self._any(flags.pop())}, label %failed, label %{label}")
         else:
             self.lines.append(f"br label %{label}")
         self.lines.append(f"{label}:")
         self._block = label
 
+    def _any(self, flag: str) -> str:
+        """Whether a flag is true for any call."""
+        if self._width == 1:
+            return flag
+        reduced = f"i1 @llvm.vector.reduce.or.v{self._width}i1"
+        self.declarations[f"declare {reduced}({self._bit})"] = None
+        return self._emit(f"call {reduced}({self._bit} {flag})")
+
     def _op(self, op: Op) -> None:
         operands = [self._name(v) for v in op.operands]
         if op.name == "store":
             assert op.at is not None
-            self.lines.append(f"store double {operands[0]}, ptr {self._pointer(op.at)}, align 8{self._group}")
+            self.lines.append(f"store {self._double} {operands[0]}, ptr {self._pointer(op.at)}, align 8{self._group}")
             return
         assert op.result is not None
-        self._names[op.result.number] = self._emit(self._instruction(op, operands))
+        self._names[op.result.number] = self._computed(op, operands)
 
-    def _instruction(self, op: Op, operands: list[str]) -> str:
+    def _computed(self, op: Op, operands: list[str]) -> str:
+        """The name of an operation's result."""
+        double, bit = self._double, self._bit
         match op.name.split():
             case ["load"]:
                 assert op.at is not None
-                return f"load double, ptr {self._pointer(op.at)}, align 8{self._group}"
+                if self._width > 1 and isinstance(op.at.of, Constants):
+                    number = self._emit(f"load double, ptr {self._pointer(op.at)}, align 8{self._group}")
+                    return self._everywhere(number)
+                return self._emit(f"load {double}, ptr {self._pointer(op.at)}, align 8{self._group}")
             case ["fadd", "reassoc"]:
-                return f"fadd reassoc contract double {operands[0]}, {operands[1]}"
+                return self._emit(f"fadd reassoc contract {double} {operands[0]}, {operands[1]}")
             case ["fadd" | "fsub" | "fmul" | "fdiv" as name]:
-                return f"{name} contract double {operands[0]}, {operands[1]}"
+                return self._emit(f"{name} contract {double} {operands[0]}, {operands[1]}")
             case ["fneg"]:
-                return f"fneg double {operands[0]}"
+                return self._emit(f"fneg {double} {operands[0]}")
             case ["fabs"]:
-                return self._called("llvm.fabs.f64", operands)
+                return self._called("llvm.fabs", operands)
             case ["fcmp", test]:
-                return f"fcmp {test} double {operands[0]}, {operands[1]}"
+                return self._emit(f"fcmp {test} {double} {operands[0]}, {operands[1]}")
             case ["and" | "or" as name]:
-                return f"{name} i1 {operands[0]}, {operands[1]}"
+                return self._emit(f"{name} {bit} {operands[0]}, {operands[1]}")
             case ["not"]:
-                return f"xor i1 {operands[0]}, true"
+                true = "true" if self._width == 1 else self._each("i1 true")
+                return self._emit(f"xor {bit} {operands[0]}, {true}")
             case ["select"]:
-                return f"select i1 {operands[0]}, double {operands[1]}, double {operands[2]}"
+                return self._emit(f"select {bit} {operands[0]}, {double} {operands[1]}, {double} {operands[2]}")
             case ["call", name]:
-                return self._called(f"{name}.f64" if name.startswith("llvm.") else name, operands)
+                return self._called(name, operands)
         raise AssertionError(op.name)
 
-    def _called(self, function: str, operands: list[str]) -> str:
-        self.declarations[f"declare double @{function}({', '.join(['double'] * len(operands))})"] = None
-        return f"call double @{function}({', '.join(f'double {v}' for v in operands)})"
+    # --- functions ------------------------------------------------------------------------------------------
+
+    def _called(self, name: str, operands: list[str]) -> str:
+        if name.startswith("llvm."):
+            kind = "f64" if self._width == 1 else f"v{self._width}f64"
+            return self._call(f"{name}.{kind}", self._double, operands)
+        if self._width == 1:
+            return self._call(name, "double", operands)
+        if name in self._functions:
+            return self._call_of_vectors(self._functions[name], operands[0])
+        value = "poison"  # the C library's function, element by element
+        for i in range(self._width):
+            elements = [self._emit(f"extractelement {self._double} {operand}, i32 {i}") for operand in operands]
+            number = self._call(name, "double", elements)
+            value = self._emit(f"insertelement {self._double} {value}, double {number}, i32 {i}")
+        return value
+
+    def _call(self, function: str, kind: str, operands: list[str]) -> str:
+        self.declarations[f"declare {kind} @{function}({', '.join([kind] * len(operands))})"] = None
+        return self._emit(f"call {kind} @{function}({', '.join(f'{kind} {operand}' for operand in operands)})")
+
+    def _call_of_vectors(self, address: int, operand: str) -> str:
+        self.lines.append(f"store {self._double} {operand}, ptr %argument, align 64")
+        self.lines.append(f"call void inttoptr (i64 {address} to ptr)(ptr %value, ptr %argument)")
+        return self._emit(f"load {self._double}, ptr %value, align 64")
 
     # --- addresses ------------------------------------------------------------------------------------------
 
@@ -152,9 +224,10 @@ class Text:
         array, index = self._places.element(at)
         moving = self._moving(index)
         base = f"%{array}"
+        kind = "double" if isinstance(at.of, Constants) else self._double
         if moving:
-            base = self._once(("at", array, moving), f"getelementptr double, ptr {base}, i64 {moving}")
-        return self._emit(f"getelementptr double, ptr {base}, i64 {index.base}") if index.base else base
+            base = self._once(("at", array, moving), f"getelementptr {kind}, ptr {base}, i64 {moving}")
+        return self._emit(f"getelementptr {kind}, ptr {base}, i64 {index.base}") if index.base else base
 
     def _moving(self, index: Index) -> str:
         """An index without its base; empty if nothing is left."""
@@ -219,7 +292,7 @@ class Text:
             assert phi.start is not None
             assert phi.following is not None
             heads.append(
-                f"{self._name(phi.result)} = phi double [ {self._name(phi.start)}, %{before} ], "
+                f"{self._name(phi.result)} = phi {self._double} [ {self._name(phi.start)}, %{before} ], "
                 f"[ {self._name(phi.following)}, %{self._block} ]"
             )
         for phi in live:
@@ -231,6 +304,8 @@ class Text:
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""
+        if self._width > 1:
+            return ""
         if not is_parallel(loop, lambda op: op.result is None or op.result.number in self._live, self._places):
             return ""
         group = len(self._metadata)

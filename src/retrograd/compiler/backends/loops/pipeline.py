@@ -11,13 +11,16 @@ from ....engine import SpecializationCache
 from ..llvm.jit import compile_module
 from .backward import Backward
 from .forward import Forward
-from .graph import LEAF, LITERAL, NODE, ScalarGraph, read_graph
+from .graph import LEAF, LITERAL, NODE, ScalarGraph, UnsupportedGraphError, read_graph
 from .layout import Layout
 from .llvm_text import Text
 from .sections import MOST_STRAIGHT, find_structure
 from .storage import Places, Storage
 
-__all__ = ["Passes", "Results", "compile_graph", "write_passes", "write_results"]
+__all__ = ["Passes", "Results", "compile_graph", "compile_group", "write_passes", "write_results"]
+
+#: So many bytes of numbers a group has at most.
+_MOST_BYTES = 1 << 26
 
 
 def compile_graph(programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT) -> None:
@@ -61,6 +64,46 @@ def compile_graph(programs: SpecializationCache, number: int, most_straight: int
         np.array(ranges, np.uint64).tobytes(),
         size,
         (machine, values, adjoints, tables, literals),
+        (perf_counter() - start) * 1e3,
+    )
+
+
+def compile_group(programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT) -> None:
+    """Compile program ``number`` to run a group of calls side by side, and install the machine code.
+
+    Args:
+        programs: where the program is.
+        number: which it is.
+        most_straight: so many nodes of code are written at most.
+
+    Raises:
+        IndexError: the program has been dropped meanwhile.
+        UnsupportedGraphError: the program has something that this backend does not write.
+    """
+    start = perf_counter()
+    graph = read_graph(programs.scalar_graph(number))
+    code = write_passes(graph, most_straight, retried=True)
+    width, functions = programs.vector_functions()
+    if 16 * width * code.storage.size > _MOST_BYTES:
+        raise UnsupportedGraphError("numbers of too many nodes are kept")
+    blocks = {"forward": code.forward.t.top, "backward": code.backward.t.top}
+    texts = [Text(name, block, code.places, "LGWB", [], width, functions) for name, block in blocks.items()]
+    declarations = dict.fromkeys(line for text in texts for line in text.declarations)
+    module = "\n".join([*declarations, *(text.text for text in texts)])
+    machine = compile_module(module, list(blocks))
+    tables = code.places.tables
+    roots = [(kind, code.element(kind, index)) for kind, index in graph.roots]
+    programs.install_group(
+        number,
+        width,
+        machine.addresses["forward"],
+        machine.addresses["backward"],
+        np.array([entries.ctypes.data for entries in tables], np.uint64).tobytes(),
+        code.storage.size,
+        np.array(roots, np.uint64).tobytes(),
+        np.array(code.zeroed(), np.uint64).tobytes(),
+        np.array(graph.literals).tobytes(),
+        (machine, tables),
         (perf_counter() - start) * 1e3,
     )
 
