@@ -45,6 +45,18 @@ std::vector<WantedGradient> gradients_of(const Graph& graph, const std::vector<R
   return gradients;
 }
 
+// From how many candidates each index argument selects, at least; 0 where it selects nothing.
+std::vector<uint32_t> limits_of(const Graph& graph) {
+  std::vector<uint32_t> limits;
+  for (size_t node = 0; node < graph.size(); ++node) {
+    if (graph.rows[node] != ROW_SELECT) continue;
+    const uint32_t slot = graph.extra[node], count = graph.first[node + 1] - graph.first[node];
+    if (slot >= limits.size()) limits.resize(slot + 1);
+    limits[slot] = limits[slot] ? std::min(limits[slot], count) : count;
+  }
+  return limits;
+}
+
 // The graph of a request, timed.
 void lift_into(Specialization& entry, const CompileRequest& request) {
   std::vector<Value*> inputs;
@@ -80,7 +92,11 @@ PyObject* add(PyObject* object, PyObject* asked) {
     if (entry->options.exact) buffer->be_exact();
   }
   entry->want(gradients_of(entry->graph, request.gradients));
-  entry->compile();
+  entry->index_limits = limits_of(entry->graph);
+  if (entry->options.at_once) {
+    entry->compile();
+    entry->stage = Stage::SETTLED;  // it is compared with the function itself
+  }
   entry->state = find_state(self, request.state);
   if (!entry->state) return PyErr_Format(PyExc_IndexError, "a compile request names a state that there is not");
   self->fresh = true;

@@ -96,6 +96,7 @@ class Reader {
 
   void read(PyObject* request) {
     into_.differentiate_first = flag(request, "differentiate_first");
+    into_.options.at_once = flag(request, "at_once");
     into_.state = whole(field(request, "state").get());
     read_options(field(request, "options").get());
     read_signature(field(request, "signature").get());
@@ -108,6 +109,7 @@ class Reader {
     if (tier != "auto" && tier != "vm" && tier != "llvm" && tier != "interpreter") unknown("tier", tier);
     into_.options.exact = flag(options, "exact") || tier == "interpreter";
     into_.options.machine = tier == "vm" || tier == "llvm";
+    into_.options.at_once |= into_.options.machine;
   }
 
   void read_signature(PyObject* signature) {

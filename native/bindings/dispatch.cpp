@@ -148,6 +148,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results();
     const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
     Outcome outcome;
+    if (entry.is_due()) entry.settle(*self->scratch);
     found.swept = sweeps;
     entry.contest.begin();
     if (is_long(entry)) {
@@ -482,40 +483,26 @@ PyObject* check(PyObject* object, PyObject* args) {
     const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
     if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
-    std::vector<double> leaves(entry->graph.leaves.size()), inputs(entry->leaves.active_inputs);
-    double result;
     if (!interpreted) {  // once more, so that what it leaves behind shows
       entry->single->backward(1.0, GradientDestination::WORKSPACE);
       entry->single->forward(entry->guards, Wanted::GRADIENTS);
-    }
-    if (interpreted) {
-      entry->interpreter->backward(1.0, GradientDestination::WORKSPACE);
-      result = entry->interpreter->root(0);
-      for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = entry->interpreter->leaf_gradient(i);
+      entry->single->backward(1.0, GradientDestination::WORKSPACE);
     } else {
-      Machine& machine = *entry->single;
-      machine.backward(1.0, GradientDestination::WORKSPACE);
-      result = machine.root(0, 0);
-      machine.input_gradients(0, inputs.data());
-      for (size_t i = 0; i < leaves.size(); ++i) {
-        const LeafLocation& place = entry->leaves.locations[i];
-        leaves[i] = place.kind == RegionKind::PARAMETER ? machine.parameter_gradient(place.buffer, place.offset)
-                    : place.active                      ? inputs[place.offset]
-                                                        : 0.0;
-      }
+      entry->interpreter->backward(1.0, GradientDestination::WORKSPACE);
     }
+    const Results found = entry->results(interpreted);
     Ref list(PyList_New(0));
-    for (size_t i = 0; list && i < leaves.size(); ++i) {
+    for (size_t i = 0; list && i < found.gradients.size(); ++i) {
       const LeafLocation& place = entry->leaves.locations[i];
       if (place.kind == RegionKind::INPUT && !place.active) continue;
-      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), leaves[i]));
+      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), found.gradients[i]));
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }
     Found answered;
     answered.entry = entry.get();
     answered.interpreted = interpreted;
     const Ref results = outputs_of(answered);
-    return list && results ? Py_BuildValue("(dOO)", result, list.get(), results.get()) : nullptr;
+    return list && results ? Py_BuildValue("(dOO)", found.value, list.get(), results.get()) : nullptr;
   }
   Py_RETURN_NONE;
 }

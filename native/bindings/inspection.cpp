@@ -8,7 +8,7 @@ namespace {
 
 const char* tier_of(const Specialization& entry) {
   if (entry.has_graph_code()) return "llvm";
-  if (entry.uses_interpreter()) return "interpreter";
+  if (entry.options.exact || entry.options.interpret) return "interpreter";
   return entry.single->has_code() ? "llvm" : "vm";
 }
 
@@ -87,15 +87,18 @@ PyObject* instruction_of(const Instruction& instruction) {
 
 }  // namespace
 
-// tier(): of the program that was used last.
+// tier(): of the program that was used last, which is made now if there is only a graph.
 PyObject* tier(PyObject* object, PyObject*) {
   const auto& specializations = *self_of(object)->specializations;
-  return PyUnicode_FromString(specializations.empty() ? "eager" : tier_of(*specializations[0]));
+  if (specializations.empty()) return PyUnicode_FromString("eager");
+  specializations[0]->compile_late();
+  return PyUnicode_FromString(tier_of(*specializations[0]));
 }
 
 PyObject* facts(PyObject* object, PyObject*) {
   Ref list(PyList_New(0));
   for (const auto& entry : *self_of(object)->specializations) {
+    entry->compile_late();
     Ref one(facts_of(*entry));
     if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
   }
@@ -135,8 +138,8 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
   for (size_t i = 0; i < program.literals.size(); ++i) {
     if (program.literals[i].address < 0) continue;
-    done &= append(
-        literals, Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->graph.literals[i]));
+    done &= append(literals,
+                   Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->literals[i]));
   }
   for (const Location& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
   for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {

@@ -178,6 +178,7 @@ PyObject* scalar_graph(PyObject* object, PyObject* number) {
   Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   Interpreter& interpreter = entry->make_interpreter();
+  entry->lends_interpreter = true;
   const Graph graph = entry->expanded(false);
   static_assert(sizeof(Id) == sizeof(uint32_t));
   const auto bytes = [](const auto& list) {

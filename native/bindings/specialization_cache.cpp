@@ -12,7 +12,10 @@ Specialization* find_specialization(SpecializationCache* self, size_t number) {
 }
 
 Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
-  if (Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) return entry;
+  if (Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) {
+    entry->compile_late();
+    return entry;
+  }
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
   return nullptr;
 }

@@ -55,7 +55,7 @@ constexpr uint32_t kGroup = UINT32_MAX;
 inline SpecializationCache* self_of(PyObject* object) { return reinterpret_cast<SpecializationCache*>(object); }
 
 Specialization* find_specialization(SpecializationCache* self, size_t number);
-// The one whose number a Python object is; null with an exception set.
+// The one whose number a Python object is, with its program; null with an exception set.
 Specialization* specialization_numbered(PyObject* object, PyObject* number);
 
 // As Specialization::matches, into the cache's scratch memory. Where the signature runs the user's code, that may have

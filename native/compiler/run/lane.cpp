@@ -39,7 +39,7 @@ Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(en
 
 void Lane::prepare() {
   if (machine_) return machine_->prepare(*original_);
-  interpreter_->prepare(*entry_.interpreter);
+  interpreter_->prepare(entry_.make_interpreter());
 }
 
 void Lane::prepare_group() {
@@ -96,7 +96,7 @@ LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t
 }
 
 bool is_long(const Specialization& entry, size_t members) {
-  if (entry.options.exact || members * entry.cost() < kLong) return false;
+  if (entry.options.exact || entry.runs == 0 || members * entry.cost() < kLong) return false;
   size_t parameters = 0;
   for (const auto& buffer : entry.buffers) parameters += buffer->size();
   return members * entry.graph.operands.size() >= kOperandsPerParameter * parameters;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "compiler/passes/packing.hpp"
 #include "compiler/run/lane.hpp"
@@ -40,6 +41,32 @@ size_t fewest_calls(const Program& program) {
   return program.instructions.size() + static_cast<size_t>(backward);
 }
 
+// How far a program's numbers may be from the interpreter's, as in Python's half; values relative to the value (or 1),
+// gradients to the largest of them.
+constexpr double kTolerance = 1e-7;
+constexpr double kGolden = 0.61803398875;
+
+bool near(double ours, double theirs, double scale) {
+  if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) return true;
+  return std::abs(ours - theirs) <= kTolerance * scale && std::isfinite(scale);
+}
+
+bool alike(const Results& ours, const Results& theirs) {
+  const auto near_value = [](double a, double b) { return near(a, b, std::max(1.0, std::abs(b))); };
+  if (!near_value(ours.value, theirs.value)) return false;
+  for (size_t i = 0; i < ours.outputs.size(); ++i) {
+    if (!near_value(ours.outputs[i], theirs.outputs[i])) return false;
+  }
+  double largest = 1e-300;
+  for (const double gradient : theirs.gradients) {
+    if (std::isfinite(gradient)) largest = std::max(largest, std::abs(gradient));
+  }
+  for (size_t i = 0; i < ours.gradients.size(); ++i) {
+    if (!near(ours.gradients[i], theirs.gradients[i], largest)) return false;
+  }
+  return true;
+}
+
 size_t calls_of(const Lowered& lowered) {
   return lowered.is_fused() ? lowered.fused.executed_calls()
                             : lowered.forward.executed_calls() + lowered.backward.executed_calls();
@@ -73,7 +100,8 @@ void Specialization::compile() {
   done("verify");
   plan_batches();
   // The literals that expansion added come after the graph's own.
-  graph.literals = expanded.literals;
+  literals = expanded.literals;
+  stage = Stage::COMPILED;
   if (options.exact) return;
   // Where the fewest calls are too many already, no machine is made.
   options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, fewest_calls(program));
@@ -81,6 +109,63 @@ void Specialization::compile() {
   const size_t calls = calls_of(machine(1).lowered());
   done("lower");
   options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, calls);
+}
+
+void Specialization::compile_late() try {
+  if (stage == Stage::TRACED) compile();
+} catch (const Unsupported&) {
+  options.interpret = true;
+  stage = Stage::COMPILED;
+}
+
+void Specialization::settle(const Arguments& arguments) {
+  compile_late();
+  bool decided = true;
+  if (!options.interpret && !agrees(arguments, &decided) && decided) options.interpret = true;
+  if (!decided) return;
+  stage = Stage::SETTLED;
+  if (!options.interpret && !lends_interpreter) interpreter.reset();
+}
+
+// Not decided where a number is not finite, or a comparison comes out differently in this call.
+bool Specialization::agrees(const Arguments& arguments, bool* decided) {
+  Arguments weighted = arguments;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    weighted.passive[weighted.passive.size() - outputs.size() + i] =
+        1.0 + std::fmod(kGolden * static_cast<double>(i), 1.0);
+  }
+  *decided = interpret_forward(weighted) == Outcome::DONE;
+  if (!*decided) return false;
+  interpreter->backward(1.0, GradientDestination::WORKSPACE);
+  const Results theirs = results(true);
+  Machine& machine = this->machine(1);
+  machine.enter();
+  give(machine, 0, weighted);
+  const Outcome outcome = machine.forward(guards, Wanted::GRADIENTS);
+  *decided = outcome != Outcome::EXCEPTIONAL;
+  if (outcome != Outcome::DONE) return false;
+  machine.backward(1.0, GradientDestination::WORKSPACE);
+  if (machine.forward(guards, Wanted::GRADIENTS) != Outcome::DONE) return false;
+  machine.backward(1.0, GradientDestination::WORKSPACE);  // once more, so that what it leaves behind shows
+  return alike(results(false), theirs);
+}
+
+Results Specialization::results(bool interpreted) const {
+  Results found;
+  const auto root = [&](uint32_t which) { return interpreted ? interpreter->root(which) : single->root(0, which); };
+  found.value = root(0);
+  for (const uint32_t output : outputs) found.outputs.push_back(root(output));
+  std::vector<double> inputs(leaves.active_inputs);
+  if (!interpreted) single->input_gradients(0, inputs.data());
+  for (size_t i = 0; i < graph.leaves.size(); ++i) {
+    const LeafLocation& place = leaves.locations[i];
+    const bool is_input = place.kind == RegionKind::INPUT;
+    found.gradients.push_back(is_input && !place.active ? 0.0
+                              : interpreted             ? interpreter->leaf_gradient(i)
+                              : is_input                ? inputs[place.offset]
+                                                        : single->parameter_gradient(place.buffer, place.offset));
+  }
+  return found;
 }
 
 Program Specialization::scheduled(const Graph& expanded) const {
@@ -154,7 +239,7 @@ size_t Specialization::weight() const {
   size_t bytes = of(graph.leaves) + of(graph.literals) + of(graph.rows) + of(graph.first) + of(graph.operands) +
                  of(graph.extra) + of(graph.source) + of(graph.roots) + of(graph.values) + of(leaves.locations) +
                  of(program.regions) + of(program.instructions) + of(program.pool) + of(program.literals) +
-                 of(program.nodes) + of(guards) + of(index_guards) + of(outputs) + of(gradients);
+                 of(program.nodes) + of(literals) + of(guards) + of(index_guards) + of(outputs) + of(gradients);
   for (const auto& made : {single, many}) {
     if (!made) continue;
     for (const auto* pass : {&made->lowered().forward, &made->lowered().backward, &made->lowered().fused}) {
@@ -175,7 +260,7 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
 }
 
 bool Specialization::accepts(const Arguments& arguments) const {
-  const auto& limits = program.index_limits;
+  const auto& limits = index_limits;
   for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {
     if (limits[slot] && static_cast<uint32_t>(arguments.indices[slot]) >= limits[slot]) return false;
   }
@@ -192,7 +277,7 @@ Machine* Specialization::existing(uint32_t members) const {
 Machine& Specialization::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, graph.literals, buffers, members == 1 ? 1 : batch_in_cache, workspaces);
+  made = std::make_shared<Machine>(program, literals, buffers, members == 1 ? 1 : batch_in_cache, workspaces);
   made->set_batch_size(members);
   return *made;
 }

@@ -29,6 +29,9 @@ struct IndexGuard {
 
 constexpr uint32_t kNoLeaf = UINT32_MAX;
 
+// A new graph is interpreted so many times before it is compiled, which takes as long as dozens of such passes.
+constexpr size_t kRunsOfGraph = 8;
+
 // A gradient that value_and_grad returns.
 struct WantedGradient {
   enum Source : uint8_t { INPUT, PARAMETER };
@@ -39,8 +42,19 @@ struct WantedGradient {
 
 struct Options {
   bool exact = false, interpret = false, machine = false;
+  bool at_once = false;       // the program is made when the function is traced, and not when it has run a few times
   bool float_errors = false;  // the function divides floats, which raise whatever rg.errstate says
   bool simplify = false;      // derivatives were recorded, in which much is computed twice
+};
+
+// How far a specialization has come: it has a graph, which the interpreter runs; it has a program besides; and that has
+// been compared with the interpreter, and is in use (or it was found that the interpreter is to stay).
+enum class Stage : uint8_t { TRACED, COMPILED, SETTLED };
+
+// What a pass gave: the value, several results, and the gradient of each leaf; of passive inputs it is zero.
+struct Results {
+  double value = 0.0;
+  std::vector<double> outputs, gradients;
 };
 
 class Lane;
@@ -59,6 +73,8 @@ struct Specialization {
   LeafLayout leaves;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers;
   Program program;
+  std::vector<double> literals;        // the program's: those of the graph, and those that its expansion added
+  std::vector<uint32_t> index_limits;  // of each index argument: the number of candidates; 0 if unused
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
   // Of a function with several results: their numbers among the roots. The first root is then the sum of the results
@@ -78,23 +94,38 @@ struct Specialization {
   std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
   uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
   Options options;
+  Stage stage = Stage::TRACED;
   Contest contest;                   // where there is machine code of both kinds
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
   bool as_array = false;             // several results are one array
   bool connected = false;            // a Value is among several results
+  bool lends_interpreter = false;    // machine code is being made that reads the interpreter's memory
 
   void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.
   void compile();
+  // The same if there is none yet; where it is not possible, the interpreter stays.
+  void compile_late();
+  // Whether it is time to do so: the graph has run a few times, or somebody looked at the program.
+  bool is_due() const {
+    return stage != Stage::SETTLED && !options.exact && (stage == Stage::COMPILED || runs >= kRunsOfGraph);
+  }
+  // Compiles, and puts the program into use if it gives for a call what the interpreter gives. That was compared with
+  // the function itself.
+  void settle(const Arguments& arguments);
+  // Several results are weighted, so that each counts.
+  bool agrees(const Arguments& arguments, bool* decided);
+  // What the last forward pass gave, after a backward pass into the workspace.
+  Results results(bool interpreted) const;
   // The program of the expanded graph, in the schedule that is likely to be the fastest.
   Program scheduled(const Graph& expanded) const;
 
   bool has_several_results() const { return !outputs.empty(); }
   // The graph that programs and machine code are made of.
   Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;
-  bool uses_interpreter() const { return options.exact || options.interpret; }
+  bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }
   // Whether single calls run machine code of the whole graph, which the interpreter has.
   bool has_graph_code() const { return interpreter && interpreter->has_code(); }
   // Whether calls run on the interpreter, or that machine code; and whether the members of batches do, one by one.

@@ -416,7 +416,7 @@ class Compiled(Generic[P]):
 
     @property
     def tier(self) -> str:
-        """What ran the last call that a program answered.
+        """What runs the program that answered the last call, which is made now if the graph was interpreted.
 
         ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node.
         ``"eager"`` if there is no program.
@@ -427,6 +427,8 @@ class Compiled(Generic[P]):
 
     def stats(self) -> Statistics:
         """What was compiled, how long each pass took, and how calls were answered.
+
+        Programs that are not made yet, because the function has run a few times only, are made now.
 
         Returns:
             The statistics at this moment; ``print(f.stats())`` shows them as text.

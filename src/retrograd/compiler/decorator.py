@@ -45,16 +45,18 @@ def compile(  # noqa: A001
     A function that changes what it reads, asks the time, draws random numbers, reads or writes runs as it is, with a
     warning that names the line. Integers that select among Values must be :class:`retrograd.Index`.
 
-    A new program is compared with a plain run of the same call, before its first answer. If its value differs by more
+    A new graph is compared with a plain run of the same call, before its first answer. If its value differs by more
     than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call runs eagerly. For
-    ``exact`` the tolerance is 0. One function keeps the 256 programs used last, and 64 MB of them.
+    ``exact`` the tolerance is 0. The vector program, which is made after a few calls, is compared with the graph in the
+    same way. One function keeps the 256 programs used last, and 64 MB of them.
 
     Args:
         function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts, dataclasses and float64
             arrays of them, which returns one Value or number. Without it, ``compile`` returns a decorator.
         exact: Keep the order of every sum, so that each result has the same bits as the engine's. Slower.
-        tier: What runs the program. ``"auto"`` (the default) starts on the virtual machine, or on the interpreter if
-            the graph is too irregular for vectors, and changes to LLVM after 200 runs if llvmlite is installed.
+        tier: What runs the program. ``"auto"`` (the default) interprets the graph eight times, then runs it on
+            the virtual machine (or goes on, if the graph is too irregular for vectors), and changes to LLVM after 200
+            runs if llvmlite is installed.
             ``"vm"``, ``"llvm"`` and ``"interpreter"`` insist on one.
         verify: Run the function itself too, each so many calls, and raise VerificationError if the program gives other
             numbers. 0 (the default) never does.

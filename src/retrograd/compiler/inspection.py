@@ -53,7 +53,10 @@ def inspected(
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)
     try:
-        cache.add(CompileRequest(traced.recording, traced.signature, differentiate_first, options, cache.capture([])))
+        request = CompileRequest(
+            traced.recording, traced.signature, differentiate_first, options, cache.capture([]), at_once=True
+        )
+        cache.add(request)
     except NotImplementedError as problem:
         return Cause(Reason.UNSUPPORTED, str(problem))
     assert isinstance(traced.recording.result, Value)

@@ -36,3 +36,4 @@ class CompileRequest:
     differentiate_first: bool  #: whether gradients are taken of the first argument instead of the parameters
     options: Options = Options()
     state: int = 0  #: the number of the captured state that the function was traced in
+    at_once: bool = False  #: whether the program is made now; else when the function has run a few times
