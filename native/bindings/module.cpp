@@ -7,6 +7,7 @@
 #include "parameters/optimizer.hpp"
 #include "parameters/parameters.hpp"
 #include "tape/adjoints.hpp"
+#include "tape/number_tracer.hpp"
 #include "tape/record.hpp"
 #include "trees/in_place.hpp"
 #include "trees/structure.hpp"
@@ -288,8 +289,9 @@ int execute(PyObject* module) {
   }
   if (!this_tape()) return -1;  // the importing thread has one from now on
   if (!trees::look_in_place()) return -1;
-  if (!add_value_type(module) || !add_functions_dict(module) || !compiler::add_specialization_cache_type(module) ||
-      !compiler::add_parameters_type(module) || !trees::add_structure_type(module)) {
+  if (!add_value_type(module) || !add_number_tracer_type(module) || !add_functions_dict(module) ||
+      !compiler::add_specialization_cache_type(module) || !compiler::add_parameters_type(module) ||
+      !trees::add_structure_type(module)) {
     return -1;
   }
   for (PyMethodDef* table :

@@ -6,6 +6,7 @@
 
 #include "ops/op_traits.hpp"
 #include "tape/docs.hpp"
+#include "tape/number_tracer.hpp"
 
 namespace retrograd {
 
@@ -134,8 +135,7 @@ PyObject* on_two(PyObject* x, PyObject* y) {
     return nullptr;
   if (is_value(x)) {
     Value* a = as_value(x);
-    if (is_value(y)) {
-      Value* b = as_value(y);
+    if (Value* b = is_value(y) ? as_value(y) : followed_node(y)) {
       double data = R::call(a->data, b->data);
       if (outside<R>(a->data, b->data, data)) return nullptr;
       return record_binary(data, code_of(R::row), a, b);
@@ -147,6 +147,7 @@ PyObject* on_two(PyObject* x, PyObject* y) {
     if (outside<R>(a->data, number, data)) return nullptr;
     return record_with_number(data, code_of(R::row, NUMBER_RIGHT), a, number);
   }
+  if (Value* a = followed_node(x)) return on_two<R>(as_object(a), y);
   double number;
   int known = read_operand(x, &number);
   if (known <= 0) return known < 0 ? nullptr : Py_NewRef(Py_NotImplemented);
@@ -184,6 +185,7 @@ PyObject* on_elements(const char* name, PyObject* const* arguments, Py_ssize_t c
 template <class R>
 PyObject* call_unary(PyObject* x, const char* name) {
   if (is_value(x)) return on_value<R>(as_value(x));
+  if (Value* node = followed_node(x)) return traced_number(x, on_value<R>(node));
   if (PyObject* result; traced_call("call", name, &x, 1, &result)) return result;
   double a;
   if (int known = find_number(x, &a, name); known <= 0) return known < 0 ? nullptr : on_elements(name, &x, 1);
@@ -393,6 +395,20 @@ PyObject* evaluate(PyObject*, PyObject* const* arguments, Py_ssize_t count) try 
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace
+
+PyObject* on_operand(Row row, Value* a) { return row == ROW_neg ? on_value<Rule_neg>(a) : on_value<Rule_abs>(a); }
+
+PyObject* on_operands(Row row, PyObject* x, PyObject* y) {
+  switch (row) {
+    case ROW_add: return on_two<Rule_add>(x, y);
+    case ROW_sub: return on_two<Rule_sub>(x, y);
+    case ROW_mul: return on_two<Rule_mul>(x, y);
+    case ROW_div: return on_two<Rule_div>(x, y);
+    case ROW_mod: return on_two<Rule_mod>(x, y);
+    case ROW_floordiv: return on_two<Rule_floordiv>(x, y);
+    default: return on_two<Rule_pow>(x, y);
+  }
+}
 
 namespace {
 template <class R>

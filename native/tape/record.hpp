@@ -69,6 +69,11 @@ bool observe(Tape* tape, Value* node);
 // value of a Rule's domain().
 bool refused(Row row, int violation, const double* operands, int count);
 
+// The operators of Values: a row on one, and on two operands of which one is a Value; NotImplemented where the other is
+// neither a Value nor a number, nor a tracer.
+PyObject* on_operand(Row row, Value* a);
+PyObject* on_operands(Row row, PyObject* x, PyObject* y);
+
 inline int read_operand(PyObject* object, double* number) {
   if (PyFloat_CheckExact(object)) {
     *number = PyFloat_AsDouble(object);

@@ -43,15 +43,15 @@ class NumberRecorder(Protocol):
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
 
-class FloatTracer:
-    """A float that depends on the arguments of the function that is traced. Its recorder makes it."""
+class FloatTracer(engine.NumberTracer):
+    """A float that depends on the arguments of the function that is traced. Its recorder makes it.
 
-    __slots__ = ("_node", "_number", "_recorder")
+    Its arithmetic is the engine's (native/tape/number_tracer.cpp), which asks the recorder where it is not simple.
+    """
 
-    def __init__(self, recorder: NumberRecorder, node: Value, number: float) -> None:
-        self._recorder = recorder
-        self._node = node
-        self._number = number
+    __slots__ = ()
+
+    _recorder: NumberRecorder
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, float) decides as it does in plain Python
@@ -67,67 +67,6 @@ class FloatTracer:
         self._recorder.check("a number")
         self._recorder.untraceable(how)
         return self._number
-
-    # --- arithmetic
-
-    def __add__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("add", (self, other))
-
-    def __radd__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("add", (other, self))
-
-    def __sub__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("sub", (self, other))
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("sub", (other, self))
-
-    def __mul__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("mul", (self, other))
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("mul", (other, self))
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("div", (self, other))
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("div", (other, self))
-
-    def __mod__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("mod", (self, other))
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("mod", (other, self))
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("floordiv", (self, other))
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._recorder.arithmetic("floordiv", (other, self))
-
-    def __divmod__(self, other: Any) -> Any:
-        quotient = self // other
-        return quotient if quotient is NotImplemented else (quotient, self % other)
-
-    def __rdivmod__(self, other: Any) -> Any:
-        quotient = other // self
-        return quotient if quotient is NotImplemented else (quotient, other % self)
-
-    def __pow__(self, other: Any, modulo: None = None) -> Any:
-        return NotImplemented if modulo is not None else self._recorder.arithmetic("pow", (self, other))
-
-    def __rpow__(self, other: Any, modulo: None = None) -> Any:
-        return NotImplemented if modulo is not None else self._recorder.arithmetic("pow", (other, self))
-
-    def __neg__(self) -> Any:
-        return self._recorder.arithmetic("neg", (self,))
-
-    def __pos__(self) -> FloatTracer:
-        return self
-
-    def __abs__(self) -> Any:
-        return self._recorder.arithmetic("abs", (self,))
 
     # --- comparisons are guards
 

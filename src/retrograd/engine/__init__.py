@@ -20,6 +20,7 @@ from .. import errors, habits, ops
 
 if TYPE_CHECKING:
     from .._native import (
+        NumberTracer,
         Parameters,
         SpecializationCache,
         Value,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGINE",
     "Number",
+    "NumberTracer",
     "Parameters",
     "SpecializationCache",
     "Value",

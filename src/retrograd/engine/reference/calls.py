@@ -17,6 +17,7 @@ from .rules import worked_example
 from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, structural_leaves, sweep
 
 __all__ = [
+    "NumberTracer",
     "Parameters",
     "SpecializationCache",
     "concrete",
@@ -81,6 +82,10 @@ def sparse_gradients(roots: Sequence[Number], leaves: Sequence[Value], /) -> tup
 # --- what only the native engine has: its compiler ------------------------------------------------------------
 
 Parameters = tuple[Value, ...]
+
+
+class NumberTracer:
+    """What a float of a trace is made of. The reference engine traces nothing."""
 
 
 class SpecializationCache:
