@@ -66,6 +66,19 @@ Value* value(const Ref& object) {
   throw PythonError();
 }
 
+// The field of a named tuple, at a known place; or of anything else that has one of that name.
+Ref field(PyObject* record, Py_ssize_t place, const char* name) {
+  if (PyTuple_Check(record) && place < PyTuple_Size(record)) return Ref::borrow(PyTuple_GetItem(record, place));
+  return field(record, name);
+}
+
+bool flag(PyObject* record, Py_ssize_t place, const char* name) {
+  const Ref found = field(record, place, name);
+  const int truth = PyObject_IsTrue(found.get());
+  if (truth < 0) throw PythonError();
+  return truth == 1;
+}
+
 // Calls visit(item) for the items of a list or tuple.
 template <class Visit>
 void each(PyObject* record, const char* name, Visit&& visit) {
@@ -116,12 +129,13 @@ class Reader {
     into_.signature = Signature::parse(field(signature, "spec").get());
     if (!into_.signature) throw PythonError();
     each(signature, "inputs", [&](PyObject* input) {
-      into_.inputs.push_back({value(field(input, "leaf")), flag(input, "active"), small(field(input, "offset").get())});
+      into_.inputs.push_back(
+          {value(field(input, 0, "leaf")), flag(input, 1, "active"), small(field(input, 2, "offset").get())});
     });
     each(signature, "gradients", [&](PyObject* gradient) {
-      const Ref offset = field(gradient, "offset");
+      const Ref offset = field(gradient, 0, "offset");
       if (offset.get() == Py_None) {
-        into_.gradients.push_back({value(field(gradient, "parameter")), 0});
+        into_.gradients.push_back({value(field(gradient, 1, "parameter")), 0});
       } else {
         into_.gradients.push_back({nullptr, small(offset.get())});
       }
@@ -144,9 +158,12 @@ class Reader {
   }
 
   void read_selection(PyObject* selection) {
-    const Ref choice = field(selection, "choice"), candidates = field(selection, "candidates");
-    const uint16_t row = row_of_choice(text(field(choice.get(), "value").get()));
-    Selection read{value(field(selection, "node")), row, small(field(selection, "slot").get()), {}};
+    const Ref choice = field(selection, 1, "choice"), candidates = field(selection, 2, "candidates");
+    if (choice.get() != choice_) {  // they are members of an enumeration, whose attributes are Python's
+      choice_row_ = row_of_choice(text(field(choice.get(), "value").get()));
+      choice_ = choice.get();
+    }
+    Selection read{value(field(selection, 0, "node")), choice_row_, small(field(selection, 3, "slot").get()), {}};
     // Selections from the same candidates share their tuple, which holds one reference to each.
     const bool fresh = tuples_.insert(candidates.get()).second;
     each(selection, "candidates", [&](PyObject* candidate) {
@@ -158,12 +175,12 @@ class Reader {
 
   void read_guard(PyObject* guard) {
     Guard read;
-    read.test = test_of(text(field(guard, "kind").get()));
-    read.left = root(held(field(guard, "left")));
+    read.test = test_of(text(field(guard, 0, "kind").get()));
+    read.left = root(held(field(guard, 1, "left")));
     read.right = 0;
     read.number = 0.0;
-    read.outcome = flag(guard, "outcome");
-    const Ref right = field(guard, "right");
+    read.outcome = flag(guard, 3, "outcome");
+    const Ref right = field(guard, 2, "right");
     if (is_value(right.get())) {
       read.right = root(held(right));
     } else if (right.get() != Py_None) {
@@ -173,11 +190,11 @@ class Reader {
   }
 
   void read_index_guard(PyObject* guard) {
-    IndexGuard read{
-        {test_of(text(field(guard, "kind").get())), 0, 0, real(field(guard, "other").get()), flag(guard, "outcome")},
-        small(field(guard, "slot").get()),
-        {}};
-    const Ref other_slot = field(guard, "other_slot");
+    IndexGuard read{{test_of(text(field(guard, 1, "kind").get())), 0, 0, real(field(guard, 2, "other").get()),
+                     flag(guard, 4, "outcome")},
+                    small(field(guard, 0, "slot").get()),
+                    {}};
+    const Ref other_slot = field(guard, 3, "other_slot");
     if (other_slot.get() != Py_None) read.other_slot = small(other_slot.get());
     into_.index_guards.push_back(read);
   }
@@ -198,6 +215,8 @@ class Reader {
 
   CompileRequest& into_;
   std::unordered_set<const PyObject*> tuples_;
+  const PyObject* choice_ = nullptr;  // of the selection before, which the recording holds
+  uint16_t choice_row_ = 0;
   std::unordered_map<const Value*, uint32_t> compared_;
 };
 

@@ -1,8 +1,10 @@
 #include "tape/number_tracer.hpp"
 
-#include <cstddef>
+#include <structmember.h>
 
-#include "structmember.h"
+#include <cstddef>
+#include <utility>
+
 #include "tape/record.hpp"
 
 namespace retrograd {
@@ -53,6 +55,17 @@ PyObject* ask_recorder(const char* row, PyObject* x, PyObject* y) {
 // Floats raise in these, whatever rg.errstate says.
 constexpr bool raises(Row row) { return row == ROW_div || row == ROW_mod || row == ROW_floordiv || row == ROW_pow; }
 
+// The same row with every exception that floats raise; the recorder is told of it.
+PyObject* raising(Row row, PyObject* like, PyObject* x, PyObject* y) {
+  if (!Ref(PyObject_CallMethod(tracer_at(like)->recorder, "may_raise", nullptr))) return nullptr;
+  Tape* tape = current_tape;
+  bool before[] = {true, true, true};
+  std::swap(before, tape->raise);
+  PyObject* result = on_operands(row, x, y);
+  std::swap(before, tape->raise);
+  return result;
+}
+
 template <Row row>
 PyObject* binary(PyObject* x, PyObject* y) {
   const char* name = kRows[row].name;
@@ -64,9 +77,10 @@ PyObject* binary(PyObject* x, PyObject* y) {
     if (!node) return ask_recorder(name, x, y);
     operand = as_object(node);
   }
-  if (raises(row) && !any_value) return ask_recorder(name, x, y);
-  PyObject* result = on_operands(row, operands[0], operands[1]);
-  return any_value ? result : traced_number(is_tracer(x) ? x : y, result);
+  if (any_value) return on_operands(row, operands[0], operands[1]);
+  PyObject* like = is_tracer(x) ? x : y;
+  return traced_number(
+      like, raises(row) ? raising(row, like, operands[0], operands[1]) : on_operands(row, operands[0], operands[1]));
 }
 
 template <Row row>

@@ -186,7 +186,8 @@ template <class R>
 PyObject* call_unary(PyObject* x, const char* name) {
   if (is_value(x)) return on_value<R>(as_value(x));
   if (Value* node = followed_node(x)) return traced_number(x, on_value<R>(node));
-  if (PyObject* result; traced_call("call", name, &x, 1, &result)) return result;
+  const bool plain_float = PyFloat_CheckExact(x);
+  if (PyObject* result; !plain_float && traced_call("call", name, &x, 1, &result)) return result;
   double a;
   if (int known = find_number(x, &a, name); known <= 0) return known < 0 ? nullptr : on_elements(name, &x, 1);
   double y = R::call(a);

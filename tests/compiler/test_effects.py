@@ -11,6 +11,7 @@ import time
 from datetime import date
 from typing import Any
 
+import numpy as np
 import pytest
 from support.compiled_cases import assert_near, backward, eagerly, native
 
@@ -303,3 +304,37 @@ def test_an_error_of_the_listener_is_raised_in_the_function() -> None:
         heard = True
     assert heard
     assert sys.getprofile() is None
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_every_draw_of_a_twister_shows(in_memory: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The states are read where the generators keep them, or asked for; a second number of a pair is a draw, too."""
+    if in_memory:
+        assert effects._twister_at is not None
+    else:
+        monkeypatch.setattr(effects, "_twister_at", None)
+    own, numpys = random.Random(3), np.random.RandomState(3)
+    before = effects._random_state([own, numpys])
+    assert effects._random_state([own, numpys]) == before
+    for draw in (random.random, own.random, lambda: own.gauss(0.0, 1.0), lambda: own.gauss(0.0, 1.0), numpys.rand):
+        draw()
+        after = effects._random_state([own, numpys])
+        assert after != before
+        before = after
+
+
+def test_a_generator_with_a_state_of_its_own_is_asked() -> None:
+    class Counter(random.Random):
+        count = 0
+
+        def random(self) -> float:
+            self.count += 1
+            return 0.5
+
+        def getstate(self) -> Any:
+            return self.count
+
+    own = Counter()
+    before = effects._random_state([own])
+    own.random()
+    assert effects._random_state([own]) != before

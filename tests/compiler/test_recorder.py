@@ -492,3 +492,50 @@ def test_one_trace_at_a_time_in_a_thread() -> None:
         return x * 2  # the outer trace goes on
 
     assert number_of(trace(f, 1.0).result) == 2.0
+
+
+def test_traced_floats_compute_as_floats_do_and_raise_what_they_raise() -> None:
+    """Their arithmetic is the engine's; what is not simple is asked of the recorder."""
+
+    def many(x: Any, y: Any) -> Any:
+        w = Value(2.0)
+        parts = [x + y, x - 1, 2 - x, x * True, 3.0 * y, x / y, 1 / x, x % y, x // y, x**2, 2**y, -x, abs(y), +x]
+        parts += [
+            *divmod(x, y),
+            x * np.float64(1.5),
+            np.float64(0.5) + y,
+            x + Fraction(1, 2),
+            rg.math.exp(x),
+            rg.math.sqrt(y),
+        ]
+        parts += [rg.math.exp(x), rg.math.sqrt(y)]
+        mixed = [w * x, x * w, w / y, y - w, w**x, rg.math.atan2(x, y), rg.math.exp(w * x)]
+        return sum(parts) + sum(mixed)
+
+    compiled = rg.compile(many)
+    for x, y in ((1.5, 0.75), (2.5, 1.25), (3.0, 0.5)):
+        for _ in range(2):
+            assert compiled(x, y).data == pytest.approx(many(x, y).data, rel=1e-12)
+    assert (compiled.stats().traces, compiled.stats().eager) == (1, 0)
+    for divides in (lambda x: 1.0 / x, lambda x: x // 0.0, lambda x: x % 0.0, lambda x: 0.0 ** (x - 1.0)):
+        function = rg.compile(lambda x, divides=divides: Value(1.0) * divides(x))
+        with pytest.raises(ZeroDivisionError), rg.errstate(divide="ignore"):
+            function(0.0)
+
+
+def test_arithmetic_with_a_float_that_left_its_trace_is_refused() -> None:
+    kept: list[Any] = []
+    trace(lambda x: kept.append(x) or Value(1.0) * x, 2.0)
+    (leaked,) = kept
+    assert type(leaked) is FloatTracer
+    uses = [
+        lambda t: t + 1.0,
+        lambda t: 2.0 * t,
+        lambda t: -t,
+        lambda t: Value(3.0) * t,
+        lambda t: divmod(t, 2),
+        rg.math.exp,
+    ]
+    for use in uses:
+        with pytest.raises((errors.LeakedTraceError, TypeError)):
+            use(leaked)

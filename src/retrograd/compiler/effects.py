@@ -6,11 +6,13 @@ because it would do them twice.
 
 from __future__ import annotations
 
+import _random
 import dataclasses
 import gc
 import inspect
 import random
 import sys
+from array import array
 from collections.abc import Callable, Sequence
 from datetime import date
 from types import FrameType, ModuleType
@@ -27,6 +29,9 @@ from .guards.dependencies import GENERATORS, is_library
 __all__ = ["Effects", "contents", "noting_effects"]
 
 T = TypeVar("T")
+
+#: What the functions of the module ``random`` are methods of.
+_PYTHONS: random.Random = cast(Any, random.random).__self__
 
 
 class Effects:
@@ -55,7 +60,7 @@ def noting_effects(
     doing.
     """
     effects = Effects()
-    listener = _Listener(effects, (cast(Any, random.random).__self__, *generators))
+    listener = _Listener(effects, (_PYTHONS, *generators))
     held, drawn = contents(arguments), _random_state(generators)
     profiler, tracer = sys.getprofile(), engine.set_tracer(None)
     # No context manager: where memory runs out under a profiler, it may not be left.
@@ -196,16 +201,47 @@ def contents(thing: Any, deep: int = 16) -> Any:
 def _random_state(generators: Sequence[Any]) -> list[Any]:
     """The states of Python's and NumPy's global generators of random numbers, and of others."""
     numpys = [_numpy_state(np.random.mtrand._rand)] if "numpy.random.mtrand" in sys.modules else []
-    return [random.getstate(), *numpys, *(state for one in generators for state in _own_state(one))]
+    return [*_own_state(_PYTHONS), *numpys, *(state for one in generators for state in _own_state(one))]
 
 
 def _own_state(generator: Any) -> list[Any]:
-    return [generator.getstate()] if isinstance(generator, random.Random) else [_numpy_state(generator)]
+    if not isinstance(generator, random.Random):
+        return [_numpy_state(generator)]
+    if not _twister_at or type(generator).getstate is not random.Random.getstate:
+        return [generator.getstate()]
+    return [getattr(generator, "gauss_next", None), _twister_at(id(generator) + _HEADER, _TWISTER)]
 
 
 def _numpy_state(generator: Any) -> Any:
     bits = getattr(generator, "_bit_generator", None) or getattr(generator, "bit_generator", generator)
+    if _twister_at and type(bits) is np.random.MT19937:
+        return _twister_at(bits.ctypes.state_address, _NUMPY_TWISTER)
     return _unchanging(bits.state)
+
+
+#: How many bytes a twister's 624 words and the place in them take: where NumPy says that they are, and behind the
+#: header of CPython's object. Making Python objects of them takes longer than a call of many functions.
+_NUMPY_TWISTER = 4 * (624 + 1)
+_HEADER = object.__basicsize__
+_TWISTER = _random.Random.__basicsize__ - _HEADER
+
+
+def _reader_of_memory() -> Callable[[int, int], bytes] | None:
+    """What copies bytes from an address; None if the generators are not where they are expected."""
+    try:
+        import ctypes
+    except ImportError:
+        return None
+    ours, numpys = random.Random(1), np.random.MT19937(1)
+    words = {_TWISTER: ours.getstate()[1][:-1], _NUMPY_TWISTER: tuple(numpys.state["state"]["key"].tolist())}
+    addresses = {_TWISTER: id(ours) + _HEADER, _NUMPY_TWISTER: numpys.ctypes.state_address}
+    for size, address in addresses.items():
+        if array("I", words[size]).tobytes() not in ctypes.string_at(address, size):
+            return None
+    return ctypes.string_at
+
+
+_twister_at = _reader_of_memory()
 
 
 def _unchanging(state: Any) -> Any:

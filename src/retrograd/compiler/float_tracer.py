@@ -27,6 +27,9 @@ class NumberRecorder(Protocol):
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
         """An operation of the op table on tracers, Values and numbers."""
 
+    def may_raise(self) -> None:
+        """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
+
     def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
         """A truth value decided something."""
 

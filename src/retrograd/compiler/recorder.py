@@ -19,6 +19,7 @@ import math
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ class _Current(threading.local):
 
 
 _current = _Current()
+
+_max, _min = max, min  # in a trace, the names mean other functions
 
 
 def active_recorder() -> Recorder | None:
@@ -82,6 +85,11 @@ class Recorder:
         """The tracer of a float argument, whose number is ``leaf``'s."""
         self._numbers.add(id(leaf))
         return FloatTracer(self, leaf, leaf.data)
+
+    def numbers(self, leaves: Sequence[Value], numbers: Sequence[float]) -> list[FloatTracer]:
+        """The tracers of several float arguments, whose leaves have these numbers."""
+        self._numbers.update(map(id, leaves))
+        return list(map(FloatTracer, repeat(self), leaves, numbers))
 
     def value(self, leaf: Value) -> Value:
         """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
@@ -209,12 +217,16 @@ class Recorder:
             return engine.apply(name, *nodes)
         if name not in _RAISING:
             return self._number(engine.apply(name, *nodes))
-        self._recording.float_errors = True
+        self.may_raise()
         before = engine.set_errstate(True, True, True)  # Python's floats always raise
         try:
             return self._number(engine.apply(name, *nodes))
         finally:
             engine.set_errstate(*before)
+
+    def may_raise(self) -> None:
+        """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
+        self._recording.float_errors = True
 
     def _number(self, node: Value) -> FloatTracer:
         return FloatTracer(self, node, engine.concrete(node))
@@ -285,6 +297,8 @@ class Recorder:
         return node
 
     def _candidate(self, item: Any, position: int) -> Value:
+        if type(item) is Value:
+            return item
         if is_tracer(item):
             node: Value = item._node
             return node
@@ -411,9 +425,10 @@ class Recorder:
 
     def largest(self, name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
         """The largest (or smallest) of tracers and numbers as one node; None if Python's comparisons must decide."""
-        if any(isinstance(item, Value) for item in items):
-            return self._first_largest(name, items)
-        if not any(map(is_tracer, items)) or not all(is_tracer(item) or is_number(item) for item in items):
+        kinds = set(map(type, items))
+        if Value in kinds or any(isinstance(item, Value) for item in items):
+            return self._first_largest(name, items, kinds)
+        if FloatTracer not in kinds or not all(is_tracer(item) or is_number(item) for item in items):
             return None
         numbers = [item._number if is_tracer(item) else _as_float(item) for item in items]
         if any(number is None or math.isnan(number) for number in numbers):
@@ -422,23 +437,31 @@ class Recorder:
             return self._number(self._first(name, items, numbers))
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
-    def _first_largest(self, name: str, items: Sequence[Any]) -> Value | None:
+    def _first_largest(self, name: str, items: Sequence[Any], kinds: set[type]) -> Value | None:
         """The first of Values and numbers that no other is larger than. It alone gets the gradient."""
-        numbers = [self.concrete(item) if isinstance(item, Value) else _concrete_number(item) for item in items]
-        mixed = not all(isinstance(item, Value) for item in items)
-        if any(number is None or math.isnan(number) for number in numbers) or (mixed and self._decides_kinds):
+        concrete = engine.concrete
+        numbers = [
+            concrete(item) if type(item) is Value else item if type(item) is float else self._concrete_number(item)
+            for item in items
+        ]
+        mixed = kinds != {Value} and not all(isinstance(item, Value) for item in items)
+        if None in numbers or any(map(math.isnan, numbers)) or (mixed and self._decides_kinds):  # type: ignore[arg-type]
             return None
         node = self._first(name, items, numbers)
         if mixed:
             self._mixed.add(id(node))
         return node
 
+    def _concrete_number(self, item: Any) -> float | None:
+        if isinstance(item, Value):
+            return self.concrete(item)
+        if is_tracer(item):
+            return item._number  # type: ignore[no-any-return]
+        return _as_float(item) if is_number(item) else None
+
     def _first(self, name: str, items: Sequence[Any], numbers: Sequence[float | None]) -> Value:
-        best = 0
-        for position, number in enumerate(numbers):
-            if number > numbers[best] if name == "max" else number < numbers[best]:  # type: ignore[operator]
-                best = position
-        candidates = tuple(self._candidate(item, position) for position, item in enumerate(items))
+        best = numbers.index(_max(numbers) if name == "max" else _min(numbers))  # type: ignore[type-var]
+        candidates = tuple(map(self._candidate, items, range(len(items))))
         node = engine.apply("identity", candidates[best])
         choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
         self._recording.selections.append(Selection(node, choice, candidates))
@@ -446,7 +469,8 @@ class Recorder:
 
     def _is_surely_a_value(self, result: Value | float) -> bool:
         """Whether the function's result is a Value however selections among Values and plain numbers come out."""
-        rest, seen = [result], set()
+        rest: list[Value | float] = [result]
+        seen: set[int] = set()
         while rest:
             node = rest.pop()
             if not isinstance(node, Value) or id(node) in seen or id(node) in self._mixed:
@@ -471,12 +495,6 @@ def _by_node(outputs: OutputsOfTrace) -> list[bool]:
         if not constant:
             found[place] = is_value
     return found
-
-
-def _concrete_number(item: Any) -> float | None:
-    if is_tracer(item):
-        return item._number  # type: ignore[no-any-return]
-    return _as_float(item) if is_number(item) else None
 
 
 def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:

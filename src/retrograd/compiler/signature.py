@@ -13,6 +13,7 @@ import functools
 from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, MutableSequence, Sequence, Set
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +85,13 @@ class Signature:
             self._inactive_count += 1
         return offset
 
+    def add_inputs(self, leaves: Sequence[Value]) -> None:
+        """Several inputs that no gradient is wanted of."""
+        first = self._inactive_count
+        self._inactive_count += len(leaves)
+        # As Input(leaf, False, offset), in a fraction of the time.
+        self.inputs.extend(map(tuple.__new__, repeat(Input), zip(leaves, repeat(False), count(first), strict=False)))
+
     def mark(self) -> tuple[int, ...]:
         """How much has been described."""
         lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
@@ -131,6 +139,8 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
+        if kind is list or kind is tuple:
+            return self._sequence(thing, differentiate)
         if kind is Index and not differentiate:
             slot = self.result.index_count
             self.result.index_count += 1
@@ -172,6 +182,15 @@ class _Reader:
         # A NumPy float is not just any float: code that tells them apart is traced for each.
         return self._recorder.number(leaf), ("passive", offset, type(number))
 
+    def _floats(self, numbers: Sequence[float]) -> tuple[Any, tuple[Any, ...]]:
+        """A list or tuple of floats that no gradient is wanted of."""
+        kind, first = type(numbers), self.result.next_offset(False)
+        leaves = list(map(Value, numbers))
+        self.result.add_inputs(leaves)
+        tracers = self._recorder.numbers(leaves, numbers)
+        specs = [("passive", offset, float) for offset in range(first, first + len(leaves))]
+        return (tracers if kind is list else tuple(tracers)), ("sequence", kind, specs)
+
     def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """Something that must be the same in every call, though its attributes may change; perhaps a module."""
         self.result.objects.append(thing)
@@ -205,9 +224,11 @@ class _Reader:
         return leaf, spec
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        kind = type(thing)
+        if kind in (list, tuple) and not differentiate and set(map(type, thing)) == {float}:
+            return self._floats(thing)
         pairs = [self.describe(item, differentiate) for item in thing]
         items = [pair[0] for pair in pairs]
-        kind = type(thing)
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
         tracers: Any = items

@@ -344,6 +344,8 @@ class Specializer:
             expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
         ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
         theirs = [*numbers, *expected]
+        if ours == theirs:  # the interpreter does what the engine does
+            return True
         tolerance = 0.0 if self._options.exact else TOLERANCE
         largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
         scales = [*(max(1.0, abs(number)) for number in numbers), *[max(largest, 1e-300)] * len(expected)]

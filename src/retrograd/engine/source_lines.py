@@ -7,6 +7,7 @@ package are skipped, so a layer of ``retrograd.nn`` is reported at the line of t
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -62,10 +63,14 @@ def current_location() -> Location | None:
     """The innermost line on this thread's stack that is outside this package, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if not _belongs_to_package(frame.f_code, frame):
-            return Location(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        code = frame.f_code
+        if not _inside.get(code.co_filename) and not _belongs_to_package(code, frame):
+            return _location(code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     return None
+
+
+_location = functools.lru_cache(maxsize=4096)(Location)
 
 
 def _number_of(location: Location) -> int:

@@ -17,6 +17,9 @@ __all__ = ["Substitutes", "extremes"]
 
 Function = Callable[..., Any]
 
+#: No trace knows numbers of these types.
+_PLAIN = frozenset({float, int, bool})
+
 
 class Substitutes:
     """Other functions for built-in ones inside ``with`` blocks: any number of blocks, nested and in any thread.
@@ -74,6 +77,8 @@ def _extreme(original: Function, answer: Callable[[str, Sequence[Any]], Any]) ->
     name = original.__name__
 
     def extreme(*arguments: Any, **options: Any) -> Any:
+        if _PLAIN.issuperset(map(type, arguments)):
+            return original(*arguments, **options)
         if len(arguments) != 1:
             items: Sequence[Any] = arguments
         elif isinstance(arguments[0], (list, tuple)) or not hasattr(type(arguments[0]), "__iter__"):

@@ -107,13 +107,14 @@ class Reach:
         self._modules: list[tuple[dict[str, Any], str]] = []
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
+        self._kinds: dict[type, tuple[bool, dict[str, types.MemberDescriptorType], dict[str, None]]] = {}
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._sizes: list[tuple[Mapping[str, Any], int, str]] = []  # how many attributes an object or a class has
         for root in roots:
             self._ahead(*root, own=True)
         while self._queue and self._things < LIMIT:
-            _if_it_lets(functools.partial(self._visit, *self._queue.popleft()))
+            _if_it_lets(self._visit, *self._queue.popleft())
         if self._queue:
             self.frozen.append(f"{self._queue[0][1]}, after {LIMIT:,} others,")
         for namespace, name in self._built_in:  # the last to be looked at
@@ -150,6 +151,9 @@ class Reach:
 
     def _visit(self, thing: Any, path: str, own: bool) -> None:
         kind = type(thing)  # and not what __class__ says
+        if kind is list or kind is tuple:  # most things are
+            self._sequence(thing, path)
+            return
         if issubclass(kind, (list, tuple)):
             self._sequence(thing, path)
         elif issubclass(kind, dict):
@@ -219,10 +223,10 @@ class Reach:
     def _sequence(self, thing: list[Any] | tuple[Any, ...], path: str) -> None:
         if not self._compared(thing, path):
             return
-        if issubclass(type(thing), list):
+        if isinstance(thing, list):
             self._place("items", thing, None, path)
         self._things += len(thing)
-        if not set(map(type, thing)) <= _ENDS:
+        if not _ENDS.issuperset(map(type, thing)):
             for i, item in enumerate(thing):
                 self._ahead(item, f"{path}[{i}]")
 
@@ -291,7 +295,9 @@ class Reach:
             self._place("cell", cell, None, name)
             for content in _contents(cell):
                 self._ahead(content, name)
-        for code in _codes(function.__code__):
+        codes = list(_codes(function.__code__))
+        instructions = [code.co_code[::2] for code in codes]  # CPython makes it anew each time
+        for code in codes:
             if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
                 self.graph_break = self.graph_break or (
                     f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
@@ -300,16 +306,18 @@ class Reach:
                 self._refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
             for name in _handed_on(code):
                 self._refuse(f"hands on {name}(), whose calls are not heard")
-        self._codes.extend(_codes(function.__code__))
-        names = {name for code in _codes(function.__code__) for name in code.co_names}
+        self._codes.extend(codes)
+        names = {name for code in codes for name in code.co_names}
         for name in sorted(names & _ANY_VARIABLE):
             if name not in function.__globals__:
                 self._refuse(f"calls {name}(), which may read any variable")
         self.asks_kinds |= not names.isdisjoint(_KINDS)
         if not _is_of_dataclass(function.__code__):
-            of_code = any(map(_tests_identity, _codes(function.__code__)))
+            of_code = any(
+                _IS_OP in inside and _tests_identity(code) for code, inside in zip(codes, instructions, strict=True)
+            )
             self.tests_identity |= of_code or not names.isdisjoint(_IDENTITY)
-        if any(_MATCH_CLASS in code.co_code[::2] for code in _codes(function.__code__)):
+        if any(_MATCH_CLASS in inside for inside in instructions):
             names.add("getattr")
         assigned = _assigned(function.__code__)
         for name in sorted(names):
@@ -360,9 +368,11 @@ class Reach:
 
     def _instance(self, thing: Any, path: str) -> None:
         kind = type(thing)
-        # The code of a library's class is not looked at: it may use any attribute.
-        now = _of_a_library(kind) and not issubclass(kind, _NAMESPACES)
-        slots = _slots(kind)
+        if kind not in self._kinds:
+            # The code of a library's class is not looked at: it may use any attribute.
+            now = _of_a_library(kind) and not issubclass(kind, _NAMESPACES)
+            self._kinds[kind] = now, _slots(kind), dict.fromkeys(_shared_names(kind))
+        now, slots, shared = self._kinds[kind]
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
         for attributes in _attributes(thing):
@@ -372,8 +382,11 @@ class Reach:
                 for name, item in attributes.items():
                     self._ahead(item, f"{path}.{name}")
                 continue
-            for name in {**attributes, **dict.fromkeys(_shared_names(kind))}:
-                self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
+            for name in {**attributes, **shared}:
+                if name in self.names:
+                    self._named(attributes, name, f"{path}.{name}")
+                else:
+                    self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
             self._when_used("getattr", functools.partial(self._place, "entries", attributes, None, path))
         for name, slot in slots.items():
             self._when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
@@ -418,10 +431,10 @@ class Reach:
 _STORES = frozenset({"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME"})
 
 
-def _if_it_lets(act: Callable[[], None]) -> None:
+def _if_it_lets(act: Callable[..., None], *arguments: Any) -> None:
     """Look at an object; one that does not let itself be looked into is left alone."""
     try:
-        act()
+        act(*arguments)
     except MemoryError:
         raise
     except Exception:
@@ -502,8 +515,6 @@ def _is_of_dataclass(code: types.CodeType) -> bool:
 
 def _tests_identity(code: types.CodeType) -> bool:
     """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
-    if _IS_OP not in code.co_code[::2]:  # reading instructions takes long
-        return False
     before = None
     for now in dis.get_instructions(code):
         if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
