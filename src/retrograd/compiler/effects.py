@@ -233,11 +233,12 @@ def _reader_of_memory() -> Callable[[int, int], bytes] | None:
     except ImportError:
         return None
     ours, numpys = random.Random(1), np.random.MT19937(1)
-    words = {_TWISTER: ours.getstate()[1][:-1], _NUMPY_TWISTER: tuple(numpys.state["state"]["key"].tolist())}
-    addresses = {_TWISTER: id(ours) + _HEADER, _NUMPY_TWISTER: numpys.ctypes.state_address}
-    for size, address in addresses.items():
-        if array("I", words[size]).tobytes() not in ctypes.string_at(address, size):
-            return None
+    known = (
+        (id(ours) + _HEADER, _TWISTER, ours.getstate()[1][:-1]),
+        (numpys.ctypes.state_address, _NUMPY_TWISTER, numpys.state["state"]["key"].tolist()),
+    )
+    if any(array("I", words).tobytes() not in ctypes.string_at(address, size) for address, size, words in known):
+        return None
     return ctypes.string_at
 
 
