@@ -77,6 +77,7 @@ def test_every_row_of_the_table_passes(row: Op | NaryOp) -> None:
     assert check.ok, str(check)
 
 
+@pytest.mark.long
 @pytest.mark.native  # the engines have the same bits
 @pytest.mark.parametrize("peer", ["torch", "jax"])
 def test_the_whole_table_agrees_with_other_libraries(peer: str) -> None:

@@ -199,6 +199,7 @@ def test_an_audit_without_advisories_says_so() -> None:
     assert (status, says.splitlines()[1]) == (1, "typer 0.1: CVE-1, mended in 0.2")
 
 
+@pytest.mark.long
 def test_fuzzers_run_where_atheris_is_installed() -> None:
     require("atheris")
     done = subprocess.run(

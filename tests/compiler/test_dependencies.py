@@ -190,6 +190,7 @@ def test_strange_things_that_a_function_can_reach(number: int) -> None:
     )
 
 
+@pytest.mark.long
 def test_long_chains_and_large_dictionaries_take_little() -> None:
     class Node:
         def __init__(self, following: Any) -> None:
@@ -325,6 +326,7 @@ def test_the_order_of_a_dictionary_and_what_is_imported_in_a_function() -> None:
         assert (ordered(), imported()) == (2.0, 3.0)
 
 
+@pytest.mark.long
 def test_optimizers_whose_moments_are_replaced() -> None:
     w, v = Value(1.0), Value(1.0)
     one, other = rg.optim.Adam([w], 0.1), rg.optim.Adam([v], 0.1)

@@ -244,6 +244,7 @@ def test_map_over_a_batch():
     assert gradient.tolist() == pytest.approx([p.grad for p in model.parameters()], rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.long
 def test_derivatives_of_higher_order_and_forward():
     import jax
 
@@ -398,6 +399,7 @@ def settings(tmp_path) -> GPTSettings:
     return GPTSettings(str(path), steps=4, batch=5, **SIZES)
 
 
+@pytest.mark.long
 def test_bucketed_training_equals_native_training(settings, tmp_path):
     native = [progress.loss for progress in train_gpt(settings, tmp_path / "native")]
     mesh = [progress.loss for progress in train_gpt(settings, tmp_path / "jax", backend="jax", devices=1)]
@@ -406,6 +408,7 @@ def test_bucketed_training_equals_native_training(settings, tmp_path):
     assert [p.data for p in models[0]] == pytest.approx([p.data for p in models[1]], abs=1e-10)
 
 
+@pytest.mark.long
 def test_a_run_goes_on_with_the_other_backend(settings, tmp_path):
     native = [progress.loss for progress in train_gpt(settings, tmp_path / "native")]
     run = train_gpt(settings, tmp_path / "mixed")

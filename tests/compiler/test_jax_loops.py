@@ -111,12 +111,20 @@ def differences(p, force):
 PROGRAMS = {f.__name__: f for f in (simulation, delayed, triangle, rates, filtered, differences)}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "simulation",
+        "triangle",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("delayed", "rates", "filtered", "differences")),
+    ],
+)
 def test_loops_are_scans(name):
     steps = 100 if name == "triangle" else 60
     check(PROGRAMS[name], draws(1, 4, steps), draws(2, 4, steps))
 
 
+@pytest.mark.long
 def test_a_hundred_times_the_steps_are_as_many_equations():
     import jax
 
@@ -127,6 +135,7 @@ def test_a_hundred_times_the_steps_are_as_many_equations():
     assert sizes[1] < 1.2 * sizes[0]
 
 
+@pytest.mark.long
 def test_padding_gives_no_nan():
     """Beyond the end of a shorter row, the numbers of the longer one would be the logarithm of a negative one."""
 
@@ -142,6 +151,7 @@ def test_padding_gives_no_nan():
     check(f, ([1.0, 0.5, 0.3], [float(k) for k in range(1, 41)]), ([2.0, 0.7, 0.2], [k + 0.5 for k in range(1, 41)]))
 
 
+@pytest.mark.long
 def test_a_comparison_in_a_loop_that_comes_out_otherwise_is_nan():
     def f(p, force):
         x = p[0]
@@ -155,6 +165,7 @@ def test_a_comparison_in_a_loop_that_comes_out_otherwise_is_nan():
     assert math.isnan(float(g(g.parameters, np.array([-9.0, 0.3]), *g.inputs(*calls)[1:])))
 
 
+@pytest.mark.long
 def test_outside_the_domain_is_nan_and_a_zero_gradient_absorbs_it():
     import jax
 
@@ -212,6 +223,7 @@ def letters(p, xs):
     return loss
 
 
+@pytest.mark.long
 def test_what_inner_loops_read_alike_is_handed_on_once():
     draw = random.Random(3)
     weights = [draw.uniform(-0.5, 0.5) for _ in range(64 * 24)]

@@ -76,12 +76,13 @@ def tokens(length: int, seed: int = 0) -> list[rg.Index]:
     return [rg.Index(0), *(rg.Index(chosen.randrange(1, 27)) for _ in range(length - 1)), rg.Index(0)]
 
 
-@pytest.mark.parametrize("length", range(1, 17) if ALL else (1, 7, 16))
+@pytest.mark.parametrize("length", range(1, 17) if ALL else (1, 7, pytest.param(16, marks=pytest.mark.long)))
 def test_gpt_at_every_length(length: int) -> None:
     model = rg.nn.GPT(27, 16)
     three_ways(lambda t: model.loss(t), list(model.parameters()), tokens(length))
 
 
+@pytest.mark.long
 def test_gpt_of_another_width() -> None:
     model = rg.nn.GPT(27, n_embd=32)
     three_ways(lambda t: model.loss(t), list(model.parameters()), tokens(5))

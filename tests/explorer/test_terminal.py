@@ -196,6 +196,7 @@ runpy.run_module("retrograd", run_name="__main__")
 """
 
 
+@pytest.mark.long
 def test_ctrl_c_that_python_passes_over_leaves_all_the_same() -> None:
     with Terminal(ARGUMENTS, command=("-c", FORGETFUL)) as terminal:
         terminal.wait_for("step 1 of")
@@ -241,6 +242,7 @@ def test_a_signal_ends_it_and_the_terminal_is_restored(number: signal.Signals) -
         assert_restored(terminal)
 
 
+@pytest.mark.long
 def test_ctrl_z_hands_the_terminal_back_and_takes_it_again() -> None:
     with Terminal(ARGUMENTS) as terminal:
         terminal.wait_for("step 1 of")
@@ -282,6 +284,7 @@ def test_an_exception_is_shown_on_a_terminal_that_was_restored() -> None:
 # --- what it is shown on ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "vt100"}, None)]
 )
@@ -296,6 +299,7 @@ def test_colour_is_never_needed(environment: dict[str, str], coloured: bool | No
         assert bool(re.search(rb"\x1b\[[0-9;]*38;", terminal.raw)) is coloured
 
 
+@pytest.mark.long
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     with Terminal(ARGUMENTS, environment={"PYTHONIOENCODING": "ascii"}) as terminal:
         terminal.wait_for("left/right step")
@@ -304,6 +308,7 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
     assert terminal.raw.isascii()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("environment", "options", "sentence"),
     [
@@ -319,6 +324,7 @@ def test_without_a_terminal_there_is_a_sentence(environment: dict[str, str], opt
     assert done.stdout == ""
 
 
+@pytest.mark.long
 def test_a_dumb_terminal_gets_a_sentence() -> None:
     with Terminal(ARGUMENTS, environment={"TERM": "dumb"}) as terminal:
         assert terminal.wait_for_end() == 1
@@ -385,6 +391,7 @@ def test_all_of_a_long_step_can_be_read() -> None:
         assert item.text in seen
 
 
+@pytest.mark.long
 def test_sequences_of_unknown_keys_do_nothing() -> None:
     """A function key is neither a letter to search for nor an end."""
     with Terminal(ARGUMENTS) as terminal:
@@ -395,6 +402,7 @@ def test_sequences_of_unknown_keys_do_nothing() -> None:
         assert terminal.wait_for_end() == 0
 
 
+@pytest.mark.long
 def test_training_in_a_terminal_shows_a_bar(tmp_path: Path) -> None:
     arguments = ["train", "moons", "--steps", "3", "--points", "10", "--out", str(tmp_path / "run")]
     with Terminal(arguments, width=100) as terminal:

@@ -201,6 +201,7 @@ def trail_numbers(groups: list[dict[str, Any]], number: int) -> list[Any]:
     return [] if number == -1 else [*trail_numbers(groups, groups[number]["parent"]), number]
 
 
+@pytest.mark.long
 def test_every_folding_is_sound(gpt: tuple[Value, Calls, nn.GPT]) -> None:
     loss, calls, _ = gpt
     assert_sound(unpack(pack(loss, calls=calls)))

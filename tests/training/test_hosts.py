@@ -100,6 +100,7 @@ def test_what_cannot_be_is_refused_before_anything_begins() -> None:
     assert issubclass(HostsError, RuntimeError)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -47,6 +47,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]
     return {name: finish(session_for(options, folder / name)) for name, options in (("moons", MOONS), ("gpt", GPT))}
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(moves=st.lists(st.one_of(st.integers(1, 12), st.integers(-40, -1)), max_size=8), data=st.data())
 @pytest.mark.parametrize("name", ["moons", "gpt"])

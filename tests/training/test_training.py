@@ -250,6 +250,7 @@ def test_train_gpt_command(small, tmp_path):
     assert again.stdout.splitlines()[-3:] == result.stdout.splitlines()[-3:]
 
 
+@pytest.mark.long
 def test_train_moons_command(tmp_path):
     result = run_command("moons", "--points", "8", "--steps", "3", "--out", tmp_path / "run", columns=40)
     assert result.exit_code == 0, result.output
