@@ -183,13 +183,15 @@ def _stacked(results: list[Any], as_array: bool) -> Any:
     first = results[0] if results else None
     parts = _parts(first)
     if parts is not None:
-        columns = zip(*(_parts(result) or () for result in results), strict=True)
+        plain = set(map(type, results)) == {tuple}
+        columns = zip(*(results if plain else (_parts(result) or () for result in results)), strict=True)
         return _rebuilt(first, [_stacked(list(column), as_array) for column in columns])
     if isinstance(first, np.ndarray):
-        return np.stack(results)
+        alike = first.ndim and {(result.shape, result.dtype) for result in results} == {(first.shape, first.dtype)}
+        return np.concatenate(results).reshape(len(results), *first.shape) if alike else np.stack(results)
     if not as_array or isinstance(first, list):
         return results
-    if all(isinstance(result, (float, int)) and type(result) in (float, int, bool, np.float64) for result in results):
+    if set(map(type, results)) <= {float, int, bool, np.float64}:
         return np.array(results)
     filled = np.empty(len(results), dtype=object)
     filled[:] = results

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from .. import engine
 from ..engine import Value
@@ -225,6 +226,20 @@ def _compiled(
     return variant.value_and_grad(*reordered[0])  # type: ignore[no-any-return]
 
 
+def _are_numbers(column: Sequence[Any]) -> bool:
+    """Whether all are floats, or arrays of them, which can be seen at a glance."""
+    kinds = set(map(type, column))
+    if kinds == {np.ndarray}:
+        return {argument.dtype for argument in column} == {np.dtype(float)}
+    return kinds <= {float, np.float64}
+
+
+def _hold_values(column: Sequence[Any], label: str) -> bool:
+    """Whether there is a Value in any of some arguments, or a module."""
+    each_once = list({id(argument): argument for argument in column}.values())
+    return flatten(each_once, label)[1].holds_values
+
+
 def _by_first(
     f: Any, argnums: Argnums, positions: Sequence[int], calls: Sequence[tuple[Any, ...]]
 ) -> tuple[Any, list[tuple[Any, ...]]]:
@@ -249,12 +264,13 @@ def _many_compiled(
         return None
     columns = list(zip(*calls, strict=True))
     names = argnums if isinstance(argnums, (tuple, list)) else [argnums]
-    if any(isinstance(name, str) for name in names) or any(isinstance(x, Value) for x in chain(*columns)):
+    if any(isinstance(name, str) for name in names):
+        return None
+    if any(issubclass(kind, Value) for column in columns for kind in set(map(type, column))):
         return None
     positions = _positions(argnums, f, len(columns))
     for i in positions:
-        each_once = list({id(argument): argument for argument in columns[i]}.values())
-        if flatten(each_once, f"argument {i} of {function_name(f)}")[1].holds_values:  # as in a module
+        if not _are_numbers(columns[i]) and _hold_values(columns[i], f"argument {i} of {function_name(f)}"):
             return None
     if argnums != 0:
         f, calls = _by_first(f, argnums, positions, calls)
