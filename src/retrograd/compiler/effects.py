@@ -232,14 +232,19 @@ def _reader_of_memory() -> Callable[[int, int], bytes] | None:
         import ctypes
     except ImportError:
         return None
+    # Not string_at, which raises ArgumentError where memory runs out.
+    kinds = {size: ctypes.c_char * size for size in (_TWISTER, _NUMPY_TWISTER)}
+
+    def at(address: int, size: int) -> bytes:
+        return kinds[size].from_address(address).raw
+
     ours, numpys = random.Random(1), np.random.MT19937(1)
     known = (
         (id(ours) + _HEADER, _TWISTER, ours.getstate()[1][:-1]),
         (numpys.ctypes.state_address, _NUMPY_TWISTER, numpys.state["state"]["key"].tolist()),
     )
-    if any(array("I", words).tobytes() not in ctypes.string_at(address, size) for address, size, words in known):
-        return None
-    return ctypes.string_at
+    found = all(array("I", words).tobytes() in at(address, size) for address, size, words in known)
+    return at if found else None
 
 
 _twister_at = _reader_of_memory()
