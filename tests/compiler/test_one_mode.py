@@ -24,7 +24,7 @@ import pytest
 from support.compiled_cases import native
 
 import retrograd as rg
-from retrograd import Value, errors
+from retrograd import Value, engine, errors
 
 pytestmark = native
 
@@ -89,6 +89,47 @@ def test_the_systems_random_numbers_have_no_state_to_compare() -> None:
     with pytest.warns(errors.CompileWarning, match=r"asks the system with urandom\(\)"):
         assert [compiled(1.0).data for _ in range(3)] == [2.0] * 3
     assert compiled.stats().traces == 0
+
+
+def test_without_gradients_a_function_with_effects_runs_once_a_call() -> None:
+    seen: list[float] = []
+
+    def counting(x: float) -> Any:
+        seen.append(x)
+        return W * x
+
+    compiled = rg.compile(counting)
+    with pytest.warns(errors.CompileWarning, match="changes seen"), rg.no_grad():
+        assert [compiled(x).data for x in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
+    assert seen == [1.0, 2.0, 3.0]
+    pure = rg.compile(lambda x: (W * x, W.data * x))
+    with rg.no_grad():
+        for _ in range(3):
+            value, number = pure(2.0)
+            assert (value.data, number, engine.operands(value)) == (4.0, 4.0, ())
+    assert (pure.stats().traces, pure.stats().eager) == (1, 0)
+
+
+def test_parameters_that_are_arguments_as_well_are_not_traced_in_every_call() -> None:
+    weights = [Value(0.5), Value(-1.5)]
+    compiled = rg.compile(lambda values: sum(values) * weights[0])
+    for _ in range(5):
+        assert compiled(weights).data == -0.5
+    assert (compiled.stats().traces, compiled.stats().hits, compiled.stats().eager) == (2, 5, 0)
+    for weight in weights:
+        weight.grad = 0.0
+    compiled.backward(weights)
+    assert [weight.grad for weight in weights] == [-0.5, 0.5]
+
+
+def test_what_disagrees_or_is_not_compilable_is_traced_less_and_less() -> None:
+    cached = functools.cache(lambda: W * 3.0)  # a node of another call
+    functions: list[Callable[[Any], Any]] = [lambda x: cached() * x[0], lambda x: ~(x[0] > 0.0) + 2.5 * x[0]]
+    for function in functions:
+        compiled = rg.compile(function)
+        for _ in range(100):
+            assert compiled(np.ones(1)) == function(np.ones(1))
+        assert (compiled.stats().traces, compiled.stats().eager) == (6, 100)
 
 
 def test_a_generator_with_a_seed_of_its_own_is_no_effect() -> None:

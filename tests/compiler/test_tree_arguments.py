@@ -470,3 +470,25 @@ def test_an_argument_that_is_changed(function: Callable[[Any], Any], arguments: 
         assert compiled(ours) == function(other)
         assert str(getattr(ours, "__dict__", ours)) == str(getattr(other, "__dict__", other))
     assert compiled.stats().hits == 0
+
+
+def test_a_numpy_float_is_not_just_any_float() -> None:
+    def told_apart(x: Any) -> Any:
+        return [x * 2.0, (x, 3.0)]
+
+    def single(x: Any) -> Any:
+        return x * 2.0
+
+    for function in (told_apart, single):
+        compiled: Any = rg.compile(function)
+        for _ in range(2):
+            for x in (np.float64(1.5), 2.5, np.float64(3.5), 4.5):
+                assert repr(compiled(x)) == repr(function(x))
+        assert (compiled.stats().traces, compiled.stats().eager) == (2, 0)
+    compiled = rg.compile(lambda items: items[0] + items[1])
+    for items in ([np.float64(1.0), np.float64(2.0)], [1.0, 2.0], [np.float64(1.0), 2.0]):
+        assert type(compiled(items)) is type(items[0] + items[1])
+    rows = np.array([1.0, 2.0])
+    compiled = rg.compile(lambda row: np.sum(row))
+    assert [compiled(rows).item() for _ in range(3)] == [3.0] * 3
+    assert list(map(type, compiled.call_batch([(rows,)] * 3))) == [np.float64] * 3

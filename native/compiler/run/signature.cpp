@@ -73,8 +73,9 @@ bool Signature::parse_items(PyObject* descriptions) {
   list_of_floats_ = kind_ == SEQUENCE && object_.get() == reinterpret_cast<PyObject*>(&PyList_Type) && !items_.empty();
   for (size_t i = 0; i < items_.size() && list_of_floats_; ++i) {
     const Kind kind = items_[i]->kind_;
-    list_of_floats_ =
-        (kind == ACTIVE || kind == PASSIVE) && kind == items_[0]->kind_ && items_[i]->number_ == items_[0]->number_ + i;
+    const bool plain = items_[i]->object_.get() == reinterpret_cast<PyObject*>(&PyFloat_Type);
+    list_of_floats_ = (kind == ACTIVE || (kind == PASSIVE && plain)) && kind == items_[0]->kind_ &&
+                      items_[i]->number_ == items_[0]->number_ + i;
   }
   return true;
 }
@@ -132,11 +133,9 @@ int Signature::read(PyObject* argument, Arguments& into) const {
 }
 
 int Signature::read_number(PyObject* argument, Arguments& into) const {
-  // An int is accepted where a gradient is wanted.
-  const bool whole = kind_ == ACTIVE && type_of(argument) == reinterpret_cast<PyObject*>(&PyLong_Type);
-  if (!PyFloat_CheckExact(argument) && !whole && (!PyFloat_Check(argument) || type_of(argument) != object_.get())) {
-    return 0;
-  }
+  // Any float or int is accepted where a gradient is wanted; code may tell NumPy's floats from others elsewhere.
+  const bool any = kind_ == ACTIVE && (PyFloat_CheckExact(argument) || PyLong_CheckExact(argument));
+  if (!any && type_of(argument) != object_.get()) return 0;
   const double number = PyFloat_CheckExact(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
   if (number == -1.0 && PyErr_Occurred()) return -1;
   put(kind_ == ACTIVE ? into.active : into.passive, number_, number);

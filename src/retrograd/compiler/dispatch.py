@@ -105,8 +105,8 @@ class Dispatcher:
             return self._eager.answer(Method.CALL, arguments, Cause(Reason.INVALIDATED))
         if example.outputs is not None:
             return self._several(example.outputs, data, dependencies, arguments)
-        if example.gives_a_number:
-            return data
+        if example.number is not None:
+            return data if example.number is float else example.number(data)
         return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
 
     def finished_batch(self, number: int, found: list[Any]) -> list[Any]:
@@ -116,7 +116,9 @@ class Dispatcher:
             return []
         if example.outputs is not None:
             return [example.outputs.collect(numbers) for numbers in found]
-        return found if example.gives_a_number else []
+        if example.number is None:
+            return []
+        return found if example.number is float else list(map(example.number, found))
 
     def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
         if dependencies is None or not dependencies[0]:
@@ -133,10 +135,8 @@ class Dispatcher:
         # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.
         recording = engine.set_recording(True)
         try:
-            several = method is Method.CALL
-            result = self.specializer.specialize(method.differentiates_first, arguments, reason, several)
+            calls = method is Method.CALL
+            recorded = recording or not calls
+            return self.specializer.specialize(method.differentiates_first, arguments, reason, calls, recorded)
         finally:
             engine.set_recording(recording)
-        if recording or result is None or method is not Method.CALL:
-            return result
-        return self._eager.run(arguments, False)  # as no_grad has it: nothing is recorded

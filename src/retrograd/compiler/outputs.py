@@ -121,10 +121,12 @@ def outputs_of(tree: Any) -> OutputsOfTrace | None:
 class Outputs:
     """How the results of a program become what the function returned."""
 
-    def __init__(self, traced: OutputsOfTrace, structure: Structure) -> None:
+    def __init__(self, traced: OutputsOfTrace, structure: Structure, leaves: Sequence[Any]) -> None:
         self.count: int = len(traced.nodes)
+        self._numpys = tuple(type(leaf) is np.float64 for leaf in leaves)
         self._structure, self._traced = structure, traced._replace(nodes=())
-        self._straight = traced.places == tuple(range(self.count)) and not any(traced.constant)
+        in_order = traced.places == tuple(range(self.count)) and not any(traced.constant)
+        self._straight = in_order and not any(self._numpys)
         self.connected: bool = any(traced.are_values)
         self.inner: tuple[int, ...] = traced.inner
 
@@ -145,7 +147,7 @@ class Outputs:
                 return None
             if constant and not (type(leaf) is type(place) and (leaf == place or leaf != leaf)):
                 return None
-        return cls(traced, structure)
+        return cls(traced, structure, leaves)
 
     def sources(self, plain: Any) -> list[Any] | None:
         """For each result of the program, the leaf of a plain run that it must equal; None for another tree."""
@@ -167,11 +169,13 @@ class Outputs:
             return self._structure.collect(numbers)
         made: dict[int, Value] = {}
         leaves = []
-        for place, constant, is_value in zip(traced.places, traced.constant, traced.are_values, strict=True):
+        for place, constant, is_value, is_numpys in zip(
+            traced.places, traced.constant, traced.are_values, self._numpys, strict=True
+        ):
             if constant:
                 leaves.append(place)
             elif not is_value:
-                leaves.append(numbers[place])
+                leaves.append(np.float64(numbers[place]) if is_numpys else numbers[place])
             elif values is not None:
                 leaves.append(values[int(place)])
             else:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
@@ -42,7 +44,7 @@ class Example(NamedTuple):
     differentiate_first: bool
     arguments: tuple[Any, ...]
     signature: Signature
-    gives_a_number: bool  #: whether the function returned a plain number, and not a Value
+    number: type | None  #: what plain number the function returned: a float, or NumPy's; None for a Value
     outputs: Outputs | None  #: of a function with several results
     decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
 
@@ -115,6 +117,15 @@ def _obstacle(recording: Recording) -> Cause | None:
     return None
 
 
+def _recorded(recording: bool, run: Callable[[], Result]) -> Result:
+    """What ``run`` gives while operations are recorded, or are not."""
+    before = engine.set_recording(recording)
+    try:
+        return run()
+    finally:
+        engine.set_recording(before)
+
+
 class Specializer:
     """Makes the specializations of one compiled function, and decides which of them stay in its cache."""
 
@@ -149,34 +160,48 @@ class Specializer:
         return "\n".join([*programs, state_guards(self.captured.paths, self.captured.frozen)])
 
     def specialize(
-        self, differentiate_first: bool, arguments: tuple[Any, ...], reason: Reason, several: bool = False
+        self,
+        differentiate_first: bool,
+        arguments: tuple[Any, ...],
+        reason: Reason,
+        several: bool = False,
+        recorded: bool = True,
     ) -> Result | None:
         """Run the function as it is, trace it, and add a specialization that gives what the plain run gave.
 
-        ``several``: also one of several results.
+        ``several``: also one of several results. ``recorded``: whether the result is; False inside ``no_grad``.
 
         None when there is one now, which has not answered the call yet. Otherwise what the plain run returned.
         """
+
+        def as_it_is(cause: Cause | None = None) -> Result:
+            return _recorded(recorded, lambda: self._eager.run(arguments, differentiate_first, cause))
+
         shape = differentiate_first, *map(type, arguments)
         if (cause := self._untraceable.waits(shape)) is not None:
-            return self._eager.run(arguments, differentiate_first, cause)
+            return as_it_is(cause)
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
         state, described = self._capture(differentiate_first, arguments)
-        plain, effects = noting_effects(
-            lambda: self._eager.run(arguments, differentiate_first),
-            self._function,
-            arguments,
-            self.captured.generators,
-        )
+        answer, effects = noting_effects(as_it_is, self._function, arguments, self.captured.generators)
+        obstacle = self._obstacle(answer, effects, several)
+        if obstacle:
+            self._give_up(shape, obstacle)
+            return answer
+        # A program is compared with a run that has gradients, inside no_grad as well.
+        plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
+        passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
-            obstacle = self._obstacle(plain, effects, several)
             asks = self.captured.tests_identity, self.captured.asks_kinds
-            traced = obstacle or trace(
-                self._function, arguments, differentiate_first, *asks, several=several, described=described
-            )
+            try:
+                traced = trace(
+                    self._function, arguments, differentiate_first, *asks, several=several, described=described
+                )
+            finally:
+                if passed is not None:
+                    self._cache.drop(passed)
             described = None
-            if not obstacle and (changed := self.captured.change_by_function()):  # to what was there in the plain run
-                plain = self._eager.run(arguments, differentiate_first)  # puts numbers where there are tracers
+            if changed := self.captured.change_by_function():  # to what was there in the plain run
+                answer = as_it_is()  # puts numbers where there are tracers
                 traced = Cause(Reason.GRAPH_BREAK, changed)
             if isinstance(traced, Traced) and traced.obstacle is not None:
                 traced = traced.obstacle
@@ -186,16 +211,21 @@ class Specializer:
                 traced = traced if outputs else Cause(Reason.DISAGREES)
             if isinstance(traced, Cause):
                 self._give_up(shape, traced)
-                return plain
+                return answer
             cause = Cause(Reason.STATE_CHANGED, change) if change else Cause(reason)
             self._causes[cause] += 1
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
-            if number is not None:
+            if isinstance(number, Cause):
+                self._give_up(shape, number)
+                return answer
+            if number in self._examples:
                 self._watch_for_a_storm(number, cause)
                 return None
-            if not traced.signature.aliases_a_parameter:
-                return plain
-            # A Value among the arguments is a parameter as well, which is known only now: trace it as one.
+            if passed is not None:
+                self._cache.drop(number)
+                self._give_up(shape, Cause(Reason.DISAGREES))
+                return answer
+            passed = number  # as long as there is that program, a trace finds the parameter among the arguments
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -256,36 +286,33 @@ class Specializer:
         plain: Result,
         state: int,
         outputs: Outputs | None,
-    ) -> int | None:
-        """Compile what was traced. The number of the specialization, if it gives the plain run's numbers."""
+    ) -> int | Cause:
+        """Compile what was traced. The number of the specialization, if it gives the plain run's numbers.
+
+        Where an argument turned out to be a parameter, it has no example, and answers nothing.
+        """
         request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state)
         try:
             number = self._cache.add(request)
         except NotImplementedError as problem:
-            self._causes[Cause(Reason.UNSUPPORTED, str(problem))] += 1
-            return None
-        agrees, aliased = False, True
+            return Cause(Reason.UNSUPPORTED, str(problem))
         try:
-            aliased = traced.signature.aliases_a_parameter
-            agrees = not aliased and self._agrees(
-                number, traced.signature, traced.signature.originals, arguments, plain, outputs
-            )
-        finally:
-            if not agrees:  # also where comparing failed
-                self._cache.drop(number)
+            if traced.signature.aliases_a_parameter:
+                return number
+            agrees = self._agrees(number, traced.signature, traced.signature.originals, arguments, plain, outputs)
+        except BaseException:
+            self._cache.drop(number)
+            raise
         if not agrees:
-            if not aliased:
-                self._causes[Cause(Reason.DISAGREES)] += 1
-            return None
+            self._cache.drop(number)
+            return Cause(Reason.DISAGREES)
         recording = traced.recording
         decisions: tuple[Guard | IndexGuard, ...] = (
             *(guard.bare() for guard in recording.guards),
             *recording.index_guards,
         )
-        gives_a_number = not isinstance(plain.root, Value)
-        self._examples[number] = Example(
-            differentiate_first, arguments, traced.signature, gives_a_number, outputs, decisions
-        )
+        kind = None if isinstance(plain.root, Value) else np.float64 if type(plain.root) is np.float64 else float
+        self._examples[number] = Example(differentiate_first, arguments, traced.signature, kind, outputs, decisions)
         self.tier_up.added()
         self._drop_least_recently_used()
         return number
