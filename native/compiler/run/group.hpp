@@ -18,6 +18,9 @@ struct GroupCode {
   std::vector<Id> roots;         // leaves, literals, and nodes by their places among those that are kept
   std::vector<double> literals;
   std::vector<std::pair<size_t, size_t>> zeroed;  // adjoints that are zero before the backward pass: begin and count
+
+  // Of the numbers of one group.
+  size_t bytes() const { return 2 * sizeof(double) * width * kept; }
 };
 
 // The memory of a group, and its passes, which need no GIL.

@@ -246,6 +246,7 @@ size_t Specialization::weight() const {
       bytes += of(pass->calls) + pass->calls.size() * sizeof(KernelCall);
     }
   }
+  if (group_code) bytes += group_code->bytes();
   return bytes + (interpreter ? interpreter->bytes() : 0);
 }
 

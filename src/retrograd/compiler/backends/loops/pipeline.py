@@ -20,7 +20,7 @@ from .storage import Places, Storage
 __all__ = ["Passes", "Results", "compile_graph", "compile_group", "write_passes", "write_results"]
 
 #: So many bytes of numbers a group has at most.
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 25
 
 
 def compile_graph(programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT) -> None:
