@@ -156,6 +156,8 @@ def test_lists_and_arrays_are_axes() -> None:
     assert rg.vmap(lambda row: [x + 1.0 for x in row])(rows) == [[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]
     assert rg.vmap(lambda row: row * 2.0)(np.array(rows)).tolist() == [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]
     assert rg.vmap(lambda x: x)([]) == []
+    narrow = np.arange(3, dtype=np.float32)
+    assert rg.vmap(lambda x: x * narrow.dtype.type(2))(narrow).dtype == np.float32
 
 
 def test_what_holds_several_things() -> None:

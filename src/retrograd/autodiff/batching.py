@@ -191,7 +191,7 @@ def _stacked(results: list[Any], as_array: bool) -> Any:
         return np.concatenate(results).reshape(len(results), *first.shape) if alike else np.stack(results)
     if not as_array or isinstance(first, list):
         return results
-    if set(map(type, results)) <= {float, int, bool, np.float64}:
+    if all(issubclass(kind, (float, int, np.number, np.bool_)) for kind in set(map(type, results))):
         return np.array(results)
     filled = np.empty(len(results), dtype=object)
     filled[:] = results
