@@ -175,6 +175,12 @@ def compiled(exact: bool) -> Callable[[], Any]:
     return work
 
 
+def made_late() -> list[Any]:
+    """A function whose program is made, and compared with the interpreter, when it has run a few times."""
+    function = rg.compile(loss)
+    return [rounded(function.value_and_grad(*CALLS[1])) for _ in range(10)]
+
+
 def replayed(function: Any) -> Callable[[], Any]:
     """A pass, and one over several calls; when it fails, no gradient has changed."""
 
@@ -246,6 +252,7 @@ WORKS: dict[str, Callable[[], Any]] = {
     "optimizers": steps,
     "compiling": compiled(exact=False),
     "compiling exactly": compiled(exact=True),
+    "compiling late": made_late,
     "a program": replayed(READY),
     "an exact program": replayed(EXACTLY),
     "training a program": trained,
