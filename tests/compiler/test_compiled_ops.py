@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from support.compiled_cases import KINDS, assert_equals_eager, native, same
+from support.compiled_cases import KINDS, assert_equals_eager, data_of, native, same
 
 import retrograd as rg
 from retrograd import Index, Value, engine, take
@@ -222,6 +222,26 @@ def test_pythons_own_max_and_min(name: str) -> None:
         ([0.0, 5.0, 5.0, 0.0], ()),
     ]
     assert_equals_eager(function, leaves, points)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "total",
+    [
+        lambda x, y: x * y + 0.0,
+        lambda x, y: x + -0.0,
+        lambda x, y: x + x + x + x,
+        lambda x, y: x * y + x * y + x * y,
+        lambda x, y: sum([x, y, x * y]),
+        lambda x, y: 0.0 + x + x * y,
+    ],
+)
+def test_sums_of_zeros_have_their_sign(total: Any, kind: str) -> None:
+    compiled = rg.compile(lambda x, y: rg.math.atan2(total(x, y), -1.0), **KINDS[kind])
+    for x, y in itertools.product([0.3, 0.0, -0.0, -0.3], [1.0, -1.0, 0.0, -0.0]):
+        for kept in (float, Value):
+            given = [kept(x), kept(y)]
+            assert math.isclose(data_of(compiled(*given)), data_of(rg.math.atan2(total(*given), -1.0))), (x, y)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,7 @@
 #include "compiler/passes/reductions.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace retrograd::compiler {
 namespace {
@@ -9,6 +10,8 @@ class ReductionFinder {
  public:
   ReductionFinder(const Graph& graph, size_t least)
       : graph_(graph), least_(least), uses_(graph.size()), link_(graph.size(), kNone) {
+    const auto tells = [](uint16_t row) { return row == ROW_atan2 || row == ROW_copysign; };
+    signs_ = std::any_of(graph.rows.begin(), graph.rows.end(), tells);
     terms_.first.push_back(0);
     terms_.operands.reserve(graph.operands.size());
   }
@@ -76,9 +79,11 @@ class ReductionFinder {
     return row == ROW_mul || row == ROW_square || (row == ROW_pow && is_two(graph_.operands_of(id.index())[1]));
   }
   bool is_two(Id id) const { return id.is_literal() && graph_.literals[id.index()] == 2.0; }
-  bool is_zero(Id id) const { return id.is_literal() && graph_.literals[id.index()] == 0.0; }
+  bool is_zero(Id id) const {
+    return id.is_literal() && graph_.literals[id.index()] == 0.0 && !std::signbit(graph_.literals[id.index()]);
+  }
   void mark_product(Id id) {
-    if (is_product(id)) product_[id.index()] = true;
+    if (is_product(id) && !signs_) product_[id.index()] = true;
   }
 
   // Reads the numbers that a chain adds up, in order, leaving out a zero at its start.
@@ -104,7 +109,7 @@ class ReductionFinder {
 
   void unlink_if_short(size_t top) {
     read_chain(top);
-    if (chain_.size() >= least_) return;
+    if (chain_.size() >= least_ && keeps_sign()) return;
     for (size_t node = top; link_[node] != kNone;) {
       const size_t next = graph_.operands_of(node)[link_[node]].index();
       link_[node] = kNone;
@@ -113,8 +118,11 @@ class ReductionFinder {
     }
   }
 
+  // A sum begins with 0.0, so that it is never -0.0, as a chain may be that begins otherwise.
+  bool keeps_sign() const { return starts_at_zero_ || !signs_; }
+
   bool worth_gathering() const {
-    if (chain_.size() < least_) return false;
+    if (chain_.size() < least_ || !keeps_sign()) return false;
     return starts_at_zero_ || chain_.size() > 2 || (is_product(chain_[0]) && is_product(chain_[1]));
   }
 
@@ -223,6 +231,7 @@ class ReductionFinder {
   std::vector<bool> product_;  // products inside a chain
   std::vector<Id> chain_, pairs_, plain_;
   bool starts_at_zero_ = false;
+  bool signs_ = false;  // an operator tells -0.0 from 0.0
 };
 
 }  // namespace
