@@ -306,8 +306,10 @@ Replay* replay_of(PyObject* capsule) { return static_cast<Replay*>(PyCapsule_Get
 // What several results depend on, and what differentiates them: (Values, replay).
 Ref replay_of(SpecializationCache* self, const Found& found) {
   const Specialization& entry = *found.entry;
+  // Copied first: a collection of garbage may run code that calls the function, which uses the scratch memory.
+  Arguments arguments = arguments_of(self, found);
   std::vector<Value*> operands;
-  for (Value* value : arguments_of(self, found).values) {
+  for (Value* value : arguments.values) {
     if (value) operands.push_back(value);
   }
   for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
@@ -321,8 +323,7 @@ Ref replay_of(SpecializationCache* self, const Found& found) {
   const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
                                   [&](const auto& one) { return one.get() == found.entry; });
   if (!values || place == self->specializations->end()) return Ref();
-  auto replay =
-      std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), arguments_of(self, found));
+  auto replay = std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), std::move(arguments));
   Replay* own = replay.release();  // the capsule's from now on
   const Ref capsule(PyCapsule_New(own, kReplay, [](PyObject* object) { delete replay_of(object); }));
   if (!capsule) delete own;
