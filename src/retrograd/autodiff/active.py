@@ -44,14 +44,17 @@ def is_recorded() -> bool:
 
 
 @contextmanager
-def running_transform() -> Iterator[None]:
-    """Count one more transform, and record operations even where the caller has switched recording off."""
+def running_transform(count: int = 1) -> Iterator[None]:
+    """Count one more transform, and record operations even where the caller has switched recording off.
+
+    With a ``count`` of 0 it is not counted, so that compiled functions run their programs in it.
+    """
     recording = engine.set_recording(True)
-    _active.count += 1
+    _active.count += count
     try:
         yield
     finally:
-        _active.count -= 1
+        _active.count -= count
         engine.set_recording(recording)
 
 

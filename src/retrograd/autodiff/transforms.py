@@ -383,8 +383,10 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         ([10.0, 7.0], (5.0, 2.0), (1.0, 1.0))
     """
     call = Call(f, primals, {})
+    by_program = derivative_of(f) is not None  # whose results are nodes of the tape, and run it back
     with running_transform():
         inputs = join(call.differentiate(range(len(primals))))
+    with running_transform(0 if by_program and not call.connected else 1):
         result, aux = pair(call.run(), f) if has_aux else (call.run(), None)
         outputs, shape = flatten(result, f"the result of {function_name(f)}")
     values = shape.collect(call.returned([x if isinstance(x, Value) else float(x) for x in outputs]))

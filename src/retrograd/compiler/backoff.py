@@ -38,6 +38,10 @@ class Untraceable:
         failures = min(self._waiting.get(shape, (cause, 0, 0))[1] + 1, _MOST_ROUNDS)
         self._waiting[shape] = cause, failures, 2**failures
 
+    def succeeded(self, shape: tuple[Any, ...]) -> None:
+        """A call of this kind was compiled: what failed before was about its numbers."""
+        self._waiting.pop(shape, None)
+
     def forget(self) -> None:
         """The next call of any kind may be traced."""
         self._waiting.clear()

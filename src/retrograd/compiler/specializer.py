@@ -219,6 +219,7 @@ class Specializer:
                 self._give_up(shape, number)
                 return answer
             if number in self._examples:
+                self._untraceable.succeeded(shape)
                 self._watch_for_a_storm(number, cause)
                 return None
             if passed is not None:
