@@ -57,12 +57,8 @@ class TierUp:
         if self._tier == "llvm":
             self.catch_up()
         elif self._tier == "auto" and not self._notified:
-            from .backends.llvm.jit import available
-
             self._notified = True
-            if available():
-                _start()
-                self._cache.notify_when_hot(THRESHOLD, _hot.put, weakref.ref(self))
+            self._cache.notify_when_hot(THRESHOLD, _became_hot, weakref.ref(self))
 
     def catch_up(self) -> None:
         """If the caller chose the LLVM tier, compile what still runs on the virtual machine."""
@@ -139,18 +135,22 @@ def _nodes_an_instruction(fact: dict[str, Any]) -> float:
     return float(fact["nodes"] / max(fact["instructions"], 1))
 
 
-def _start() -> None:
+def _became_hot(event: tuple[weakref.ref[TierUp], int, int]) -> None:
+    """Hand a program on. The thread begins with the first one: most functions are called a few times."""
     global _worker
+    _hot.put(event)
     if _worker is None:
         _worker = threading.Thread(target=_work, name="retrograd-llvm", daemon=True)
         _worker.start()
 
 
 def _work() -> None:
+    from .backends.llvm.jit import available
+
     while (event := _hot.get()) is not None:
         reference, number, batch = event
         tier_up = reference()
-        if tier_up is None:
+        if tier_up is None or not available():
             continue
         tier_up.compile(number, batch)
         del tier_up, event
