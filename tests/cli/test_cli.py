@@ -337,14 +337,15 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["explain", "a*b", "a=1", "b=2", "--no-check"]])
-def test_a_full_disk_is_one_sentence(arguments: list[str]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_sentence(arguments: list[str], unbuffered: str) -> None:
     with open("/dev/full", "wb") as full:
         ran = subprocess.run(
             [sys.executable, "-m", "retrograd.cli", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": unbuffered},
             check=False,
         )
     assert (ran.returncode, ran.stderr) == (1, "retrograd: writing failed: No space left on device.\n")

@@ -394,7 +394,10 @@ def main() -> None:
     sys.argv[1:] = [{"-h": "--help", "-V": "--version"}.get(word, word) for word in sys.argv[1:]]
     try:
         with one_sentence_errors():  # for what writes before a command runs: --help, --version
-            status = app(prog_name="retrograd", standalone_mode=False)
+            try:
+                status = app(prog_name="retrograd", standalone_mode=False)
+            finally:
+                sys.stdout.flush()  # at exit a full disk would be a traceback of Python's
     except typer.Exit as error:
         status = error.exit_code
     except _UsageError as error:
