@@ -95,4 +95,4 @@ def test_the_public_types_are_known(tmp_path: Path) -> None:
     )
     score = re.search(r"Type completeness score: ([\d.]+)%", found.stdout)
     assert score, found.stdout[-2000:]
-    assert float(score[1]) > 98
+    assert float(score[1]) > 98, found.stdout

@@ -65,7 +65,9 @@ def build(
 def check_sdist(sdist: Path, folder: Path) -> Path:
     """Unpack the sdist, and compare it with what the repository tracks. Returns the unpacked folder."""
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # since Python 3.11.4
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(folder)
     (unpacked,) = folder.iterdir()
     if (ROOT / ".git").exists():
         tracked = call("git", "ls-files").splitlines()

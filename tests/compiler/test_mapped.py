@@ -60,8 +60,14 @@ def near(found: Any, expected: Any) -> None:
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("threads", [None, 1, 3])
-@pytest.mark.parametrize("tier", ["vm", "llvm", "interpreter"])
+@pytest.mark.parametrize(
+    ("tier", "threads"),
+    [
+        *((tier, threads) for tier in ("vm", "interpreter") for threads in (None, 1, 3)),
+        pytest.param("llvm", None, marks=pytest.mark.long),
+        ("llvm", 3),
+    ],
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_results_are_those_of_a_loop(name: str, tier: Any, threads: int | None) -> None:
     if tier == "llvm":
