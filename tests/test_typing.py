@@ -85,14 +85,19 @@ def test_pyright_accepts_them_too(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout
 
 
+def completeness(folder: Path) -> tuple[float, str]:
+    """Pyright's type completeness score of the package, in percent, and all that it says."""
+    verify = ("--pythonpath", sys.executable, "--verifytypes", "retrograd", "--ignoreexternal")
+    found = run(sys.executable, "-m", "pyright", *verify, folder=folder)
+    score = re.search(r"Type completeness score: ([\d.]+)%", found.stdout)
+    assert score, found.stdout[-2000:]
+    return float(score[1]), found.stdout
+
+
 @pytest.mark.long
 def test_the_public_types_are_known(tmp_path: Path) -> None:
     require("pyright")
-    found = run(
-        *(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--verifytypes", "retrograd"),
-        "--ignoreexternal",
-        folder=tmp_path,
-    )
-    score = re.search(r"Type completeness score: ([\d.]+)%", found.stdout)
-    assert score, found.stdout[-2000:]
-    assert float(score[1]) > 98, found.stdout
+    score, report = completeness(tmp_path)
+    if score <= 98:  # once, beside other processes, Pyright did not find the stub of retrograd._native
+        score, report = completeness(tmp_path)
+    assert score > 98, report
