@@ -112,8 +112,8 @@ class _Families:
             return False
         if any(before[key] != after[key] for key in ("code", "row", "reduced", "has_init")):
             return False
-        begin, end = int(_results(group[0]).min()), int(_results(before).max()) + 1
-        if int(_results(after).min()) != end:
+        begin, end = int(np.min(_results(group[0]))), int(np.max(_results(before))) + 1
+        if int(np.min(_results(after))) != end:
             return False
         reads = (_addresses(view, after) for view in range(len(after["views"])))
         return not any(np.any((begin <= each) & (each < end)) for each in reads)
@@ -175,7 +175,7 @@ class _Families:
     def _over_arrays(self, lanes: list[Indices]) -> Iterator[tuple[Indices, _Array]]:
         for lane in lanes:
             for array in self._arrays:
-                inside = array.base <= lane.min() and lane.max() < array.end
+                inside = array.base <= np.min(lane) and np.max(lane) < array.end
                 if inside and array.end - array.base <= _PADDED * len(lane) and len(np.unique(lane)) == len(lane):
                     yield lane - array.base, array
 
@@ -221,7 +221,7 @@ class _Families:
         affine = addresses(base, list(zip(where.shape, strides, strict=True)))
         number = int(np.searchsorted(self._bases, int(where.ravel()[origin]), side="right")) - 1
         _, _, begin, length, _ = self._regions[number]
-        if np.any((affine != where) & mask) or affine.min() < begin or affine.max() >= begin + length:
+        if np.any((affine != where) & mask) or np.min(affine) < begin or np.max(affine) >= begin + length:
             return Gathered(np.where(mask, where, where.ravel()[origin]))
         return number, base, strides
 
