@@ -126,14 +126,14 @@ class _Finder:
         good = steady | regular
         runs: list[_Run] = []
         edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]])))
+        unlike = np.maximum.accumulate(np.where(alike, -1, np.arange(len(alike))))  # the last such item up to each
+        changes = np.concatenate([[0], np.cumsum(~steady)])
         before = 0
         for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             # good[i] compares item i + period with item i
-            if not steady[begin : begin + period].all():  # strides show from the third iteration on
-                start = begin
-                while start > max(before, begin - period) and alike[start - 1]:
-                    start -= 1
-                begin = start
+            first_period = min(begin + period, len(steady))
+            if begin > 0 and changes[first_period] > changes[begin]:  # strides show from the third iteration on
+                begin = min(begin, max(before, begin - period, int(unlike[begin - 1]) + 1))
             begin = max(begin, before)
             end += period
             count = (end - begin) // period
