@@ -273,7 +273,7 @@ terminal.explore_in_terminal(explain("a*b", a=2, b=3).trace)
 
 
 def test_an_exception_is_shown_on_a_terminal_that_was_restored() -> None:
-    with Terminal([RAISING], command=["-c"]) as terminal:
+    with Terminal([RAISING], command=["-c"], environment={"PYTHON_COLORS": "0"}) as terminal:
         terminal.wait_for("step 1 of")
         terminal.send("right")
         assert terminal.wait_for_end() == 1
