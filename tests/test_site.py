@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from filelock import FileLock
 from support.browser import new_context
 from support.parts import missing, require
 
@@ -55,13 +56,20 @@ class Links(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The site, which one of the test processes builds and all read."""
     for module in ("sphinx", "furo", "myst_parser", "sphinx_copybutton", "latex2mathml", "matplotlib", "scipy"):
         require(module)
     assemble = importlib.import_module("docsite.assemble")
-    folder = tmp_path_factory.mktemp("site")
-    assert assemble.build(folder / "source", folder / "site") == 0, "Sphinx warned: see what it printed"
-    return folder / "site"
+    own = tmp_path_factory.getbasetemp()
+    shared = own if worker_id == "master" else own.parent
+    with FileLock(shared / "site.lock"):
+        built = shared / "site.txt"
+        if not built.exists():
+            folder = tmp_path_factory.mktemp("site")
+            assert assemble.build(folder / "source", folder / "site") == 0, "Sphinx warned: see what it printed"
+            built.write_text(str(folder / "site"))
+        return Path(built.read_text())
 
 
 @pytest.fixture(scope="module")

@@ -64,8 +64,7 @@ def near(found: Any, expected: Any) -> None:
     ("tier", "threads"),
     [
         *((tier, threads) for tier in ("vm", "interpreter") for threads in (None, 1, 3)),
-        pytest.param("llvm", None, marks=pytest.mark.long),
-        ("llvm", 3),
+        *(pytest.param("llvm", threads, marks=pytest.mark.long) for threads in (None, 3)),
     ],
 )
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -88,6 +88,7 @@ def test_an_unedited_graph_shows_pythons_own_numbers(show: Show, text: str, valu
     assert [node.expression for node in ours.nodes] == [node.expression for node in theirs.nodes]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
 def test_step_k_is_the_same_in_the_browser_and_in_the_terminal(show: Show, text: str, values: dict[str, float]) -> None:
     """In a notebook too: its frame holds this very page."""
@@ -114,6 +115,7 @@ def ulps_for(trace: Trace) -> int:
     return 0 if {node.row for node in trace.operations} <= EXACT else 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "values"), EXAMPLES, ids=IDS)
 def test_an_edited_graph_is_computed_as_python_computes_it(show: Show, text: str, values: dict[str, float]) -> None:
     page = show(text, values=values)

@@ -9,7 +9,7 @@ from support.lesson_page import LOW, NAMES, NARROW, WIDE, Open, box, count, read
 
 from retrograd.lesson.course.build import Built
 
-pytestmark = pytest.mark.native  # the last chapters show compiled programs
+pytestmark = [pytest.mark.native, pytest.mark.long]  # the last chapters show compiled programs
 
 MINUS = "\N{MINUS SIGN}"
 
