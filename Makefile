@@ -10,7 +10,7 @@
 # make generate  write the files that follow from the op table (src/retrograd/ops/table.py)
 # make sanitize  the native tests under AddressSanitizer and UBSan, and the leak check
 # make accuracy  all of it at length: the accuracy table and its mutants, long random runs, fuzzers, 100 million nodes,
-#                all tests under the sanitizers, clang-tidy, coverage, known holes in what is installed
+#                all tests under the sanitizers, clang-tidy with its analyzer, coverage, known holes in what is installed
 # make dist      wheel, pure wheel and sdist into dist/, checked, and tried where there is no compiler
 # make cross     would the C++ compile on macOS, Windows, musl and ARM? Clang reads it with their headers
 # make lock      write the versions of tools and libraries that the tests are run with (tools/constraints.txt)
@@ -122,7 +122,8 @@ SLICED := tests/test_accuracy_table.py tests/test_benchmarks.py tests/cli/test_s
 
 # The libraries that are compared with are part of it: their absence is a failure here, and not a skip.
 accuracy: export RETROGRAD_REQUIRE = all
-accuracy: $(VENV)/complete tidy audit
+accuracy: $(VENV)/complete audit
+	tools/tidy.sh $(BIN)/python all
 	$(BIN)/python -m accuracy
 	RETROGRAD_ALL=1 $(BIN)/python -m pytest -n auto --dist loadfile -rPs $(SLICED)
 	RETROGRAD_ALL=1 $(BIN)/python -m pytest -s tests/engine/test_scale.py
