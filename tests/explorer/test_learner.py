@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -345,6 +346,27 @@ def test_an_error_stands_under_the_field_with_a_caret(show: Show) -> None:
     assert "“c” is an input" in page.text("[role=alert]")
     type_in(page, "a / (b - b)")
     assert "This has no value: division by zero." in page.text("[role=alert]")
+
+
+MISTYPED = {
+    "|a|": "an absolute value is written abs(x)",
+    "a²": "a power is written **, as in a**2",
+    "√a": "a root is written sqrt(x)",
+    "a * sin b": "The operand of sin stands in parentheses: sin(…).",
+}
+
+
+@pytest.mark.parametrize("text", MISTYPED)
+def test_mathematics_as_it_is_written_by_hand_is_answered(show: Show, text: str) -> None:
+    page = show(TEXT, values=VALUES)
+    type_in(page, text)
+    assert MISTYPED[text] in page.text("[role=alert]")
+
+
+def test_pi_is_pi(show: Show) -> None:
+    page = show(TEXT, values=VALUES)
+    type_in(page, "pi * r")
+    assert page.run("return explorer.state.run.graph.leaves.map(k => explorer.state.run.data[k])") == [math.pi, 1]
 
 
 def test_greek_letters_are_names(show: Show) -> None:

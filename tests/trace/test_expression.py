@@ -249,6 +249,15 @@ def test_failing_arithmetic_names_the_sub_expression(text: str, says: str) -> No
         ("a\x00", "not part of an expression"),
         ("__import__('os')", "text in quotes"),
         ("__import__(a)", "not a function"),
+        ("a²", "a power is written **, as in x**2"),
+        ("√a", "a root is written sqrt(x)"),
+        ("|a|", "an absolute value is written abs(x)"),
+        ("a!", "gamma(n + 1)"),
+        ("where(a ≤ 2, a, 1)", "this is written <="),
+        ("sin a", "the operand of sin stands in parentheses: sin(...)"),
+        ("2 * log a", "the operand of log stands in parentheses"),
+        ("a.tanh()", "write tanh(a), without a dot"),
+        ("math.sin(a)", "write sin(...), without a dot"),
     ],
 )
 def test_refusals(text: str, says: str) -> None:
@@ -257,6 +266,9 @@ def test_refusals(text: str, says: str) -> None:
 
 def test_names_and_values_must_match() -> None:
     assert refusal("a + b", a=1.0) == "a value is missing for b: give it after the expression, for example b=1"
+    assert refusal("2 * pi * r") == (
+        "a value is missing for pi, r: give it after the expression, for example pi=3.141592653589793 r=1"
+    )
     assert refusal("a + x", a=1.0, y=2.0) == "unknown name x: the values given are for a, y"
     assert refusal("a", a=1.0, b=2.0) == "b=2.0 is given, but 'a' does not use b; its names: a"
     assert refusal("exp + a", a=1.0) == "exp is a function: write exp(...) with its operands in parentheses"

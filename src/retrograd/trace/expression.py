@@ -7,6 +7,7 @@ failure which sub-expression failed, and why.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -149,12 +150,16 @@ def _as_recorded(step: Instruction, stack: list[Value | float]) -> Instruction:
     return step
 
 
+#: What a name that looks like a constant is most likely to mean.
+_CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau}
+
+
 def _missing_sentence(name: str, missing: list[str], unused: list[str], given: list[str]) -> str:
     if name in FUNCTIONS and name not in unused:
         return f"{name} is a function: write {name}(...) with its operands in parentheses"
     if unused:
         return f"unknown name {name}: the values given are for {', '.join(given)}"
-    others = "".join(f" {other}=1" for other in missing[:4])
+    others = "".join(f" {other}={_CONSTANTS.get(other, 1)}" for other in missing[:4])
     return f"a value is missing for {', '.join(missing)}: give it after the expression, for example{others}"
 
 

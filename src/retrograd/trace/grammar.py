@@ -68,6 +68,13 @@ _REFUSED = {
     "}": "braces are not part of an expression; use parentheses",
     ";": "';' is not part of an expression; explain one expression at a time",
     "@": "'@' is not part of an expression; write dot([a, b], [c, d]) for a product of sequences",
+    "|": "'|' is not part of an expression; an absolute value is written abs(x)",
+    "!": "'!' is not part of an expression; n! is written gamma(n + 1)",
+    "\N{SQUARE ROOT}": "a root is written sqrt(x)",
+    "\N{LESS-THAN OR EQUAL TO}": "this is written <=",
+    "\N{GREATER-THAN OR EQUAL TO}": "this is written >=",
+    "\N{NOT EQUAL TO}": "this is written !=",
+    **{power: f"a power is written **, as in x**{n}" for n, power in zip((2, 3), "\u00b2\u00b3", strict=True)},
 }
 
 Span = tuple[int, int]
@@ -277,7 +284,7 @@ class _Parser:
             case "[":
                 self.fail("subscripts are not part of an expression, except to pick an output: softmax(a, b)[0]", token)
             case ".":
-                self.fail("attributes are not part of an expression; write names and functions without dots", token)
+                self.fail(self.attribute_sentence(), token)
             case "=":
                 self.fail(_EQUALS, token)
         if token.text in _COMPARISONS:
@@ -293,9 +300,19 @@ class _Parser:
             self.fail(_keyword_sentence(token.text), token)
         start, end = self.operands[-1]
         left = self.text[start:end] if end - start <= 20 else "what is before it"
+        if left in FUNCTIONS:
+            self.fail(f"the operand of {left} stands in parentheses: {left}(...)", (start, token.end))
         if token.kind == "name" and self.tokens[self.at].text in ("'", '"'):
             self.fail(_REFUSED["'"], token)
         self.fail(f"an operator is missing between {left} and {token.text}; multiplication is written *", token)
+
+    def attribute_sentence(self) -> str:
+        (start, end), name = self.operands[-1], self.tokens[self.at].text
+        if name not in FUNCTIONS:
+            return "attributes are not part of an expression; write names and functions without dots"
+        before = self.text[start:end]
+        operand = "" if before in ("math", "np", "rg", "torch", "jnp") else before if end - start <= 20 else "..."
+        return f"write {name}({operand or '...'}), without a dot: attributes are not part of an expression"
 
     def compare(self, token: _Token) -> None:
         if not self.conditional:

@@ -170,7 +170,9 @@ function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerPr
     const bad = numbers.findIndex((number) => number !== number);
     if (bad >= 0) {
       inputs[bad].focus();
-      onAnswer(typed, { right: false, says: words.say("not_a_number", { text: escaped(typed[bad]) }), marks: [] });
+      const empty = typed[bad].trim() === "";
+      const says = empty ? words.say("no_number") : words.say("not_a_number", { text: escaped(typed[bad]) });
+      onAnswer(typed, { right: false, says, marks: [] });
       return;
     }
     const right = question.fields.map((field, k) => near(numbers[k], field.answer, question.tolerance));

@@ -1,5 +1,7 @@
 /** Reads formulas: those of the op table, and what a person types. Nothing that is read is ever run as JavaScript. */
 
+import { CALLS } from "./table";
+
 /** A tree; `at` is where it stands, and `outer` where it stands with its parentheses. */
 export type Expr = { readonly at: Span; readonly outer?: Span } & (
   | { readonly type: "number"; readonly value: number }
@@ -58,6 +60,17 @@ const SIGNS: Readonly<Record<string, string>> = { "\u2212": "-", "\u00d7": "*", 
 const LEVEL: Readonly<Record<string, number>> = { "+": 4, "-": 4, "*": 5, "/": 5, "%": 5, "//": 5, "**": 7 };
 const MINUS_LEVEL = 6;
 const COMPARISONS = ["<", "<=", ">", ">=", "==", "!="];
+/** What is typed in mathematics, and how it is written here. */
+const WRITTEN: Record<string, string | undefined> = {
+  "^": "a power is written **, as in a**2",
+  "²": "a power is written **, as in a**2",
+  "³": "a power is written **, as in a**3",
+  "√": "a root is written sqrt(x)",
+  "|": "an absolute value is written abs(x)",
+  "≤": "this is written <=",
+  "≥": "this is written >=",
+  "≠": "this is written !=",
+};
 /** Deeper than this is refused: it is no expression that a person reads. */
 const DEEPEST = 500;
 
@@ -69,7 +82,8 @@ function tokens(text: string, from: number): Token[] {
     const match = TOKEN.exec(text);
     const at: Span = [from + start, from + start + 1];
     if (match === null) {
-      const hint = text[start] === "^" ? ": a power is written **, as in a**2" : "";
+      const written = WRITTEN[text[start]];
+      const hint = written === undefined ? "" : `: ${written}`;
       throw new FormulaError(`“${text[start]}” is not part of an expression${hint}.`, at);
     }
     const groups = match.groups ?? {};
@@ -109,8 +123,12 @@ class Reader {
 
   whole(): Expr {
     const tree = this.logic();
-    if (this.next.kind !== "end") throw this.unexpected("An operator is expected");
-    return tree;
+    if (this.next.kind === "end") return tree;
+    const before = this.all[this.position - 1];
+    if (before.kind === "name" && CALLS.has(before.text)) {
+      throw new FormulaError(`The operand of ${before.text} stands in parentheses: ${before.text}(…).`, before.at);
+    }
+    throw this.unexpected("An operator is expected");
   }
 
   private logic(): Expr {

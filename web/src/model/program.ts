@@ -10,19 +10,13 @@ import { type Expr, FormulaError, NAME, parse, type Span } from "./formula";
 import { CONSTANT, Graph, LEAF, OPERATION } from "./graph";
 import { readNumber, repr } from "./numbers";
 import type { Run } from "./run";
-import { NARY_ROWS, ROWS } from "./table";
+import { CALLS, NARY_ROWS, ROWS } from "./table";
 
 /** A program and the numbers of its inputs. */
 export interface Program {
   readonly text: string;
   readonly values: Readonly<Record<string, number>>;
 }
-
-/** Every function that may be called, by each of its names. */
-const CALLS: ReadonlyMap<string, string> = new Map([
-  ...[...NARY_ROWS.keys()].map((name) => [name, name] as const),
-  ...[...ROWS.values()].filter((row) => row.public).flatMap((row) => [row.name, ...row.aliases].map((name) => [name, row.name] as const)),
-]);
 
 /** What is to the left of the text that a name stands for. */
 const ASSIGNED = new RegExp(String.raw`^\s*(${NAME})\s*=(?!=)`);

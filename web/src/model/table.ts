@@ -51,3 +51,9 @@ export interface Style {
 
 export const ROWS: ReadonlyMap<string, Op> = new Map(OPS.map((row) => [row.name, row]));
 export const NARY_ROWS: ReadonlyMap<string, NaryOp> = new Map(NARY.map((row) => [row.name, row]));
+
+/** Every function that may be called, by each of its names. */
+export const CALLS: ReadonlyMap<string, string> = new Map([
+  ...[...NARY_ROWS.keys()].map((name) => [name, name] as const),
+  ...[...ROWS.values()].filter((row) => row.public).flatMap((row) => [row.name, ...row.aliases].map((name) => [name, row.name] as const)),
+]);
