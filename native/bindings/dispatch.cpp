@@ -16,6 +16,7 @@ struct Found {
   bool swept = false;                     // gradients are wanted, which the pass found together with the value
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
+  Divergence divergence;                  // of the last program that was tried, where a guard failed
   LeasedLane lane;                        // what ran a long pass, back too if gradients were wanted
   Arguments own;                          // its arguments; those of a short pass are in the scratch memory
   std::vector<Ref> held;                  // the Values among them
@@ -69,8 +70,8 @@ uint64_t fingerprint_of(PyObject* const* args, Py_ssize_t count) {
   return fingerprint;
 }
 
-// So many specializations are tried at most whose guards fail, each of which takes a forward pass.
-constexpr int kMostFailures = 8;
+// A specialization of which a guard failed, and where.
+using Departure = std::pair<std::shared_ptr<const Specialization>, Divergence>;
 
 // Runs a long pass of the i-th entry for what is in the scratch memory. Other threads may have changed everything when
 // it is done: `i` follows the entry, and there is no outcome if that is gone.
@@ -86,11 +87,13 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
     return std::nullopt;
   }
   found.interpreted = !compiled;
+  if (outcome == Outcome::GUARD) found.divergence = found.lane->divergence();
   if (outcome == Outcome::EXCEPTIONAL && compiled) {
     ++entry->exceptional;
     found.interpreted = true;
     std::swap(found.own, *self->scratch);
     outcome = entry->interpret_forward(*self->scratch);
+    if (outcome == Outcome::GUARD) found.divergence = entry->divergence(true);
     found.lane.reset();
   } else if (outcome != Outcome::DONE) {
     found.lane.reset();
@@ -122,10 +125,14 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
-  int failed = 0;  // specializations that fit, and of which a guard failed
-  for (size_t i = 0; i < specializations.size() && failed < kMostFailures; ++i) {
+  std::vector<Departure> departures;  // each took a forward pass
+  for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
     if (entry.differentiate_first != differentiate_first || (entry.has_several_results() && !several)) continue;
+    if (!std::all_of(departures.begin(), departures.end(),
+                     [&](const Departure& one) { return entry.may_continue(*one.first, one.second); })) {
+      continue;
+    }
     if (entry.invalid()) {
       found.reason = Reason::PARAMETER_DELETED;
       const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
@@ -160,10 +167,11 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       outcome = *done;
     } else {
       outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
+      if (outcome == Outcome::GUARD) found.divergence = entry.divergence(found.interpreted);
     }
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
-      ++failed;
+      departures.emplace_back(specializations[i], found.divergence);
       found.reason = Reason::GUARD_FAILED;
       continue;
     }

@@ -130,18 +130,22 @@ Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
   // What the code multiplies by zero it leaves out: an infinity that the result shows may be a NaN of the engine's.
   by_code_ = code_.forward && code_.forward(0.0, code_.bases.data()) == 0 && std::isfinite(*code_.roots[0]);
   if (by_code_) {
-    const bool held = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
+    const auto broken = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(which); });
     });
-    return held ? Outcome::DONE : Outcome::GUARD;
+    divergence_.certain = divergence_.broken = static_cast<size_t>(broken - guards.begin());
+    return broken == guards.end() ? Outcome::DONE : Outcome::GUARD;
   }
   if (schedule_.empty() && !guards.empty()) schedule(guards);
   bool raises = false;
   size_t done = 0;
-  for (const auto& [after, number] : schedule_) {
+  for (auto guard = schedule_.begin(); guard != schedule_.end(); ++guard) {
+    const auto [after, number] = *guard;
     raises |= run(done, after, strict);
     done = std::max(done, after);
-    if (!guards[number].holds([&](size_t which) { return root(which); })) return Outcome::GUARD;
+    if (guards[number].holds([&](size_t which) { return root(which); })) continue;
+    divergence_ = Divergence::at(guard, schedule_.end());
+    return Outcome::GUARD;
   }
   raises |= run(done, graph_.size(), strict);
   return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;

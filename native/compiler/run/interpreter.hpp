@@ -44,6 +44,8 @@ class Interpreter {
 
   // EXCEPTIONAL if an operation must raise, or (`strict`) would raise without rg.errstate: the engine then raises.
   Outcome forward(std::span<const Guard> guards, bool strict);
+  // Of a call whose guards did not hold.
+  Divergence divergence() const { return divergence_; }
   void backward(double seed, GradientDestination target);
 
   // Runs the code from now on. Where it meets an exceptional number, the nodes are interpreted as before.
@@ -76,8 +78,8 @@ class Interpreter {
   std::vector<uint32_t> chosen_, targets_;  // see targets(); empty when nothing is selected
   std::vector<double> values_, adjoints_;
   std::vector<int32_t> indices_;
-  // Each guard by its number, after so many nodes its numbers are there, in ascending order.
-  std::vector<std::pair<size_t, uint32_t>> schedule_;
+  GuardSchedule schedule_;  // after nodes
+  Divergence divergence_;
   std::vector<double> scratch_;
   GraphCode code_;
   bool by_code_ = false;                          // the last forward pass was the code's

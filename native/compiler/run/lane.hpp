@@ -18,6 +18,7 @@ class Lane {
   // One call, and its results. A backward pass leaves the parameters' gradients in the lane.
   Outcome forward(const Arguments& arguments, Wanted wanted);
   void backward(double seed);
+  Divergence divergence() const { return machine_ ? machine_->divergence() : interpreter_->divergence(); }
   double root(uint32_t which) const { return machine_ ? machine_->root(0, which) : interpreter_->root(which); }
   void input_gradients(double* gradients) const;
   double leaf_gradient(uint32_t leaf) const;

@@ -16,6 +16,11 @@ void count_single(KernelCall& call) {
 
 }  // namespace
 
+Divergence Divergence::at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end) {
+  const auto by_number = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return {std::min_element(guard, end, by_number)->second, guard->second};
+}
+
 bool Guard::decides(double a, double b) const {
   switch (test) {
     case LESS: return (a < b) == outcome;
@@ -329,11 +334,13 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   // Check guards first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
   for (uint32_t member = 0; member < batch_size_ && !guards.empty(); ++member) {
-    const bool holds = std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
+    const auto first = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(member, which); });
     });
-    held &= holds;
-    if (!holds && broken) broken->push_back(member);
+    if (first == guards.end()) continue;
+    held = false;
+    divergence_.certain = divergence_.broken = static_cast<size_t>(first - guards.begin());
+    if (broken) broken->push_back(member);
   }
   if (!held) return Outcome::GUARD;
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
@@ -361,9 +368,12 @@ Outcome Machine::run_guarded(std::span<const Guard> guards) {
   std::vector<KernelCall>& list = calls_[FORWARD];
   bool outside = false;
   size_t done = 0;
-  for (const auto& [after, number] : schedule_) {
+  for (auto guard = schedule_.begin(); guard != schedule_.end(); ++guard) {
+    const auto [after, number] = *guard;
     for (; done < after; ++done) outside |= list[done].run(list[done]);
-    if (!guards[number].holds([&](size_t which) { return root(0, which); })) return Outcome::GUARD;
+    if (guards[number].holds([&](size_t which) { return root(0, which); })) continue;
+    divergence_ = Divergence::at(guard, schedule_.end());
+    return Outcome::GUARD;
   }
   for (; done < list.size(); ++done) outside |= list[done].run(list[done]);
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;

@@ -28,6 +28,18 @@ struct Guard {
   }
 };
 
+// Each guard by its number, after so many steps of a pass its numbers are there, in ascending order.
+using GuardSchedule = std::vector<std::pair<size_t, uint32_t>>;
+
+// Where a call left the path of a trace. Guards are in the order in which the function compared.
+struct Divergence {
+  size_t certain = 0;  // so many guards hold, from the first on
+  size_t broken = 0;   // the number of one that does not
+
+  // A pass ended at this guard of a schedule; those before it hold.
+  static Divergence at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end);
+};
+
 enum class Outcome : uint8_t {
   DONE,
   GUARD,       // a comparison came out differently: this call needs another trace
@@ -98,6 +110,8 @@ class Machine {
   // Runs forward. The outcome is that of the whole batch; `broken`, if given, receives the elements whose guards
   // failed.
   Outcome forward(std::span<const Guard> guards, Wanted wanted, std::vector<uint32_t>* broken = nullptr);
+  // Of one call, whose guards did not hold.
+  Divergence divergence() const { return divergence_; }
   // Of a twin, gradients stay in its memory; those of the pass before are added to unless this one is the `first`.
   void backward(double seed, GradientDestination target, bool first = true);
   // Whether backward passes of a twin can add up.
@@ -180,8 +194,8 @@ class Machine {
   std::vector<ParameterBuffer*> checked_buffers_;  // the same for parameters
   std::vector<KernelCall> calls_[kPasses];
   std::deque<std::vector<int32_t>> ragged_rows_;  // of calls with ragged rows
-  // Each guard by its number, after so many calls of the forward pass its numbers are there, in ascending order.
-  std::vector<std::pair<size_t, uint32_t>> schedule_;
+  GuardSchedule schedule_;                        // after calls of the forward pass
+  Divergence divergence_;
   bool swept_ = false;  // the workspace holds the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;
   std::vector<Use> use_;                              // by batch size

@@ -260,6 +260,13 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
   return read == 1 ? accepts(arguments) : read;
 }
 
+bool Specialization::may_continue(const Specialization& other, Divergence there) const {
+  const auto alike = [](const Guard& a, const Guard& b) { return a.outcome == b.outcome; };
+  const auto last = std::mismatch(guards.begin(), guards.end(), other.guards.begin(), other.guards.end(), alike).first;
+  const auto common = static_cast<size_t>(last - guards.begin());
+  return there.certain <= common && common <= there.broken;
+}
+
 bool Specialization::accepts(const Arguments& arguments) const {
   const auto& limits = index_limits;
   for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {

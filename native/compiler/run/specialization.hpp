@@ -122,6 +122,14 @@ struct Specialization {
   // The program of the expanded graph, in the schedule that is likely to be the fastest.
   Program scheduled(const Graph& expanded) const;
 
+  // Where a single call left the path, if the last forward pass was the interpreter's, or the machine's.
+  Divergence divergence(bool interpreted) const {
+    return interpreted ? interpreter->divergence() : single->divergence();
+  }
+  // Whether a call that left the path of `other` there may be on this one's: a function that has decided alike so far
+  // makes the same comparison next.
+  bool may_continue(const Specialization& other, Divergence there) const;
+
   bool has_several_results() const { return !outputs.empty(); }
   // The graph that programs and machine code are made of.
   Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;

@@ -1,0 +1,76 @@
+"""A function with many paths through its branches: each path is traced once, and found again."""
+
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from support.compiled_cases import native
+
+import retrograd as rg
+from retrograd import Value
+
+pytestmark = native
+
+
+@pytest.fixture(autouse=True)
+def _without_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():  # that nearly every call is traced
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kinked(w: list[float], xs: list[float]) -> Any:
+    total: Any = 0.0
+    for x in xs:
+        total = total * 0.9 + (w[0] * x if x > 0.0 else w[1] * x * x)
+    return total * total
+
+
+def halved(w: list[float], xs: list[float]) -> Any:
+    """As many steps as the number is large."""
+    rest, steps = w[0] * xs[0], 0
+    while rest > 1.0:
+        rest, steps = rest * 0.5, steps + 1
+    return rest * w[1] + steps
+
+
+def compared_late(w: list[float], xs: list[float]) -> Any:
+    """The first comparison waits for a long chain, the second one for nothing."""
+    chain: Any = w[0]
+    for x in xs:
+        chain = (chain + x * w[1]).sin() if isinstance(chain, Value) else rg.math.sin(chain + x * w[1])
+    first = chain * 2.0 if chain > 0.0 else chain * 3.0
+    second = xs[0] * w[0] if xs[0] > 0.0 else w[1] * xs[1]
+    return first * second if xs[1] > 0.0 else first + second
+
+
+def long(w: list[float], xs: list[float]) -> Any:
+    """Passes during which other threads run."""
+    total: Any = 0.0
+    for k in range(50):
+        for x in xs:
+            total = total * 0.99 + rg.math.sin(w[0] * x + k)
+    return kinked(w, xs) + total
+
+
+@pytest.mark.parametrize("tier", ["auto", "vm", "interpreter"])
+@pytest.mark.parametrize(
+    ("f", "size", "calls"), [(kinked, 20, 500), (halved, 1, 500), (compared_late, 6, 300), (long, 16, 60)]
+)
+def test_each_path_is_traced_once(f: Callable[..., Any], size: int, calls: int, tier: Any) -> None:
+    draw = random.Random(3)
+    samples = [[draw.choice([1.0, -1.0]) * 3.0 ** draw.uniform(-3.0, 3.0) for _ in range(size)] for _ in range(10)]
+    w = [0.7, -0.3]
+    expected = [rg.value_and_grad(f)(w, xs) for xs in samples]
+    compiled, called = rg.compile(f, tier=tier), rg.compile(f, tier=tier)
+    for k in range(calls):
+        chosen = k % 10 if k < calls // 2 else draw.randrange(10)
+        value, gradient = compiled.value_and_grad(w, samples[chosen])
+        assert value == pytest.approx(expected[chosen][0], rel=1e-12)
+        assert gradient == pytest.approx(expected[chosen][1], rel=1e-10)
+        assert called(w, samples[chosen]) == pytest.approx(value, rel=1e-12)
+    for one in (compiled, called):
+        assert one.stats().traces == len(one.stats().programs) <= 10
+    assert compiled.stats().hits > calls // 2 - 64
