@@ -321,6 +321,18 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
     assert ints.stats().traces < 20
 
 
+def test_where_a_tracer_cannot_stand_for_a_number_is_said() -> None:
+    def bare(x: float) -> Any:
+        return W * float.__add__(x, 1.0)
+
+    compiled = rg.compile(bare)
+    with pytest.warns(
+        errors.CompileWarning, match=r"runs as it is: tracing raised TypeError at .*test_one_mode.py:\d+, in bare"
+    ):
+        assert [compiled(x).data for x in (1.0, 2.0)] == [4.0, 6.0]
+    assert compiled.stats().traces == 0
+
+
 def test_programs_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     from retrograd.compiler import specializer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 import math
+import operator
 import pickle
 import random
 import threading
@@ -200,6 +201,22 @@ def test_what_compares_inside_python_is_a_guard_too() -> None:
     assert len(trace(lambda: sorted(v.data for v in values)[0]).guards) >= 2
     assert len(trace(lambda: 1.0 if any(v > 2.5 for v in values) else 0.0).guards) == 2
     assert trace(lambda: 1.0 if values[0] == "a" or values[0].data is None else 0.0).guards == []
+
+
+@pytest.mark.parametrize("relation", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne])
+def test_a_comparison_with_a_number_of_numpys_is_a_guard(relation: Callable[..., Any]) -> None:
+    bounds = np.linspace(
+        0.0, 1.0, 3
+    )  # of which each item is an np.float64, and what a Value compares with it an np.bool
+
+    def count(x: float) -> Any:
+        return x * sum(2.0 if relation(x, bound) else 3.0 for bound in bounds)
+
+    compiled = rg.compile(count)
+    for _ in range(2):
+        for x in (-0.5, 0.25, 0.5, 2.0):
+            assert compiled.value_and_grad(x) == rg.value_and_grad(count)(x)
+    assert compiled.stats().eager == 0
 
 
 def test_a_number_that_no_float_equals_cannot_be_guarded() -> None:

@@ -364,8 +364,8 @@ class Recorder:
         return [self._number(node) for node in result] if isinstance(result, list) else self._number(result)
 
     def compare(self, left: Value, kind: str, right: object, outcome: bool) -> Any:
-        """A comparison of a Value."""
-        return self.comparison(kind, left, right, outcome)
+        """A comparison of a Value; with a number of NumPy's, the outcome is one of NumPy's, too."""
+        return self.comparison(kind, left, right, bool(outcome))
 
     def truth(self, value: Value, outcome: bool) -> None:
         """``bool(value)``."""

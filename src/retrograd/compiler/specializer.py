@@ -12,6 +12,7 @@ import numpy as np
 from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
+from ..engine.source_lines import location_of_error
 from .backoff import Storm, Untraceable
 from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
@@ -98,7 +99,7 @@ def trace(
             raise
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
-            return Cause(Reason.TRACING_RAISED, type(error).__name__)
+            return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")
         if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:
@@ -247,8 +248,9 @@ class Specializer:
     def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
         self._causes[cause] += 1
         self._untraceable.failed(shape, cause)
-        if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS):
-            self.notices.once("eager", runs_as_it_is(self._function, str(cause).partition(": ")[2]))
+        if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED):
+            why = str(cause).removeprefix("run eagerly").lstrip(":, ").removeprefix("graph break: ")
+            self.notices.once("eager", runs_as_it_is(self._function, why))
 
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         if not self._storm.traced(number):

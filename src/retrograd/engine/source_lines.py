@@ -21,7 +21,14 @@ from types import CodeType, FrameType
 from .. import engine
 from . import Value
 
-__all__ = ["Location", "current_location", "location_numbered", "location_of", "record_sources"]
+__all__ = [
+    "Location",
+    "current_location",
+    "location_numbered",
+    "location_of",
+    "location_of_error",
+    "record_sources",
+]
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
@@ -71,6 +78,17 @@ def current_location() -> Location | None:
 
 
 _location = functools.lru_cache(maxsize=4096)(Location)
+
+
+def location_of_error(error: BaseException) -> Location | None:
+    """The innermost line outside this package that ``error`` passed, or None."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if not _belongs_to_package(code, step.tb_frame):
+            found = _location(code.co_filename, step.tb_lineno, code.co_name)
+        step = step.tb_next
+    return found
 
 
 def _number_of(location: Location) -> int:
