@@ -109,6 +109,9 @@ def test_every_public_name_has_its_place(pages: dict[str, Links]) -> None:
     wanted = {f"retrograd.{name}" for name in rg.__all__ if name not in MODULES}
     for module in MODULES:
         wanted |= {f"retrograd.{module}.{name}" for name in getattr(rg, module).__all__}
+    for bridge in ("scipy", "sklearn", "sympy", "torch"):
+        exported = importlib.import_module(f"retrograd.{bridge}").__all__
+        wanted |= {f"retrograd.{bridge}.{name}" for name in exported}
     assert wanted - places == set()
     for row in (*OPS, *NARY):
         assert f"operators/{row.name}.html" in pages

@@ -94,6 +94,10 @@ PARTS = (
     Part("linalg", "retrograd.linalg", "Matrices of Values.", "retrograd.linalg"),
     Part("nn", "retrograd.nn", "Modules, layers and losses.", "retrograd.nn"),
     Part("optim", "retrograd.optim", "Optimizers and schedules.", "retrograd.optim"),
+    Part("scipy", "retrograd.scipy", "Objectives and residuals for SciPy: {doc}`../howto/bridges`.", "retrograd.scipy"),
+    Part("sklearn", "retrograd.sklearn", "Estimators with scikit-learn's interface.", "retrograd.sklearn"),
+    Part("torch", "retrograd.torch", "A function, as one of tensors.", "retrograd.torch"),
+    Part("sympy", "retrograd.sympy", "A graph, as an expression of SymPy.", "retrograd.sympy"),
     Part(
         "errors",
         "retrograd.errors",
@@ -132,6 +136,8 @@ def page(part: Part) -> str:
             kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
             lines.append(f".. {kind}:: {full}")
             lines += ["   :show-inheritance:"] if kind == "autoexception" else ["   :members:"]
+            if foreign := [member for member in vars(thing) if member.endswith("_request")]:  # scikit-learn's own
+                lines += [f"   :exclude-members: {', '.join(foreign)}"]
         elif callable(thing):
             lines.append(f".. autofunction:: {full}")
         else:
