@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import random
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,12 +30,13 @@ OWNERS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
     "optim": (lambda: optim, habits.OPTIM),
     "math": (lambda: rg.math, habits.MATH),
     "rg": (lambda: rg, habits.PACKAGE),
+    "linalg": (lambda: rg.linalg, habits.LINALG),
+    "Schedule": (lambda: optim.CosineSchedule(optim.SGD([rg.Value(1.0)]), 10), habits.SCHEDULE),
+    "Compiled": (lambda: rg.compile(lambda x: x * x), habits.COMPILED),
 }
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"), [(owner, name) for owner, (_, table) in OWNERS.items() for name in table], ids=" ".join
-)
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, (_, table) in OWNERS.items() for name in table])
 def test_a_habit_is_answered_with_its_sentence(owner: str, name: str) -> None:
     make, table = OWNERS[owner]
     thing = make()
@@ -39,6 +45,48 @@ def test_a_habit_is_answered_with_its_sentence(owner: str, name: str) -> None:
         getattr(thing, name)
     assert table[name] in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+SENTENCES = sorted({sentence for _, table in OWNERS.values() for sentence in table.values()})
+NAMED = re.compile(r"\b(?:rg|nn|optim|np|random|itertools|math)(?:\.[A-Za-z_]\w*)+")
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_a_sentence_names_exists(sentence: str) -> None:
+    """A sentence may not send anybody to a name that is not there."""
+    known = {"rg": rg, "nn": nn, "optim": optim, "np": np, "random": random, "itertools": itertools, "math": math}
+    for name in NAMED.findall(sentence):
+        if name != "retrograd.sklearn" and f"retrograd.{name}" not in sentence:
+            eval(name, known)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("from retrograd import jit", "the name is rg.compile"),
+        ("from retrograd import tensor", r"a number is rg\.Value\(2\.0\)"),
+        ("import retrograd.numpy as jnp", "NumPy's functions take Values"),
+        ("from retrograd import numpy as jnp", "NumPy's functions take Values"),
+        ("import retrograd.nn.functional as F", r"functions of numbers are in rg\.math"),
+        ("from retrograd.nn.functional import relu", r"functions of numbers are in rg\.math"),
+        ("from retrograd.optim.lr_scheduler import StepLR", r"schedules are optim\.LinearSchedule"),
+        ("from retrograd.autograd import grad", "are names of retrograd itself"),
+        ("from retrograd.test_util import check_grads", r"the name is rg\.check_gradients"),
+    ],
+)
+def test_an_import_is_answered_too(line: str, says: str) -> None:
+    with pytest.raises(ImportError, match=says):
+        exec(line)
+
+
+def test_other_imports_are_pythons_own() -> None:
+    for line in ("import retrograd.nonsense", "from retrograd import nonsense"):
+        with pytest.raises(ImportError, match="nonsense") as caught:
+            exec(line)
+        assert "the name is" not in str(caught.value)
+    before = len(sys.meta_path)
+    habits.answer_imports()
+    assert len(sys.meta_path) == before
 
 
 @pytest.mark.parametrize("owner", OWNERS)
@@ -138,10 +186,14 @@ def test_one_number_is_no_sample() -> None:
 def test_zero_grad_takes_pytorchs_argument() -> None:
     x = rg.Value(1.0)
     optimizer = optim.SGD([x])
+    model = nn.Linear(1, 1)
     for keywords in ({}, {"set_to_none": True}, {"set_to_none": False}):
         x.grad = 3.0
         optimizer.zero_grad(**keywords)
         assert x.grad == 0.0
+        model.weight[0][0].grad = 3.0
+        model.zero_grad(**keywords)
+        assert model.weight[0][0].grad == 0.0
 
 
 def test_parameter_groups_are_several_optimizers() -> None:

@@ -140,3 +140,4 @@ def _register_display() -> None:
 
 
 _register_display()
+habits.answer_imports()

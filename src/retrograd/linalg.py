@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from . import engine, errors
+from . import engine, errors, habits
 from .engine import Value
 from .engine.numbers import to_float, to_tuple
 
 __all__ = ["det", "inv", "solve"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise habits.elsewhere("module 'retrograd.linalg'", name, habits.LINALG)
+
 
 _Row = list[Any]
 _Matrix = list[_Row]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
-from .. import engine
+from .. import engine, habits
 from ..autodiff.active import is_differentiating, transform_of
 from .argument_order import taking_by_position, with_first
 from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
@@ -584,3 +584,7 @@ def _forget(function: weakref.ref[Compiled[...]], number: int, _: object) -> Non
     compiled = function()
     if compiled is not None:
         compiled._methods.pop(number, None)
+
+
+if not TYPE_CHECKING:
+    habits.refuse_on(Compiled, habits.COMPILED)

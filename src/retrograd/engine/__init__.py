@@ -143,8 +143,7 @@ if not TYPE_CHECKING:
         "program_recorder",
     }
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
-    for _name, _sentence in habits.VALUE.items():
-        setattr(Value, _name, habits.Elsewhere(_name, _sentence))
+    habits.refuse_on(Value, habits.VALUE)
 
 
 if hasattr(os, "register_at_fork"):  # in a forked child, no other thread is left to release the lock

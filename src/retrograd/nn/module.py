@@ -168,8 +168,12 @@ class Module:
                     seen.add(value)
                     yield ".".join([name, *map(str, index)]), value
 
-    def zero_grad(self) -> None:
-        """Set the gradient of every parameter to zero."""
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Set the gradient of every parameter to zero.
+
+        Args:
+            set_to_none: Accepted as PyTorch has it; a gradient here is a number, and zero either way.
+        """
         zero_gradients(self.parameters())
 
     def state_dict(self) -> dict[str, NDArray[np.float64]]:

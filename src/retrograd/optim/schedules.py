@@ -6,9 +6,10 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import CheckpointError
+from ..habits import SCHEDULE, elsewhere
 from .optimizer import Optimizer, checked_number
 
 __all__ = [
@@ -60,6 +61,11 @@ class Schedule(ABC):
         self.end: float = checked_number("the final learning rate", end)
         self.total = total
         self.steps: int = 0
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise elsewhere(f"{type(self).__name__!r} object", name, SCHEDULE)
 
     @abstractmethod
     def rate(self, step: int) -> float:
