@@ -103,7 +103,7 @@ def _effects_unnoticed() -> Iterator[None]:
 def _attributes_unnoticed() -> Iterator[None]:
     with (
         _no_plain_run_agrees(),
-        mock.patch.object(dependencies, "_method_that_is_asked_for", return_value=""),
+        mock.patch.object(dependencies, "method_that_is_asked_for", return_value=""),
         mock.patch.object(float_tracer, "_reads_attribute", return_value=False),
     ):
         yield

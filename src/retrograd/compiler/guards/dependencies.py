@@ -3,7 +3,8 @@
 They are the variables that it closes over or names, and what lists, dictionaries, sets, arrays, objects, classes and
 modules hold there, outermost first. Of objects, classes and modules those attributes count whose names occur in the
 code that is reached (all of them where it uses ``getattr`` or the like). Numbers in containers and arrays are data: up
-to 64 KB of them are places, and what is beyond that is frozen. Not entered is what libraries keep for themselves.
+to 64 KB of them are places, and what is beyond that is frozen. Of libraries' objects numbers and arrays are places, and
+nothing else that they keep for themselves.
 """
 
 from __future__ import annotations
@@ -24,15 +25,25 @@ import types
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
 import numpy as np
 
-from ... import engine
-from ...engine import Value
-from ...index import Index
+from .bytecode import (
+    NUMBERS,
+    TALKS,
+    asked_for,
+    assigned,
+    codes_of,
+    compares_types,
+    handed_on,
+    is_of_dataclass,
+    method_that_is_asked_for,
+    tests_identity,
+)
+from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
 
 __all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach", "is_library"]
 
@@ -45,8 +56,6 @@ LIMIT = 200_000
 #: Bytes of data that calls compare, at most: 8 an item, and 64 a container.
 DATA_LIMIT = 64 * 1024
 
-#: What nothing is behind that may change.
-_ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
 #: Names in code that may read any attribute.
 _READERS = frozenset(
     {
@@ -60,8 +69,6 @@ _READERS = frozenset(
 _IDENTITY = frozenset({"id", "hash", "is_", "is_not"})
 #: Names in code that may ask what kind of thing something is.
 _KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
-#: Classes of which there are stand-ins in a trace.
-_NUMBERS = frozenset({"float", "int", "bool", "Index"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
@@ -71,18 +78,15 @@ _MAKERS = {"__init__", "__new__", "__post_init__"}
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
 #: Where Python and NumPy have iterators and queues, which move on when they are asked.
 _MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
-#: What reads and writes; only where the function's own code calls it can that be heard.
-_TALKS = frozenset({print, input, open})
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-#: What numbers that are traced have, and floats have not.
-_METHODS_OF_VALUES = frozenset(engine.functions)
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
-_MATCH_CLASS, _IS_OP, _STORE_GLOBAL = map(dis.opmap.__getitem__, ("MATCH_CLASS", "IS_OP", "STORE_GLOBAL"))
+_MATCH_CLASS, _IS_OP = dis.opmap["MATCH_CLASS"], dis.opmap["IS_OP"]
 _LONGEST_PATH = 120
+_MOST_RESULTS = 1000
 _IDENTIFIER = re.compile(r"\w+")
 
 
@@ -104,7 +108,9 @@ class Reach:
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
+        self._asked: set[str] = set()  # those of the names that may be missing
         self._modules: list[tuple[dict[str, Any], str]] = []
+        self._classes: list[tuple[type, str]] = []
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
         self._kinds: dict[type, tuple[bool, dict[str, types.MemberDescriptorType], dict[str, None]]] = {}
@@ -145,7 +151,7 @@ class Reach:
 
     def _ahead(self, thing: Any, path: str, own: bool = False) -> None:
         """Visit it later. What is the user's ``own`` is looked into though its class be a library's."""
-        if type(thing) not in _ENDS and id(thing) not in self._seen:
+        if type(thing) not in ENDS and id(thing) not in self._seen:
             self._seen.add(id(thing))
             self._queue.append((thing, path if len(path) < _LONGEST_PATH else f"…{path[-40:]}", own))
 
@@ -162,6 +168,8 @@ class Reach:
             self._elements(thing, path)
         elif issubclass(kind, _BUFFERS):
             self._buffer(thing, path)
+            if kind not in _BUFFERS:  # a class with attributes of its own
+                self._instance(thing, path)
             return
         elif issubclass(kind, GENERATORS):
             if not issubclass(kind, random.SystemRandom):  # which has no state
@@ -186,12 +194,13 @@ class Reach:
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
             self._ahead(thing.__wrapped__, path)
+            self._results(thing, path)
         elif kind is functools.singledispatchmethod:
             self._ahead(thing.dispatcher, path)
         elif issubclass(kind, (functools.partial, functools.partialmethod)):
             for part in (thing.func, thing.args, thing.keywords):
                 self._ahead(part, path)
-            if thing.func in _TALKS:
+            if thing.func in TALKS:
                 self._refuse(f"calls {thing.func.__name__}() through {path}")
         elif issubclass(kind, type):
             if not _of_a_library(thing):
@@ -203,6 +212,8 @@ class Reach:
         elif own or _is_open(kind):
             self._instance(thing, path)
             return
+        else:
+            self._numbers(thing, path)
         if kind.__module__ != "builtins" and not _of_a_library(kind):  # a container with attributes
             self._instance(thing, path)
 
@@ -210,9 +221,9 @@ class Reach:
 
     def _compared(self, thing: Any, path: str) -> bool:
         """Whether there is room to compare a container in every call. If not, it is frozen."""
-        if id(thing) in self._weighed or not _is_data(thing):
+        if id(thing) in self._weighed or not is_data(thing):
             return True  # what it holds is visited, and the function reads it one by one
-        size, inside = _weighed(thing, DATA_LIMIT - self._data)
+        size, inside = weighed(thing, DATA_LIMIT - self._data)
         if self._data + size > DATA_LIMIT:
             self.frozen.append(path)
             return False
@@ -226,7 +237,7 @@ class Reach:
         if isinstance(thing, list):
             self._place("items", thing, None, path)
         self._things += len(thing)
-        if not _ENDS.issuperset(map(type, thing)):
+        if not ENDS.issuperset(map(type, thing)):
             for i, item in enumerate(thing):
                 self._ahead(item, f"{path}[{i}]")
 
@@ -254,7 +265,7 @@ class Reach:
             if thing.dtype == object:
                 for item in thing.ravel().tolist():
                     self._ahead(item, f"an element of {path}")
-            if _is_read_only(thing):
+            if is_read_only(thing):
                 return
         try:
             size = memoryview(thing).nbytes
@@ -288,6 +299,28 @@ class Reach:
     def _refuse(self, what: str) -> None:
         self.graph_break = self.graph_break or f"the function {what}"
 
+    def _results(self, cached: Any, path: str) -> None:
+        """The results that an ``lru_cache`` has, which it may forget."""
+        for results in gc.get_referents(cached):
+            if type(results) is dict and results is not vars(cached):
+                for arguments in list(islice(results, _MOST_RESULTS)):
+                    self._named(results, arguments, f"{path}.cache_info()")
+
+    def _numbers(self, thing: Any, path: str) -> None:
+        """The numbers and arrays that an instance of a library's class has: of a spline, or of a sparse matrix."""
+        kind = type(thing)
+        if callable(getattr(kind, "__dlpack__", None)):  # a tensor
+            self._buffer(np.from_dlpack(thing.detach() if hasattr(thing, "detach") else thing), path)
+            return
+        for attributes in _attributes(thing):
+            for name, item in list(attributes.items()):
+                if is_number_or_array(item):
+                    self._named(attributes, name, f"{path}.{name}")
+        for base in kind.__mro__ if kind.__module__ != "builtins" else ():
+            for name, member in vars(base).items():
+                if type(member) is types.MemberDescriptorType and all(map(is_number_or_array, _content(member, thing))):
+                    self._slot(thing, member, f"{path}.{name}")
+
     # --- code -----------------------------------------------------------------------------------------
 
     def _function(self, function: types.FunctionType, path: str) -> None:
@@ -295,16 +328,16 @@ class Reach:
             self._place("cell", cell, None, name)
             for content in _contents(cell):
                 self._ahead(content, name)
-        codes = list(_codes(function.__code__))
+        codes = list(codes_of(function.__code__))
         instructions = [code.co_code[::2] for code in codes]  # CPython makes it anew each time
         for code in codes:
-            if "type" in code.co_names and not _NUMBERS.isdisjoint(code.co_names) and _compares_types(code):
+            if "type" in code.co_names and not NUMBERS.isdisjoint(code.co_names) and compares_types(code):
                 self.graph_break = self.graph_break or (
                     f"{code.co_name} asks whether type(x) is a class of numbers; write isinstance instead"
                 )
-            if asked := _method_that_is_asked_for(code):
+            if asked := method_that_is_asked_for(code):
                 self._refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
-            for name in _handed_on(code):
+            for name in handed_on(code):
                 self._refuse(f"hands on {name}(), whose calls are not heard")
         self._codes.extend(codes)
         names = {name for code in codes for name in code.co_names}
@@ -312,39 +345,59 @@ class Reach:
             if name not in function.__globals__:
                 self._refuse(f"calls {name}(), which may read any variable")
         self.asks_kinds |= not names.isdisjoint(_KINDS)
-        if not _is_of_dataclass(function.__code__):
+        if not is_of_dataclass(function.__code__):
             of_code = any(
-                _IS_OP in inside and _tests_identity(code) for code, inside in zip(codes, instructions, strict=True)
+                _IS_OP in inside and tests_identity(code) for code, inside in zip(codes, instructions, strict=True)
             )
             self.tests_identity |= of_code or not names.isdisjoint(_IDENTITY)
         if any(_MATCH_CLASS in inside for inside in instructions):
             names.add("getattr")
-        assigned = _assigned(function.__code__)
+        stored = assigned(function.__code__)
         for name in sorted(names):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
             elif hasattr(builtins, name):
                 self._built_in.append((function.__globals__, name))
-            elif "NameError" in names or name in assigned:
+            elif "NameError" in names or name in stored:
                 self._named(function.__globals__, name, name)
             elif name in sys.modules:  # imported in the function itself
                 self._ahead(sys.modules[name], name)
         self._place("function", function, None, path)
         self._ahead(function.__defaults__, f"the defaults of {function.__name__}")
         self._ahead(function.__kwdefaults__, f"the defaults of {function.__name__}")
-        self._uses(names)
+        missing = self._asks(function, codes)
+        self._uses(names | missing, missing)
         self._instance(function, path)
 
-    def _uses(self, names: set[str]) -> None:
-        """Code that uses these names can be reached."""
-        new = sorted(names - self.names)
+    def _asks(self, function: types.FunctionType, codes: Sequence[types.CodeType]) -> set[str]:
+        """What code asks for though it be missing. Modules that it may ask for anything are looked into as a whole."""
+        found = set()
+        for code in codes:
+            names, or_others = asked_for(code)
+            found |= names
+            if or_others:
+                contents = map(_contents, function.__closure__ or ())
+                cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
+                named = [(name, function.__globals__.get(name)) for name in code.co_names]
+                named += [(name, one) for name in code.co_freevars for one in cells.get(name, ())]
+                for name, thing in named:
+                    if type(thing) is types.ModuleType and not is_library(thing.__name__):
+                        self._whole(vars(thing), name)
+        return found
+
+    def _uses(self, names: set[str], asked: Collection[str] = ()) -> None:
+        """Code that uses these names can be reached; attributes that are asked for may be missing."""
+        new, missing = sorted(names - self.names), sorted(set(asked) - self._asked)
         self.names.update(new)
+        self._asked.update(missing)
         woken = list(self._waiting) if not _READERS.isdisjoint(new) else new
         for name in woken:
             for act in self._waiting.pop(name, ()):
                 _if_it_lets(act)
         for namespace, path in self._modules:
-            self._from_module(namespace, path, new)
+            self._from_module(namespace, path, {*new, *missing})
+        for kind, path in self._classes:
+            self._missing(kind, path, missing)
 
     def _when_used(self, name: str, act: Callable[[], None]) -> None:
         if name in self.names or not _READERS.isdisjoint(self.names):
@@ -354,8 +407,15 @@ class Reach:
 
     def _from_module(self, namespace: dict[str, Any], path: str, names: Collection[str]) -> None:
         for name in sorted(names):
-            if name in namespace:
+            if name in namespace or name in self._asked:
                 self._named(namespace, name, f"{path}.{name}")
+
+    def _whole(self, attributes: dict[str, Any], path: str) -> None:
+        """All variables of a module, or attributes of an object, and no others."""
+        self._place("entries", attributes, None, path)
+        for name, item in list(attributes.items()):
+            if not name.startswith("__"):
+                self._ahead(item, f"{path}.{name}")
 
     def _named(self, namespace: dict[str, Any], name: str, path: str) -> None:
         """A variable, or an attribute that may be there or not."""
@@ -377,10 +437,8 @@ class Reach:
             self._place("namespace", thing, None, path)
         for attributes in _attributes(thing):
             self._sizes.append((attributes, len(attributes), path))
-            if now:  # all of them, and no others
-                self._place("entries", attributes, None, path)
-                for name, item in attributes.items():
-                    self._ahead(item, f"{path}.{name}")
+            if now:
+                self._whole(attributes, path)
                 continue
             for name in {**attributes, **shared}:
                 if name in self.names:
@@ -404,12 +462,24 @@ class Reach:
             return
         self._placed.add((id(kind), None))
         self._sizes.append((vars(kind), len(vars(kind)), path))
+        self._classes.append((kind, path))
+        self._missing(kind, path, self._asked)
         for name in _shared_names(kind):
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
         for base in kind.__mro__[1:]:  # what is hidden by another of its name
             if not _of_a_library(base):
                 self._when_used("super", functools.partial(self._shared, base, base.__name__))
+
+    def _missing(self, kind: type, path: str, names: Collection[str]) -> None:
+        """Attributes that a class may get later."""
+        namespaces = [
+            namespace for base in kind.__mro__ if not _of_a_library(base) for namespace in _dictionary_of(base)
+        ]
+        for name in sorted(names):
+            if not any(name in vars(base) for base in kind.__mro__):
+                for namespace in namespaces:
+                    self._named(namespace, name, f"{path}.{name}")
 
     def _shared_attribute(self, kind: type, name: str, path: str) -> None:
         item = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
@@ -421,7 +491,7 @@ class Reach:
             self._ahead(item, path)
         else:  # a descriptor, which the class holds in its dictionary
             for base in kind.__mro__:
-                for namespace in gc.get_referents(vars(base)):
+                for namespace in _dictionary_of(base):
                     self._named(namespace, name, path)
                 if name in vars(base):
                     break
@@ -451,6 +521,11 @@ def _shared_names(kind: type) -> list[str]:
         if not isinstance(item, types.MemberDescriptorType)
         and (not name.startswith("__") or (isinstance(item, (types.FunctionType, *_METHODS)) and name not in _MAKERS))
     ]
+
+
+def _dictionary_of(kind: type) -> list[dict[str, Any]]:
+    """The dictionary of a class, of which Python shows a proxy only."""
+    return [one for one in gc.get_referents(vars(kind)) if type(one) is dict]
 
 
 def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
@@ -484,101 +559,6 @@ def _contents(cell: types.CellType) -> tuple[Any, ...]:
         return (cell.cell_contents,)
     except ValueError:  # nothing was assigned yet
         return ()
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Code, and the code of functions and classes in it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
-def _assigned(code: types.CodeType) -> set[str]:
-    """The global variables that code assigns."""
-    found = [one for one in _codes(code) if _STORE_GLOBAL in one.co_code[::2]]  # reading instructions takes long
-    return {now.argval for one in found for now in dis.get_instructions(one) if now.opcode == _STORE_GLOBAL}
-
-
-def _handed_on(code: types.CodeType) -> list[str]:
-    """What reads and writes, where code does not call it itself, as in ``map(print, xs)``."""
-    names = {talks.__name__ for talks in _TALKS}.intersection(code.co_names)
-    loads = [now for now in dis.get_instructions(code) if now.argval in names] if names else []
-    called = 1  # the bit of LOAD_GLOBAL that makes room for a call
-    return [now.argval for now in loads if now.opname == "LOAD_GLOBAL" and not (now.arg or 0) & called]
-
-
-def _is_of_dataclass(code: types.CodeType) -> bool:
-    """Whether ``@dataclass`` wrote a method: its comparison asks for the class, its hash is that of a tuple."""
-    return code.co_filename == "<string>" and code.co_name in ("__eq__", "__hash__")
-
-
-def _tests_identity(code: types.CodeType) -> bool:
-    """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
-    before = None
-    for now in dis.get_instructions(code):
-        if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
-            return True
-        before = now
-    return False
-
-
-def _method_that_is_asked_for(code: types.CodeType) -> str:
-    """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else ""."""
-    if not {"hasattr", "getattr"}.intersection(code.co_names):
-        return ""
-    near = 0
-    for now in dis.get_instructions(code):
-        near = 6 if now.argval in ("hasattr", "getattr") else near - 1
-        if near > 0 and now.opname == "LOAD_CONST" and now.argval in _METHODS_OF_VALUES:
-            return str(now.argval)
-    return ""
-
-
-def _compares_types(code: types.CodeType) -> bool:
-    """Whether code that names ``type`` and a class of numbers may ask whether ``type(x)`` is that class."""
-    before = None
-    for now in dis.get_instructions(code):
-        if before is not None and (now.opname in ("IS_OP", "CONTAINS_OP") or now.argval in ("==", "!=")):
-            made = before.opname.startswith(("CALL", "BUILD"))  # type(x), or (int, float)
-            if made or before.argval in _NUMBERS:
-                return True
-        before = now
-    return False
-
-
-def _is_data(things: Any, depth: int = 3) -> bool:
-    """Whether a container begins with numbers or text, or with containers of which the same can be said."""
-    if isinstance(things, dict):
-        things = list(islice(dict.values(things), 8))
-    first = list(islice(things, 8)) if not isinstance(things, (list, tuple)) else things[:8]
-    return len(first) > 0 and all(
-        (type(item) in _ENDS and type(item) is not Value)
-        or (type(item) in (list, tuple) and depth > 1 and _is_data(item, depth - 1))
-        for item in first
-    )
-
-
-def _weighed(thing: Any, most: int) -> tuple[int, set[int]]:
-    """How many bytes of data a container counts for, not much further than ``most``, and the containers in it."""
-    size, inside, rest = 0, set(), [thing]
-    while rest and size <= most:
-        container = rest.pop()
-        if id(container) in inside:
-            continue
-        inside.add(id(container))
-        size += 64 + (16 if isinstance(container, dict) else 8) * len(container)
-        items = dict.values(container) if isinstance(container, dict) else container
-        rest.extend(item for item in items if type(item) in (list, tuple))
-    return size, inside
-
-
-def _is_read_only(thing: np.ndarray[Any, Any]) -> bool:
-    """Whether neither an array nor one that it is a view of can be written."""
-    base: Any = thing
-    while isinstance(base, np.ndarray) and not base.flags.writeable:
-        base = base.base
-    return base is None or isinstance(base, bytes)
 
 
 def _subscript(key: Any) -> str:

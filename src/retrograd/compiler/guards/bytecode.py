@@ -1,0 +1,123 @@
+"""What code says of what it does and reads, as far as its bytecode tells."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ... import engine
+
+__all__ = [
+    "NUMBERS",
+    "TALKS",
+    "asked_for",
+    "assigned",
+    "codes_of",
+    "compares_types",
+    "handed_on",
+    "is_of_dataclass",
+    "method_that_is_asked_for",
+    "tests_identity",
+]
+
+#: Classes of which there are stand-ins in a trace.
+NUMBERS = frozenset({"float", "int", "bool", "Index"})
+#: What reads and writes; only where the function's own code calls it can that be heard.
+TALKS = frozenset({print, input, open})
+#: What numbers that are traced have, and floats have not.
+_METHODS_OF_VALUES = frozenset(engine.functions)
+#: What asks for attributes by their names; and what gives all there are.
+_ASK = frozenset({"getattr", "hasattr", "attrgetter"})
+_GIVE_ALL = frozenset({"vars", "dir", "__dict__"})
+_STORE_GLOBAL = dis.opmap["STORE_GLOBAL"]
+
+
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code, and the code of functions and classes in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+def assigned(code: types.CodeType) -> set[str]:
+    """The global variables that code assigns."""
+    found = [one for one in codes_of(code) if _STORE_GLOBAL in one.co_code[::2]]  # reading instructions takes long
+    return {now.argval for one in found for now in dis.get_instructions(one) if now.opcode == _STORE_GLOBAL}
+
+
+def handed_on(code: types.CodeType) -> list[str]:
+    """What reads and writes, where code does not call it itself, as in ``map(print, xs)``."""
+    names = {talks.__name__ for talks in TALKS}.intersection(code.co_names)
+    loads = [now for now in dis.get_instructions(code) if now.argval in names] if names else []
+    called = 1  # the bit of LOAD_GLOBAL that makes room for a call
+    return [now.argval for now in loads if now.opname == "LOAD_GLOBAL" and not (now.arg or 0) & called]
+
+
+def is_of_dataclass(code: types.CodeType) -> bool:
+    """Whether ``@dataclass`` wrote a method: its comparison asks for the class, its hash is that of a tuple."""
+    return code.co_filename == "<string>" and code.co_name in ("__eq__", "__hash__")
+
+
+def tests_identity(code: types.CodeType) -> bool:
+    """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
+    before = None
+    for now in dis.get_instructions(code):
+        if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
+            return True
+        before = now
+    return False
+
+
+def method_that_is_asked_for(code: types.CodeType) -> str:
+    """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else ""."""
+    if not {"hasattr", "getattr"}.intersection(code.co_names):
+        return ""
+    near = 0
+    for now in dis.get_instructions(code):
+        near = 6 if now.argval in ("hasattr", "getattr") else near - 1
+        if near > 0 and now.opname == "LOAD_CONST" and now.argval in _METHODS_OF_VALUES:
+            return str(now.argval)
+    return ""
+
+
+def compares_types(code: types.CodeType) -> bool:
+    """Whether code that names ``type`` and a class of numbers may ask whether ``type(x)`` is that class."""
+    before = None
+    for now in dis.get_instructions(code):
+        if before is not None and (now.opname in ("IS_OP", "CONTAINS_OP") or now.argval in ("==", "!=")):
+            made = before.opname.startswith(("CALL", "BUILD"))  # type(x), or (int, float)
+            if made or before.argval in NUMBERS:
+                return True
+        before = now
+    return False
+
+
+def asked_for(code: types.CodeType) -> tuple[set[str], bool]:
+    """The attributes that code asks for although they may be missing; and whether it may ask for any others."""
+    if _ASK.isdisjoint(code.co_names) and _GIVE_ALL.isdisjoint(code.co_names) and "AttributeError" not in code.co_names:
+        return set(), False
+    names = {text for text in _texts(code.co_consts) if text.isidentifier()}
+    any_other, near = not _GIVE_ALL.isdisjoint(code.co_names), 0
+    for now in dis.get_instructions(code):
+        if now.opname in ("LOAD_ATTR", "LOAD_METHOD") and "AttributeError" in code.co_names:
+            names.add(now.argval)
+        if near > 0 and now.opname == "LOAD_CONST" and type(now.argval) is str:
+            near = 0
+        elif near > 0:
+            near -= 1
+            any_other |= near == 0
+        if now.argval in _ASK:
+            near = 6
+    return names, any_other or near > 0
+
+
+def _texts(constants: Any) -> Iterator[str]:
+    """The texts among constants, and in tuples and sets of them."""
+    for constant in constants:
+        if type(constant) is str:
+            yield constant
+        elif type(constant) in (tuple, frozenset):
+            yield from _texts(constant)
