@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import math
@@ -18,6 +19,7 @@ from support.parts import require
 
 import retrograd as rg
 from retrograd import habits, nn, optim
+from retrograd.habits import keywords
 
 # --- what does not exist says what does ---------------------------------------------------------------------
 
@@ -47,7 +49,9 @@ def test_a_habit_is_answered_with_its_sentence(owner: str, name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-SENTENCES = sorted({sentence for _, table in OWNERS.values() for sentence in table.values()})
+ANSWERS = [table for _, table in OWNERS.values()]
+ANSWERS += [getattr(keywords, name) for name in keywords.__all__ if name.isupper() and name != "REDUCE"]
+SENTENCES = sorted({sentence for table in ANSWERS for sentence in table.values()})
 NAMED = re.compile(r"\b(?:rg|nn|optim|np|random|itertools|math)(?:\.[A-Za-z_]\w*)+")
 
 
@@ -100,6 +104,58 @@ def test_type_checkers_do_not_believe_in_them() -> None:
     text = (Path(__file__).resolve().parents[1] / "tools" / "stubtest_allowlist.txt").read_text()
     allowed = text.partition("# What other libraries ask")[0].splitlines()[1:]
     assert allowed == [rf"retrograd\._native\.Value\.{name}" for name in habits.VALUE]
+
+
+def a_line(x: Any, **keywords: Any) -> Any:
+    return x
+
+
+KEYWORDS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
+    "Value": (lambda **k: rg.Value(2.0, **k), keywords.VALUE),
+    "backward": (lambda **k: (rg.Value(2.0) * 3.0).backward(**k), keywords.BACKWARD),
+    **{
+        name: (lambda name=name, **k: getattr(rg, name)([rg.Value(1.0), 2.0], **k), keywords.of_engine(name))
+        for name in ("sum", "mean", "max", "min", "logsumexp", "softmax")
+    },
+    "compile": (lambda **k: rg.compile(a_line, **k), keywords.COMPILE),
+    "grad": (lambda **k: rg.grad(a_line, **k), keywords.GRAD),
+    "value_and_grad": (lambda **k: rg.value_and_grad(a_line, **k), keywords.GRAD),
+    "vmap": (lambda **k: rg.vmap(a_line, **k), keywords.VMAP),
+    "Linear": (lambda **k: nn.Linear(2, 1, **k), keywords.LINEAR),
+    "Embedding": (lambda **k: nn.Embedding(2, 1, **k), keywords.EMBEDDING),
+    "SGD": (lambda **k: optim.SGD([rg.Value(1.0)], **k), keywords.OPTIMIZER),
+    "Adam": (lambda **k: optim.Adam([rg.Value(1.0)], **k), keywords.OPTIMIZER),
+    "AdamW": (lambda **k: optim.AdamW([rg.Value(1.0)], **k), keywords.OPTIMIZER),
+    "StepSchedule": (lambda **k: optim.StepSchedule(optim.SGD([rg.Value(1.0)]), 2, **k), keywords.SCHEDULE),
+    "clip_grad_norm_": (lambda **k: optim.clip_grad_norm_([rg.Value(1.0)], 1.0, **k), keywords.CLIP),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "keyword"), [(function, keyword) for function, (_, table) in KEYWORDS.items() for keyword in table]
+)
+def test_a_keyword_is_answered_with_its_sentence(function: str, keyword: str) -> None:
+    call, table = KEYWORDS[function]
+    with pytest.raises(TypeError) as caught:
+        call(**{keyword: 1})
+    assert str(caught.value) == f"{function}() takes no {keyword!r}: {table[keyword]}."
+
+
+@pytest.mark.parametrize("function", KEYWORDS)
+def test_another_keyword_is_pythons_own_error(function: str) -> None:
+    with pytest.raises(TypeError, match=r"keyword argument") as caught:
+        KEYWORDS[function][0](nonsense=1)
+    assert "takes no 'nonsense':" not in str(caught.value)
+
+
+def test_known_keywords_reach_their_function() -> None:
+    assert rg.Value(data=2.0, label="x").label == "x"
+    (y := rg.Value(2.0) * 3.0).backward(gradient=2.0)
+    assert y.grad == 2.0
+    assert list(inspect.signature(rg.grad).parameters) == ["f", "argnums", "has_aux"]
+    assert list(inspect.signature(optim.SGD).parameters)[:2] == ["params", "lr"]
+    with pytest.raises(TypeError, match="missing"):
+        rg.Value(label="x")  # type: ignore[call-arg]
 
 
 def test_a_habit_cannot_be_assigned_to_a_value() -> None:
@@ -187,12 +243,12 @@ def test_zero_grad_takes_pytorchs_argument() -> None:
     x = rg.Value(1.0)
     optimizer = optim.SGD([x])
     model = nn.Linear(1, 1)
-    for keywords in ({}, {"set_to_none": True}, {"set_to_none": False}):
+    for given in ({}, {"set_to_none": True}, {"set_to_none": False}):
         x.grad = 3.0
-        optimizer.zero_grad(**keywords)
+        optimizer.zero_grad(**given)
         assert x.grad == 0.0
         model.weight[0][0].grad = 3.0
-        model.zero_grad(**keywords)
+        model.zero_grad(**given)
         assert model.weight[0][0].grad == 0.0
 
 

@@ -165,13 +165,22 @@ PyObject* reduce(PyObject*, PyObject* args) try {
 }
 
 template <class R>
-PyObject* function(PyObject*, PyObject* args) try {
+PyObject* function(PyObject*, PyObject* args, PyObject* keywords) try {
   PyObject *xs = nullptr, *ys = nullptr;
   const char* name = kRows[R::row].name;
+  if (keywords && PyDict_Size(keywords) > 0) {
+    PyErr_Format(PyExc_TypeError, "%s() takes no keyword arguments", name);
+    answer_keywords(name, keywords);
+    return nullptr;
+  }
   if (!PyArg_UnpackTuple(args, name, 1, 2, &xs, &ys)) return nullptr;
   return reduce_with<R>(xs, ys, name);
 } catch (const std::bad_alloc&) {
   return PyErr_NoMemory();
+}
+
+PyCFunction with_keywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 }  // namespace
@@ -182,7 +191,8 @@ PyMethodDef nary_functions[] = {
 };
 
 PyMethodDef nary_operators[] = {
-#define RG_NAMEN(name, row) {#name, function<Rule_##row>, METH_VARARGS, docs::function(#name)},
+#define RG_NAMEN(name, row) \
+  {#name, with_keywords(function<Rule_##row>), METH_VARARGS | METH_KEYWORDS, docs::function(#name)},
 #include "ops/ops.inc"
     {nullptr, nullptr, 0, nullptr},
 };

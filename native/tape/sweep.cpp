@@ -439,6 +439,7 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
   int create_graph = 0;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$Op:backward", const_cast<char**>(names), &gradient,
                                    &retain_graph, &create_graph)) {
+    answer_keywords("backward", keywords);
     return nullptr;
   }
   double seed = 1.0;

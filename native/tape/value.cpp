@@ -29,6 +29,20 @@ void raise_from(const char* function, const char* format, ...) {
   if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 
+void answer_keywords(const char* function, PyObject* keywords) {
+  if (!keywords) return;
+  PyObject *type, *refusal, *traceback;
+  PyErr_Fetch(&type, &refusal, &traceback);
+  Ref module(PyImport_ImportModule("retrograd.habits"));
+  Ref error(module ? PyObject_CallMethod(module.get(), "error_of_engine", "sO", function, keywords) : nullptr);
+  if (!error || error.get() == Py_None) {
+    PyErr_Restore(type, refusal, traceback);
+    return;
+  }
+  Ref forgotten[] = {Ref(type), Ref(refusal), Ref(traceback)};
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+}
+
 int is_number(PyObject* object) {
   if (PyFloat_Check(object) || PyLong_Check(object)) return 1;
   if (is_value(object)) return 0;
@@ -509,6 +523,7 @@ int value_init(PyObject* self, PyObject* args, PyObject* keywords) try {
   PyObject *data, *children = nullptr, *op = nullptr, *label = nullptr, *also_children = nullptr, *partials = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOO$OO:Value", const_cast<char**>(names), &data, &children, &op,
                                    &label, &also_children, &partials)) {
+    answer_keywords("Value", keywords);
     return -1;
   }
   if (op && !PyUnicode_Check(op)) partials = std::exchange(op, nullptr);  // the third argument is _op or local_grads

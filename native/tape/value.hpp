@@ -144,6 +144,9 @@ inline void raise_changed(const Value* value, double used) {
   raise_from("changed_value", "(Od)", as_object(value), used);
 }
 
+// After a call was refused: if its keyword arguments are a habit of another library, the error says what to write.
+void answer_keywords(const char* function, PyObject* keywords);
+
 // Whether this thread records a pure trace. A number that leaves the trace would be stale in the compiled program.
 inline bool tracing() { return current_tape && current_tape->tracing; }
 // Whether the tracer follows each number, too: if not, it is told of effects only, and all else proceeds as usual.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import habits
 from .active import is_recorded, transform_of
 
 __all__ = ["vmap"]
@@ -15,6 +16,7 @@ __all__ = ["vmap"]
 _Axis = int | None
 
 
+@habits.refusing(habits.keywords.VMAP)
 def vmap(
     f: Callable[..., Any], in_axes: _Axis | Sequence[_Axis] = 0, *, threads: int | None = None
 ) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import engine
+from .. import engine, habits
 from ..engine import Value
 from ..engine.pytree import Leaf, Structure, flatten, join, single_output
 from . import anomaly
@@ -90,6 +90,7 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = Fals
 # --- the transforms -------------------------------------------------------------------------------
 
 
+@habits.refusing(habits.keywords.GRAD)
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """A function of the same arguments that returns the gradient of ``f``, in reverse mode.
 
@@ -128,6 +129,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
     return transformed_by(f, argnums, body, ("grad", has_aux), None if has_aux else lambda pair: pair[1])
 
 
+@habits.refusing(habits.keywords.GRAD)
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """A function of the same arguments that returns the value of ``f`` and its gradient, from one forward pass.
 

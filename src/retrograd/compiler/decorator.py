@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, overload
 
+from .. import habits
 from .compiled import Compiled
 from .request import TIERS, Options, Tier
 
@@ -22,6 +23,7 @@ def compile(  # noqa: A001  (named like the field names it)
 def compile(  # noqa: A001
     function: None = None, *, exact: bool = ..., tier: Tier = ..., verify: int = ...
 ) -> Callable[[Callable[P, Any]], Compiled[P]]: ...
+@habits.refusing(habits.keywords.COMPILE)
 def compile(  # noqa: A001
     function: Callable[P, Any] | None = None,
     *,

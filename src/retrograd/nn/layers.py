@@ -9,6 +9,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from .. import habits
 from ..engine import Value, weighted_sum
 from ..errors import wrong_length
 from ..index import take
@@ -161,6 +162,7 @@ class Linear(Module):
         [321.0]
     """
 
+    @habits.refusing(habits.keywords.LINEAR)
     def __init__(self, nin: int, nout: int, bias: bool = True, std: float = 0.08) -> None:
         self.weight: list[tuple[Value, ...]] = gaussian_matrix(nout, nin, std)
         self.bias: list[Value] | None = [Value(0.0) for _ in range(nout)] if bias else None
@@ -205,6 +207,7 @@ class Embedding(Module):
         True
     """
 
+    @habits.refusing(habits.keywords.EMBEDDING)
     def __init__(self, count: int, size: int, std: float = 0.08) -> None:
         self.weight: list[tuple[Value, ...]] = gaussian_matrix(count, size, std)
 

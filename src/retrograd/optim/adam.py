@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import habits
 from ..engine import Value, adam_step
 from ..nn.module import Module
 from .optimizer import Optimizer, checked_number
@@ -55,6 +56,7 @@ class Adam(Optimizer):
 
     _decoupled = False
 
+    @habits.refusing(habits.keywords.OPTIMIZER)
     def __init__(
         self,
         params: Module | Iterable[Value],
@@ -158,6 +160,7 @@ class AdamW(Adam):
 
     _decoupled = True
 
+    @habits.refusing(habits.keywords.OPTIMIZER)
     def __init__(
         self,
         params: Module | Iterable[Value],

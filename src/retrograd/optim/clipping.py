@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from .. import habits
 from ..engine import Value
 from ..nn.module import Module
 from .optimizer import checked_number
@@ -12,6 +13,7 @@ from .optimizer import checked_number
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
 
+@habits.refusing(habits.keywords.CLIP)
 def clip_grad_norm_(params: Module | Iterable[Value], max_norm: float) -> float:
     """Scale the gradients together so that their Euclidean norm is at most ``max_norm``.
 
@@ -42,6 +44,7 @@ def clip_grad_norm_(params: Module | Iterable[Value], max_norm: float) -> float:
     return norm
 
 
+@habits.refusing(habits.keywords.CLIP)
 def clip_grad_value_(params: Module | Iterable[Value], clip_value: float) -> None:
     """Cut each gradient to the interval from ``-clip_value`` to ``clip_value``.
 

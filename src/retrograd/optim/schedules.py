@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import CheckpointError
-from ..habits import SCHEDULE, elsewhere
+from ..habits import SCHEDULE, elsewhere, keywords, refusing
 from .optimizer import Optimizer, checked_number
 
 __all__ = [
@@ -145,6 +145,7 @@ class _Bounded(Schedule):
 
     total: int
 
+    @refusing(keywords.SCHEDULE)
     def __init__(self, optimizer: Optimizer, total: int, end: float = 0.0) -> None:
         super().__init__(optimizer, total, end)
 
@@ -241,6 +242,7 @@ class StepSchedule(Schedule):
         [1.0, 1.0, 0.5, 0.5, 0.25]
     """
 
+    @refusing(keywords.SCHEDULE)
     def __init__(self, optimizer: Optimizer, every: int, factor: float = 0.1) -> None:
         super().__init__(optimizer)
         if every < 1:
@@ -279,6 +281,7 @@ class LambdaSchedule(Schedule):
         0.25
     """
 
+    @refusing(keywords.SCHEDULE)
     def __init__(self, optimizer: Optimizer, function: Callable[[int], float]) -> None:
         super().__init__(optimizer)
         self.function = function

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import habits
 from ..engine import Value, sgd_step
 from ..nn.module import Module
 from .optimizer import Optimizer, checked_number
@@ -46,6 +47,7 @@ class SGD(Optimizer):
         0.512
     """
 
+    @habits.refusing(habits.keywords.OPTIMIZER)
     def __init__(
         self,
         params: Module | Iterable[Value],

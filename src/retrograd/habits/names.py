@@ -1,18 +1,12 @@
-"""What hands know from PyTorch, JAX and NumPy and retrograd does otherwise: the sentence that says how.
+"""Names that hands know from PyTorch, JAX and NumPy, and the line that does the same here.
 
-Each table has the name that people type and the line that does the same here. A name in a table does not exist:
-``hasattr`` says no, and asking for it raises an AttributeError with the sentence.
+A name in a table does not exist: ``hasattr`` says no, and asking for it raises an AttributeError with the sentence.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn
-
 __all__ = [
     "COMPILED", "LINALG", "MATH", "MODULE", "NN", "OPTIM", "OPTIMIZER", "PACKAGE", "SCHEDULE", "VALUE",
-    "answer_imports", "elsewhere", "refuse_on",
 ]  # fmt: skip
 
 
@@ -514,59 +508,3 @@ PACKAGE: dict[str, str] = {
     "jit": "the name is rg.compile",
     "viz": _DRAW,
 }
-
-
-def elsewhere(owner: str, name: str, table: Mapping[str, str]) -> AttributeError:
-    """``owner`` has no attribute ``name``; where ``table`` knows the habit, the message says what to write."""
-    remedy = f": {table[name]}." if name in table else ""
-    return AttributeError(f"{owner} has no attribute {name!r}{remedy}", name=name)
-
-
-class _Imports:
-    """The last of Python's finders: ``from retrograd import jit`` and ``import retrograd.nn.functional`` get an answer.
-
-    ``from`` asks a module for the name, and hides what its ``__getattr__`` says; then it looks for a submodule.
-    """
-
-    tables: ClassVar[dict[str, dict[str, str]]] = {"retrograd": PACKAGE, "retrograd.nn": NN, "retrograd.optim": OPTIM}
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        owner, _, wanted = name.rpartition(".")
-        if wanted in self.tables.get(owner, ()):
-            raise ImportError(f"{owner} has no {wanted!r}: {self.tables[owner][wanted]}.", name=name)
-
-
-def answer_imports() -> None:
-    """Have an import of a name that a table knows fail with its sentence."""
-    if not any(type(finder).__qualname__ == _Imports.__qualname__ for finder in sys.meta_path):
-        sys.meta_path.append(_Imports())
-
-
-class Elsewhere:
-    """An attribute that a class does not have; asking for it raises AttributeError with the sentence of its table.
-
-    For the native Value and Compiled, on which a ``__getattr__`` would slow every attribute down. An instance with a
-    dictionary may have such an attribute all the same.
-    """
-
-    def __init__(self, name: str, table: Mapping[str, str]) -> None:
-        self._name, self._table = name, table
-        self.__doc__ = f"Not here: {table[name]}."
-
-    def _refuse(self, owner: type) -> NoReturn:
-        raise elsewhere(f"a {owner.__name__}", self._name, self._table)
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        own = getattr(instance, "__dict__", {})
-        return own[self._name] if self._name in own else self._refuse(owner)
-
-    def __set__(self, instance: object, thing: object) -> None:
-        if not hasattr(instance, "__dict__"):
-            self._refuse(type(instance))
-        vars(instance)[self._name] = thing
-
-
-def refuse_on(owner: type, table: Mapping[str, str]) -> None:
-    """Have a class refuse each name of a table."""
-    for name in table:
-        setattr(owner, name, Elsewhere(name, table))

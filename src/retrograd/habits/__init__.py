@@ -1,0 +1,106 @@
+"""What hands know from PyTorch, JAX and NumPy and retrograd does otherwise: the sentence that says how.
+
+The sentences are in two tables of tables: of names (:mod:`.names`), and of keyword arguments (:mod:`.keywords`).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
+
+from . import keywords
+from .names import COMPILED, LINALG, MATH, MODULE, NN, OPTIM, OPTIMIZER, PACKAGE, SCHEDULE, VALUE
+
+__all__ = [
+    "COMPILED", "LINALG", "MATH", "MODULE", "NN", "OPTIM", "OPTIMIZER", "PACKAGE", "SCHEDULE", "VALUE",
+    "answer_imports", "elsewhere", "error_of_engine", "keywords", "refuse_on", "refusing", "strange_keyword",
+]  # fmt: skip
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def elsewhere(owner: str, name: str, table: Mapping[str, str]) -> AttributeError:
+    """``owner`` has no attribute ``name``; where ``table`` knows the habit, the message says what to write."""
+    remedy = f": {table[name]}." if name in table else ""
+    return AttributeError(f"{owner} has no attribute {name!r}{remedy}", name=name)
+
+
+class _Imports:
+    """The last of Python's finders: ``from retrograd import jit`` and ``import retrograd.nn.functional`` get an answer.
+
+    ``from`` asks a module for the name, and hides what its ``__getattr__`` says; then it looks for a submodule.
+    """
+
+    tables: ClassVar[dict[str, dict[str, str]]] = {"retrograd": PACKAGE, "retrograd.nn": NN, "retrograd.optim": OPTIM}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        owner, _, wanted = name.rpartition(".")
+        if wanted in self.tables.get(owner, ()):
+            raise ImportError(f"{owner} has no {wanted!r}: {self.tables[owner][wanted]}.", name=name)
+
+
+def answer_imports() -> None:
+    """Have an import of a name that a table knows fail with its sentence."""
+    if not any(type(finder).__qualname__ == _Imports.__qualname__ for finder in sys.meta_path):
+        sys.meta_path.append(_Imports())
+
+
+class Elsewhere:
+    """An attribute that a class does not have; asking for it raises AttributeError with the sentence of its table.
+
+    For the native Value and Compiled, on which a ``__getattr__`` would slow every attribute down. An instance with a
+    dictionary may have such an attribute all the same.
+    """
+
+    def __init__(self, name: str, table: Mapping[str, str]) -> None:
+        self._name, self._table = name, table
+        self.__doc__ = f"Not here: {table[name]}."
+
+    def _refuse(self, owner: type) -> NoReturn:
+        raise elsewhere(f"a {owner.__name__}", self._name, self._table)
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        own = getattr(instance, "__dict__", {})
+        return own[self._name] if self._name in own else self._refuse(owner)
+
+    def __set__(self, instance: object, thing: object) -> None:
+        if not hasattr(instance, "__dict__"):
+            self._refuse(type(instance))
+        vars(instance)[self._name] = thing
+
+
+def refuse_on(owner: type, table: Mapping[str, str]) -> None:
+    """Have a class refuse each name of a table."""
+    for name in table:
+        setattr(owner, name, Elsewhere(name, table))
+
+
+def strange_keyword(owner: str, given: Mapping[str, object], table: Mapping[str, str]) -> TypeError | None:
+    """The error that says what to write in place of a keyword argument, if ``table`` knows one of those given."""
+    name = next((name for name in given if name in table), None)
+    return None if name is None else TypeError(f"{owner}() takes no {name!r}: {table[name]}.")
+
+
+def error_of_engine(function: str, given: Mapping[str, object]) -> TypeError | None:
+    """The same, for a function that both engines have; the native one asks when it has refused a call."""
+    return strange_keyword(function, given, keywords.of_engine(function))
+
+
+def refusing(table: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
+    """Have a function answer the keyword arguments of a table, none of which it takes, with their sentences."""
+
+    def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+            if kwargs:
+                name = call.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+                if error := strange_keyword(name, kwargs, table):
+                    raise error
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
