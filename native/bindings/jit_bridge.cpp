@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bindings/specialization_cache.hpp"
+#include "bindings/without_gil.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -170,16 +171,24 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        root.region, "keep", keep.get());
 }
 
-// scalar_graph(entry): the expanded graph of a program that the interpreter runs, as arrays: the rows of its nodes
-// (uint16), where the operands of each begin (uint32), the operands (uint32: two bits of kind and an index), which
-// leaves want a gradient (uint8), the roots (uint32), the literals (double), each node's source line (uint32); and
-// where the interpreter has the values and adjoints of the leaves.
-PyObject* scalar_graph(PyObject* object, PyObject* number) {
+// scalar_graph(entry, once): the expanded graph of a program that the interpreter runs, as arrays: the rows of its
+// nodes (uint16), where the operands of each begin (uint32), the operands (uint32: two bits of kind and an index),
+// which leaves want a gradient (uint8), the roots (uint32), the literals (double), each node's source line (uint32);
+// and where the interpreter has the values and adjoints of the leaves. `once`: what is computed twice is computed once.
+PyObject* scalar_graph(PyObject* object, PyObject* args) {
+  PyObject* number;
+  int once;
+  if (!PyArg_ParseTuple(args, "Op:scalar_graph", &number, &once)) return nullptr;
   Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
+  Graph graph = entry->expanded(false);
+  if (once) {
+    without_gil([&] { graph = without_repeats(graph); });
+    entry = specialization_numbered(object, number);  // which another thread may have dropped
+    if (!entry) return nullptr;
+  }
   Interpreter& interpreter = entry->make_interpreter();
   entry->lends_interpreter = true;
-  const Graph graph = entry->expanded(false);
   static_assert(sizeof(Id) == sizeof(uint32_t));
   const auto bytes = [](const auto& list) {
     return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),

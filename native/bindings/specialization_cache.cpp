@@ -234,7 +234,7 @@ PyMethodDef methods[] = {
     {"inventory", guarded<inventory>, METH_NOARGS, "The number, the bytes and the hits of each specialization."},
     {"listing", guarded<listing>, METH_O, "A program as plain Python."},
     {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
-    {"scalar_graph", guarded<scalar_graph>, METH_O, "The graph of a program that the interpreter runs, as arrays."},
+    {"scalar_graph", guarded<scalar_graph>, METH_VARARGS, "The graph of a program, as arrays."},
     {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for what the interpreter runs."},
     {"install_group", guarded<install_group>, METH_VARARGS, "Installs machine code that runs members side by side."},
     {"vector_functions", guarded<vector_functions>, METH_NOARGS, "How wide vectors are, and functions of them."},

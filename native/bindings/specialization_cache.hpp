@@ -120,7 +120,7 @@ PyObject* kernel_calls(PyObject* object, PyObject* args);
 PyObject* profile(PyObject* object, PyObject* args);
 PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
-PyObject* scalar_graph(PyObject* object, PyObject* number);
+PyObject* scalar_graph(PyObject* object, PyObject* args);
 PyObject* install_graph(PyObject* object, PyObject* args);
 PyObject* install_group(PyObject* object, PyObject* args);
 PyObject* vector_functions(PyObject* object, PyObject*);

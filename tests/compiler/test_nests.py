@@ -48,7 +48,7 @@ def machine_code(f: Callable[..., Any], *arguments: Any) -> tuple[Any, Body]:
     compiled.value_and_grad(*arguments)
     cache = compiled._cache  # type: ignore[attr-defined]
     number = cache.facts()[0]["number"]
-    shape = build(find_nests(read_graph(cache.scalar_graph(number)))[0])
+    shape = build(find_nests(read_graph(cache.scalar_graph(number, False)))[0])
     compile_graph(cache, number)
     return compiled, shape
 
@@ -345,7 +345,7 @@ def passes_of(f: Callable[..., Any], *arguments: Any) -> Passes:
     traced = trace(f, arguments, False, want_sources=True)
     cache = engine.SpecializationCache(lambda *_: None, rg.Index, Reason)
     number = cache.add(CompileRequest(traced.recording, traced.signature, False, Options(), cache.capture([])))
-    graph = read_graph(cache.scalar_graph(number))
+    graph = read_graph(cache.scalar_graph(number, False))
     graph = dataclasses.replace(graph, wanted=np.ones(len(graph.wanted), bool))
     return write_passes(graph, retried=True)
 

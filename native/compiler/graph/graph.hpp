@@ -119,4 +119,7 @@ Graph expand(const Graph& graph, bool differences, std::vector<Id>* renamed = nu
 Graph simplified(const Graph& graph, const std::vector<bool>& active, bool differences,
                  std::vector<Id>* renamed = nullptr);
 
+// The same graph with less in it: what is computed twice is computed once, where that is faster.
+Graph without_repeats(const Graph& graph);
+
 }  // namespace retrograd::compiler

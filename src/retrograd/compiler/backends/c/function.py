@@ -151,7 +151,7 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
     try:
         request = CompileRequest(traced.recording, traced.signature, False, Options(tier="vm"), cache.capture([]))
         number = cache.add(request)
-        graph = read_graph(cache.scalar_graph(number))
+        graph = read_graph(cache.scalar_graph(number, False))
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem)) from None
     graph.wanted[:] = True

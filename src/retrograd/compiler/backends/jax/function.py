@@ -310,7 +310,7 @@ def _plan(cache: engine.SpecializationCache, number: int, instructions: int) -> 
     """The loops of a program's graph, if they are much less to write than its vector instructions."""
     most = min(instructions // _SHORTER, _MOST_OPERATIONS)
     try:
-        graph = read_graph(cache.scalar_graph(number), balanced=False)
+        graph = read_graph(cache.scalar_graph(number, False), balanced=False)
     except UnsupportedGraphError:
         return None
     for nested in (True, False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,7 @@ def compile_graph(programs: SpecializationCache, number: int, most_straight: int
         UnsupportedGraphError: the program has something that this backend does not write.
     """
     start = perf_counter()
-    exported = programs.scalar_graph(number)
-    graph = read_graph(exported)
-    code = write_passes(graph, most_straight, retried=True)
+    exported, graph, code = _write(programs, number, most_straight)
     values, adjoints = np.zeros(code.storage.size + 1), np.zeros(code.storage.size + 1)
     bases = {"L": exported["values"], "G": exported["adjoints"], "W": values.ctypes.data, "B": adjoints.ctypes.data}
     literals = np.array(graph.literals)
@@ -81,8 +80,7 @@ def compile_group(programs: SpecializationCache, number: int, most_straight: int
         UnsupportedGraphError: the program has something that this backend does not write.
     """
     start = perf_counter()
-    graph = read_graph(programs.scalar_graph(number))
-    code = write_passes(graph, most_straight, retried=True)
+    _, graph, code = _write(programs, number, most_straight)
     width, functions = programs.vector_functions()
     if 16 * width * code.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
@@ -131,6 +129,25 @@ class Passes:
     def zeroed(self) -> list[tuple[int, int]]:
         """The stretches of the adjoints that must be zero before the backward pass: begin and length."""
         return sorted({self.storage.range_of(position) for position in self.backward.in_memory})
+
+
+def _write(
+    programs: SpecializationCache, number: int, most_straight: int
+) -> tuple[dict[str, Any], ScalarGraph, Passes]:
+    """The graph of a program, as it was exported and as it was read, and its passes.
+
+    What the program computes twice is computed once, unless too little of it repeats itself then.
+    """
+
+    def write(once: bool) -> tuple[dict[str, Any], ScalarGraph, Passes]:
+        exported = programs.scalar_graph(number, once)
+        graph = read_graph(exported)
+        return exported, graph, write_passes(graph, most_straight, retried=True)
+
+    try:
+        return write(once=True)
+    except UnsupportedGraphError:
+        return write(once=False)
 
 
 @dataclass(frozen=True, slots=True)
