@@ -203,7 +203,7 @@ class EngineWarning(UserWarning):
 
 
 class NotTraceableError(RetrogradError, TypeError):
-    """A function cannot become a JAX function, because a trace of it is not valid for other arguments."""
+    """A function cannot become a JAX function or C, because a trace of it is not valid for other arguments."""
 
 
 class AnomalyError(RetrogradError, ArithmeticError):
@@ -566,9 +566,9 @@ def not_the_function(function: object, number: int) -> VerificationError:
     )
 
 
-def not_traceable(function: object, reason: str) -> NotTraceableError:
-    """``function`` cannot become a JAX function; ``reason`` is part of a sentence."""
-    return NotTraceableError(f"{name_of_function(function)} cannot become a JAX function: {reason.rstrip('.')}.")
+def not_traceable(function: object, reason: str, what: str = "become a JAX function") -> NotTraceableError:
+    """``function`` cannot become that, or be written as C; ``reason`` is part of a sentence."""
+    return NotTraceableError(f"{name_of_function(function)} cannot {what}: {reason.rstrip('.')}.")
 
 
 def other_arguments(what: str) -> TypeError:

@@ -152,7 +152,7 @@ def test_what_c_cannot_do_is_refused(tmp_path: Path) -> None:
     f = rg.compile(lambda p, i: rg.take(p, i) * 2.0)
     with pytest.raises(NotTraceableError, match="Index"):
         f.to_c(tmp_path / "f.c", [1.0, 2.0], rg.Index(0))
-    with pytest.raises(NotTraceableError, match="digamma"):
+    with pytest.raises(NotTraceableError, match=r"cannot be written as C: .*digamma"):
         rg.compile(lambda x: rm.digamma(x)).to_c(tmp_path / "f.c", 1.5)
     with pytest.raises(ValueError, match="name="):
         rg.compile(lambda x: x * x).to_c(tmp_path / "f.c", 1.5, name="2nd")

@@ -108,7 +108,9 @@ def to_c(
         ValueError: the name is no identifier of C.
     """
     if engine.ENGINE != "native":
-        raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
+        raise errors.not_traceable(
+            function, "the reference engine has no compiler; use the native engine", "be written as C"
+        )
     name = _identifier(name or getattr(function, "__name__", "f"))
     main = _traced(function, arguments)
     others = {f"{name}_{what}": _traced(derivative, arguments) for what, derivative in derivatives.items()}
@@ -118,7 +120,7 @@ def to_c(
         written = [_part(of, part, f"T{i}_") for i, (of, part) in enumerate(parts.items())]
         passes = write_passes(main.graph, _MOST_STRAIGHT) if single else None
     except UnsupportedGraphError as problem:
-        raise errors.not_traceable(function, str(problem)) from None
+        raise errors.not_traceable(function, str(problem), "be written as C") from None
     values = tuple({id(value): value for part in (main, *others.values()) for value in part.values}.values())
     text = _File(function, name, main, passes, written, values)
     Path(path).write_text(text.whole(), encoding="utf-8")
@@ -144,22 +146,22 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
     traced = trace(function, tuple(arguments), False, want_sources=True, several=True)
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
-        raise errors.not_traceable(function, str(obstacle))
+        raise errors.not_traceable(function, str(obstacle), "be written as C")
     if traced.recording.index_guards or traced.signature.index_count:
-        raise errors.not_traceable(function, "it takes an Index, which the C file would not know")
+        raise errors.not_traceable(function, "it takes an Index, which the C file would not know", "be written as C")
     cache = engine.SpecializationCache(lambda *_: None, Index, Reason)
     try:
         request = CompileRequest(traced.recording, traced.signature, False, Options(tier="vm"), cache.capture([]))
         number = cache.add(request)
         graph = read_graph(cache.scalar_graph(number, False))
     except (NotImplementedError, UnsupportedGraphError) as problem:
-        raise errors.not_traceable(function, str(problem)) from None
+        raise errors.not_traceable(function, str(problem), "be written as C") from None
     graph.wanted[:] = True
     listing = cache.listing(number)
     values = tuple(leaf for leaf, *_ in listing["leaves"] if leaf is not None)
     inputs = len(traced.signature.inputs)
     if inputs + len(values) != len(graph.wanted):
-        raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values")
+        raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values", "be written as C")
     return _Graph(traced, graph, listing["guards"], inputs - len(traced.recording.cotangents), values)
 
 
