@@ -148,6 +148,31 @@ def test_another_keyword_is_pythons_own_error(function: str) -> None:
     assert "takes no 'nonsense':" not in str(caught.value)
 
 
+def test_a_condition_is_no_number() -> None:
+    """PyTorch's ``x.where(condition, other)`` would be ``True`` here, a number, and cut the gradient in silence."""
+    x, y = rg.Value(2.0), rg.Value(3.0)
+    for condition in (x > 0, x < 0):
+        with pytest.raises(TypeError, match=r"write rg\.where\(condition, v, other\)"):
+            x.where(condition, y)
+    assert (x.where(y, 5.0).data, rg.where(x > 0, x, y).data) == (3.0, 2.0)
+
+
+@pytest.mark.parametrize("make", [rg.grad, rg.value_and_grad, rg.jacobian, rg.hessian])
+def test_a_transform_says_at_once_what_it_cannot_take(make: Callable[..., Any]) -> None:
+    x = rg.Value(2.0)
+    with pytest.raises(TypeError, match=r"the derivative of y by xs is rg\.gradient\(y, xs\)"):
+        make(x * x, x)  # torch.autograd.grad
+    with pytest.raises(TypeError, match="a transform takes a function and got 3 of type int"):
+        make(3)
+    with pytest.raises(TypeError, match=r"it is 2\.0\. The arguments come in a call"):
+        make(a_line, 2.0)  # torch.autograd.functional.jacobian
+
+
+def test_only_functions_are_compiled() -> None:
+    with pytest.raises(TypeError, match="compile takes a function and got 3"):
+        rg.compile(3)  # type: ignore[call-overload]
+
+
 def test_known_keywords_reach_their_function() -> None:
     assert rg.Value(data=2.0, label="x").label == "x"
     (y := rg.Value(2.0) * 3.0).backward(gradient=2.0)

@@ -297,6 +297,10 @@ PyObject* method_binary(PyObject* self, PyObject* other) {
 template <class R>
 PyObject* method_ternary(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (wrong_count(kRows[R::row].name, 3, count + 1)) return nullptr;
+  if (R::row == ROW_where && PyBool_Check(arguments[0])) {
+    raise_from("condition_second", "()");
+    return nullptr;
+  }
   PyObject* all[] = {self, arguments[0], arguments[1]};
   return call_ternary<R>(all, kRows[R::row].name);
 }

@@ -327,8 +327,7 @@ def _call(row: Op, operands: Sequence[float]) -> str:
 
 def describe(thing: object) -> str:
     """A short description of something received: its type and, when short, its repr."""
-    text = _safe_repr(thing)
-    kind = type(thing).__name__
+    text, kind = _safe_repr(thing), type(thing).__name__
     if len(text) > 60:
         return f"an object of type {kind}"
     return text if thing is None or text.startswith(f"{kind}(") else f"{kind} {text}"
@@ -384,6 +383,11 @@ def no_float(function: str) -> TypeError:
         f"{use} would silently cut the gradient: use v.data for the plain number, "
         "and retrograd.math (exp, log, floor, …) instead of Python's math for a Value."
     )
+
+
+def condition_second() -> TypeError:
+    """The method ``where`` got its operands as PyTorch's has them."""
+    return TypeError("v.where(x, y) is x or y, and v the condition: write rg.where(condition, v, other).")
 
 
 def create_graph_given() -> TypeError:
@@ -531,8 +535,7 @@ def traced_index() -> TracedIndexError:
 def unequal_rows(lengths: Sequence[int]) -> ValueError:
     """The rows to select from differ in length."""
     return ValueError(
-        f"an Index needs rows of equal length to select from; these have {min(lengths)} to {max(lengths)} elements: "
-        "pad them."
+        f"an Index needs rows of equal length; these have {min(lengths)} to {max(lengths)} elements: pad them."
     )
 
 

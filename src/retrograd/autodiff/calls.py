@@ -124,10 +124,7 @@ def _bound(
 def _positions(argnums: Argnums, function: Callable[..., Any], count: int) -> list[int]:
     positions = []
     for number in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
-        if not isinstance(number, int):
-            raise TypeError(
-                f"argnums must be the position or the name of an argument, or a tuple of them; it is {argnums!r}."
-            )
+        assert isinstance(number, int)  # a name has become a position by now
         if not -count <= number < count:
             raise TypeError(
                 f"argnums is {argnums!r}, but {function_name(function)} was called with {count} positional arguments; "
@@ -137,6 +134,22 @@ def _positions(argnums: Argnums, function: Callable[..., Any], count: int) -> li
     if len(set(positions)) < len(positions):
         raise ValueError(f"argnums is {argnums!r}, which names an argument of {function_name(function)} twice.")
     return positions
+
+
+def _check(function: Any, argnums: Any) -> None:
+    """Raise TypeError unless a transform can be made of these: before the call, which may never come."""
+    if isinstance(function, Value):
+        raise TypeError(
+            "a transform takes a function and got a Value: the derivative of y by xs is rg.gradient(y, xs)."
+        )
+    if not callable(function):
+        raise TypeError(f"a transform takes a function and got {function!r} of type {type(function).__name__}.")
+    wanted = argnums if isinstance(argnums, (tuple, list)) else [argnums]
+    if not all(isinstance(which, (int, str)) for which in wanted):
+        raise TypeError(
+            f"argnums must be the position or the name of an argument, or a tuple of them; it is {argnums!r}. "
+            "The arguments come in a call of what the transform returns: rg.grad(f)(2.0)."
+        )
 
 
 def _joined_structure(structures: Sequence[Structure], argnums: Argnums) -> Structure:
@@ -171,6 +184,7 @@ def transformed_by(
     result from a compiled function's own value and gradient. Where it cannot, a compiled function's derivative is a
     program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
     """
+    _check(function, argnums)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:

@@ -67,6 +67,7 @@ def compile(  # noqa: A001
         The compiled function; without ``function``, a decorator that compiles.
 
     Raises:
+        TypeError: ``function`` cannot be called.
         ValueError: For another ``tier``, or a negative ``verify``.
         MissingExtraError: For ``tier="llvm"`` without llvmlite.
 
@@ -82,4 +83,6 @@ def compile(  # noqa: A001
         raise ValueError(f"compile: verify is a number of calls, 0 or more, not {verify!r}.")
     if function is None:
         return functools.partial(compile, exact=exact, tier=tier, verify=verify)
+    if not callable(function):
+        raise TypeError(f"compile takes a function and got {function!r} of type {type(function).__name__}.")
     return Compiled(function, Options(exact, tier, verify))

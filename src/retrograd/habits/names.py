@@ -34,6 +34,7 @@ _COMPARE = "Values compare by their numbers: Python's operators, max(values), mi
 _ARRAYS = "np.array(rows) of Values takes NumPy's @, np.outer and np.einsum; rg.dot(xs, ys) is one node"
 _SPREAD = "write rg.mean([(x - m) ** 2 for x in xs]) with m = rg.mean(xs), and rg.math.sqrt of it for the deviation"
 _SUMS = "itertools.accumulate(values) gives the sums, np.cumsum those of an array"
+_IN_PLACE = "a Value never changes in an operation: assign its number, v.data = 0.0"
 _DRAW = "rg.explore(v) shows the graph, and rg.explain(v).to_dot() writes it for Graphviz"
 _FINITE = "math.{}(v.data) asks of the plain number, and rg.detect_anomaly() where a NaN comes from"
 
@@ -111,6 +112,28 @@ VALUE: dict[str, str] = {
     **_each("isnan isfinite isinf", _FINITE),
     **_each("new_zeros new_tensor", "a leaf is rg.Value(0.0), and a vector a list of them"),
     "cumsum": _SUMS,
+    "value": _NUMBER,
+    "val": _NUMBER,
+    "astype": _PLACE,
+    "block_until_ready": "results are there when a call returns: leave it out",
+    "ln": "the name is v.log()",
+    "op": "what computed a Value is v._op",
+    "conj": "a Value is a real number: use it as it is",
+    "equal": _COMPARE,
+    "leaky_relu": "write rg.where(v > 0, v, 0.01 * v)",
+    "elu": "write rg.where(v > 0, v, rg.math.expm1(v))",
+    "logit": "write rg.math.log(v) - rg.math.log1p(-v)",
+    "lerp": "write v + t * (w - v)",
+    **_each("children parents prev", "the operands of a Value are v._children"),
+    **_each(
+        "gradient grads derivative", "the gradient is v.grad, after backward() of a result; rg.gradient(y, v) gives it"
+    ),
+    **_each("update step", "write v.data -= 0.1 * v.grad, or give it to an optimizer: optim.SGD([v], lr=0.1)"),
+    **_each("allclose isclose", "compare the plain numbers: math.isclose(v.data, w.data)"),
+    **_each("copy deepcopy", "a Value never changes in an operation: use it as it is, or v.detach() for a leaf"),
+    **_each("ravel swapaxes roll flip stack unbind outer cross inverse det trace diff cumprod tile", _SHAPE),
+    **_each("clamp_ abs_ sqrt_ exp_ tanh_ relu_ sigmoid_ neg_ pow_ lerp_ addcmul_ addcdiv_ set_ apply_", _IN_PLACE),
+    **_each("random_ bernoulli_ fill zero_grad_", _IN_PLACE),
 }
 
 #: Attributes of a module.
@@ -384,6 +407,7 @@ MATH: dict[str, str] = {
     **_each("ndtri zeta i0 i1 j0 j1 bessel_j0 bessel_j1 gammainc gammaincc betainc", _PRIMITIVE),
 }
 
+_A_NUMBER = "a number is rg.Value(2.0), and a vector a list of them"
 _LIST_OF = "a vector is a list: [rg.Value({}) for _ in range(n)]"
 _ARGMAX = "Values compare by their numbers: max(range(len(values)), key=values.__getitem__), and min likewise"
 _TRANSFORMS = "grad, gradient, jacobian, hessian, hvp, jvp, vjp and vmap are names of retrograd itself"
@@ -392,8 +416,8 @@ _TREES = "every transform takes trees as they are; a comprehension maps one, rg.
 
 #: Names of the package.
 PACKAGE: dict[str, str] = {
-    "tensor": "a number is rg.Value(2.0), and a vector a list of them",
-    "Tensor": "a number is rg.Value(2.0), and a vector a list of them",
+    "tensor": _A_NUMBER,
+    "Tensor": _A_NUMBER,
     "numpy": "NumPy's functions take Values: np.sin(v), np.sum(array_of_values); rg.math has the names, too",
     "stop_gradient": "write v.detach()",
     "custom_vjp": "write @rg.primitive(partials=…), the partial derivatives of one result",
@@ -465,8 +489,8 @@ PACKAGE: dict[str, str] = {
     **_each("zeros_like empty", _LIST_OF.format("0.0")),
     **_each("ones_like full", _LIST_OF.format("1.0")),
     "eye": "a list of rows is a matrix: [[float(i == j) for j in range(n)] for i in range(n)]",
-    "as_tensor": "a number is rg.Value(2.0), and a vector a list of them",
-    "Array": "a number is rg.Value(2.0), and a vector a list of them",
+    "as_tensor": _A_NUMBER,
+    "Array": _A_NUMBER,
     "Parameter": "a parameter is a leaf: rg.Value(0.1)",
     **_each("randint randperm normal bernoulli multinomial", "numbers are drawn by Python's random, or by NumPy"),
     "seed": "initial weights come from Python's random: random.seed(1)",
@@ -507,4 +531,39 @@ PACKAGE: dict[str, str] = {
     "optimizers": "the optimizers are in rg.optim",
     "jit": "the name is rg.compile",
     "viz": _DRAW,
+    "graph": _DRAW,
+    **_each("Variable Var variable Node Scalar constant FloatTensor array asarray", _A_NUMBER),
+    **_each("LongTensor Size dtype", _PLACE),
+    **_each("GradientTape Function", "operations are recorded as they come, and y.backward() is the pass"),
+    "micrograd": "from retrograd import Value, and from retrograd.nn import MLP",
+    "functional": "functions of numbers are in rg.math, losses in rg.nn",
+    **_each("Module Linear MLP Embedding Sequential", "the name is rg.nn.{}"),
+    **_each("SGD Adam AdamW Optimizer", "the name is rg.optim.{}"),
+    "layers": "layers are in rg.nn",
+    "losses": "losses are in rg.nn, and the mean of squares is rg.mean([(p - y) ** 2 for p, y in pairs])",
+    **_each("data datasets", "batches are what Python's loops make of a list; retrograd train gpt and moons have data"),
+    **_each("np jnp", "NumPy's functions take Values: np.sin(v), np.sum(array_of_values); rg.math has the names, too"),
+    "backward": "the result has it: loss.backward()",
+    "zero_grad": "the model and the optimizer have it: model.zero_grad(), optimizer.zero_grad()",
+    **_each("derivative deriv differentiate nabla partial", "the name is rg.grad"),
+    **_each("fwd_grad forward_grad", "the name is rg.jvp"),
+    "jac": "the name is rg.jacobian",
+    "hess": "the name is rg.hessian",
+    "laplacian": "add the diagonal of the Hessian: h = rg.hessian(f)(x), sum(h[i][i] for i in range(len(h)))",
+    "divergence": "add the diagonal of the Jacobian: j = rg.jacobian(f)(x), sum(j[i][i] for i in range(len(j)))",
+    "functional_call": "rg.grad takes modules: rg.grad(lambda model: model(x))(model)",
+    **_each("export onnx", "f.to_c(…) writes a compiled function as C, f.to_jax(…) makes one of JAX"),
+    "testing": "the name is rg.check_gradients",
+    **_each("scan fori_loop while_loop cond switch associative_scan", "write Python's own loops and ifs"),
+    "PRNGKey": "numbers are drawn by Python's random, or by NumPy",
+    "custom_root": "write the derivative as a primitive: see docs/howto/own-derivative.md",
+    "autocast": _PLACE,
+    **_each("exp2 log2 log10 logaddexp", _IN_MATH),
+    "lerp": "write x + t * (y - x)",
+    **_each("real complex angle", "there are no complex Values: take the real and the imaginary part as two"),
+    **_each("split chunk roll flip tile gather scatter index_select nonzero ravel swapaxes moveaxis diff", _PARTS),
+    **_each("unique median quantile searchsorted", _COMPARE),
+    "cumprod": "itertools.accumulate(values, operator.mul) gives the products, np.cumprod those of an array",
+    "cosine_similarity": "write rg.dot(xs, ys) / (rg.math.hypot(*xs) * rg.math.hypot(*ys))",
+    "logical_and": "Python's own: x > 0 and y > 0",
 }

@@ -164,6 +164,8 @@ def _method(row: Op, name: str) -> Callable[..., Any]:
             from .. import elementwise  # it imports the engine that is being loaded
 
             return elementwise.on_elements(row.name, (self, *others))
+        if row.name == "where" and isinstance(others[0], bool):
+            raise errors.condition_second()
         return self._apply(row.name, self, *others)
 
     method.__name__ = name
