@@ -321,6 +321,19 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
     assert ints.stats().traces < 20
 
 
+def test_what_has_changed_has_a_name_in_either_kind_of_call() -> None:
+    factor = 1.0
+    compiled = rg.compile(lambda x: factor * x)
+    for factor in (1.0, 2.0):
+        assert compiled(3.0) == 3.0 * factor
+        assert compiled.value_and_grad(3.0) == (3.0 * factor, factor)
+    assert sorted(compiled.stats().reasons) == [
+        "traced: arguments of a new structure",
+        "traced: captured state has changed",
+        "traced: factor has changed",
+    ]
+
+
 def test_where_a_tracer_cannot_stand_for_a_number_is_said() -> None:
     def bare(x: float) -> Any:
         return W * float.__add__(x, 1.0)

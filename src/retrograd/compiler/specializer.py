@@ -214,6 +214,8 @@ class Specializer:
                 self._give_up(shape, traced)
                 return answer
             cause = Cause(Reason.STATE_CHANGED, change) if change else Cause(reason)
+            if cause == Cause(Reason.STATE_CHANGED):  # since the programs of this kind of call were made
+                cause = Cause(Reason.STATE_CHANGED, "captured state")
             self._causes[cause] += 1
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
             if isinstance(number, Cause):
