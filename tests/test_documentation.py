@@ -110,6 +110,7 @@ def test_pages_for_builders_point_at_what_is_there(page: str, path: str, name: s
     assert not name or re.search(rf"\b{name}\b", found.read_text()), f"{page} names {path}: {name}"
 
 
+@pytest.mark.long
 def test_the_notebook() -> None:
     nbformat, nbclient = require("nbformat"), require("nbclient")
     require("torch")

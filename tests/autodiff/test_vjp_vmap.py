@@ -188,6 +188,7 @@ def test_what_cannot_be_mapped(call: Any, kind: type[Exception], says: str) -> N
         call()
 
 
+@pytest.mark.long
 def test_vmap_against_jax() -> None:
     jax = require("jax")
     from retrograd.ops.jax_functions import double_precision

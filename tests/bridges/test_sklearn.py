@@ -24,6 +24,7 @@ def estimator(request: pytest.FixtureRequest) -> Any:
     return getattr(retrograd.sklearn, request.param)
 
 
+@pytest.mark.long
 def test_scikit_learn_accepts_it(estimator: Any) -> None:
     checks = require("sklearn.utils.estimator_checks")
     with warnings.catch_warnings():

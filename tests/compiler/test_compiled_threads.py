@@ -144,7 +144,7 @@ def test_an_exceptional_member_is_the_engines() -> None:
 
 
 @native
-@pytest.mark.parametrize("tier", ["vm", "llvm", "interpreter"])
+@pytest.mark.parametrize("tier", ["vm", pytest.param("llvm", marks=pytest.mark.long), "interpreter"])
 def test_two_threads_call_one_function_at_once(tier: str) -> None:
     if tier == "llvm":
         require("llvmlite")

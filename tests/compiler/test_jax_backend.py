@@ -157,7 +157,10 @@ def test_every_row_with_its_partials(row):
     assert gradient < 1e-13
 
 
-@pytest.mark.parametrize("row", [row for row in OPS if row.edges], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=[pytest.mark.long] if row.name == "pow" else [], id=row.name) for row in OPS if row.edges],
+)
 def test_published_edges(row):
     import jax
 

@@ -102,12 +102,23 @@ def mixture(points: int, dimensions: int, clusters: int) -> tuple[Callable[[], A
     return objective, [*alphas, *(v for row in means for v in row), *(v for row in icf for v in row)]
 
 
-@pytest.mark.parametrize("shape", [(64, 2, 3), (65, 3, 2), (79, 1, 4), (100, 4, 1), (128, 2, 25), (150, 5, 16)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (65, 3, 2),
+        (79, 1, 4),
+        *(
+            pytest.param(shape, marks=pytest.mark.long)
+            for shape in ((64, 2, 3), (100, 4, 1), (128, 2, 25), (150, 5, 16))
+        ),
+    ],
+)
 def test_mixtures_of_every_size(shape: tuple[int, int, int], tier: str) -> None:
     objective, leaves = mixture(*shape)
     assert_strips(objective, leaves, tier)
 
 
+@pytest.mark.long
 def test_strips_are_made_where_a_cache_is_too_small(monkeypatch: pytest.MonkeyPatch, tier: str) -> None:
     monkeypatch.delenv("RETROGRAD_CACHE")
     objective, leaves = mixture(250, 10, 25)

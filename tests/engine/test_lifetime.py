@@ -44,6 +44,7 @@ def chain(length: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.memory
+@pytest.mark.long
 def test_ten_million_nodes_in_one_chain() -> None:
     x, y = chain(10_000_000)
     y.backward()
@@ -95,6 +96,7 @@ def test_memory_is_flat_while_graphs_are_dropped() -> None:
 
 @pytest.mark.memory
 @needs_proc
+@pytest.mark.long
 def test_a_kept_leaf_pins_nothing() -> None:
     kept: list[Any] = []
 
