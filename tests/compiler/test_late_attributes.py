@@ -138,6 +138,17 @@ def test_tensors_are_compared() -> None:
     assert compiled(3.0) == 15.0
 
 
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_tensors_that_cannot_be_compared_are_refused() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor([2.0], dtype=torch.bfloat16)
+    compiled = rg.compile(lambda x: tensor[0].item() * x)
+    assert compiled(3.0) == 6.0
+    tensor.fill_(5.0)
+    assert compiled(3.0) == 15.0
+    assert compiled.stats().traces == 0
+
+
 def test_where_names_are_known_the_rest_of_a_module_is_none_of_its_places() -> None:
     compiled = rg.compile(lambda x: settings.alpha * x + len(getattr(settings, "table")))  # noqa: B009
     for settings.other in (1.0, 2.0, 3.0):

@@ -310,7 +310,10 @@ class Reach:
         """The numbers and arrays that an instance of a library's class has: of a spline, or of a sparse matrix."""
         kind = type(thing)
         if callable(getattr(kind, "__dlpack__", None)):  # a tensor
-            self._buffer(np.from_dlpack(thing.detach() if hasattr(thing, "detach") else thing), path)
+            try:
+                self._buffer(np.from_dlpack(thing.detach() if hasattr(thing, "detach") else thing), path)
+            except (BufferError, RuntimeError, TypeError, ValueError):  # on another device, of half precision, sparse
+                self._refuse(f"may read {path}, a tensor that calls cannot compare with what it was")
             return
         for attributes in _attributes(thing):
             for name, item in list(attributes.items()):
