@@ -188,6 +188,24 @@ def test_a_habit_cannot_be_assigned_to_a_value() -> None:
         rg.Value(1.0).requires_grad = False  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("owner", OWNERS)
+def test_dir_lists_what_there_is(owner: str) -> None:
+    instance, table = OWNERS[owner][0](), OWNERS[owner][1]
+    assert not set(table) & set(dir(instance))
+    assert "__class__" in dir(instance) or inspect.ismodule(instance)
+
+
+def test_dir_lists_what_a_subclass_has() -> None:
+    class Tensor(rg.Value):
+        def argmax(self) -> int:
+            return 0
+
+    tensor = Tensor(2.0)
+    tensor.shape = ()
+    assert {"argmax", "shape", "data", "backward"} <= set(dir(tensor))
+    assert not {"cuda", "sort"} & set(dir(tensor))
+
+
 def test_a_subclass_may_have_such_an_attribute() -> None:
     class Named(rg.Value):
         shape = (1,)

@@ -72,10 +72,18 @@ class Elsewhere:
         vars(instance)[self._name] = thing
 
 
-def refuse_on(owner: type, table: Mapping[str, str]) -> None:
+def _listed(instance: object) -> list[str]:
+    """What ``dir`` lists: nothing that is refused, so that no editor offers it."""
+    found = {name: member for kind in reversed(type(instance).__mro__) for name, member in vars(kind).items()}
+    own = getattr(instance, "__dict__", {})
+    return [name for name in object.__dir__(instance) if name in own or not isinstance(found.get(name), Elsewhere)]
+
+
+def refuse_on(owner: Any, table: Mapping[str, str]) -> None:
     """Have a class refuse each name of a table."""
     for name in table:
         setattr(owner, name, Elsewhere(name, table))
+    owner.__dir__ = _listed
 
 
 def strange_keyword(owner: str, given: Mapping[str, object], table: Mapping[str, str]) -> TypeError | None:
