@@ -76,7 +76,7 @@ def test_depth_meets_no_recursion_limit(text: str) -> None:
     assert evaluation.leaves["a"].grad != 0.0
 
 
-LOOK_ALIKES = ["\u0430*b", "a\u200b*b", "\uff41+1", "a \u2217 b", "\u00b2*a", "\u0661*a", "a\u202e*b", "\U0001d44e*b"]
+LOOK_ALIKES = ["\u0430*b", "a\u200b*b", "\uff41+1", "a \u2217 b", "\u2074*a", "\u0661*a", "a\u202e*b", "\U0001d44e*b"]
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
