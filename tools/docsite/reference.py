@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import retrograd as rg
+from retrograd import habits
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,11 @@ def pages() -> Iterator[tuple[str, str]]:
         yield f"reference/{part.name}.md", page(part)
 
 
+def is_strange(name: str, member: object) -> bool:
+    """Whether a class's attribute is scikit-learn's own, or stands for one that it does not have."""
+    return name.endswith("_request") or isinstance(member, habits.Elsewhere)
+
+
 def page(part: Part) -> str:
     module = importlib.import_module(part.module)
     lines = []
@@ -136,8 +142,8 @@ def page(part: Part) -> str:
             kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
             lines.append(f".. {kind}:: {full}")
             lines += ["   :show-inheritance:"] if kind == "autoexception" else ["   :members:"]
-            if foreign := [member for member in vars(thing) if member.endswith("_request")]:  # scikit-learn's own
-                lines += [f"   :exclude-members: {', '.join(foreign)}"]
+            if strange := [name for name, member in vars(thing).items() if is_strange(name, member)]:
+                lines += [f"   :exclude-members: {', '.join(strange)}"]
         elif callable(thing):
             lines.append(f".. autofunction:: {full}")
         else:
