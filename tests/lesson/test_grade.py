@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import linecache
 import random
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +438,19 @@ def test_the_command_when_there_is_nothing_to_grade(
     assert printed.out == ""
     assert printed.err.startswith("retrograd: ")
     assert says in printed.err
+
+
+@pytest.mark.native
+def test_what_the_page_is_given_grades_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chapter 6 has this archive and Python in the page: no other file of the package, nor any library."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "tools"))
+    packed = importlib.import_module("docsite.classroom").grader()
+    with zipfile.ZipFile(BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    program = "import sys; sys.path.insert(0, sys.argv[1]); from classroom import grade; print(grade(sys.stdin.read()))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, str(tmp_path)],
+        input=CLOSURES, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert not done.stderr
+    assert "accumulation" in done.stdout

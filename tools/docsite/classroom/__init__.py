@@ -18,7 +18,7 @@ PYODIDE = "314.0.7"
 KEPT = ROOT / "build" / "pyodide"
 FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 #: What of the package the grader reads.
-PARTS = ("errors.py", "ops", "engine", "autodiff", "trace", "lesson/grader")
+PARTS = ("errors.py", "habits", "ops", "engine", "autodiff", "trace", "lesson/grader")
 
 
 def install(site: Path) -> bool:
