@@ -68,7 +68,7 @@ VMAP: dict[str, str] = {
     **dict.fromkeys(("out_axes", "out_dims"), "results are along the first axis: np.moveaxis moves it"),
     "in_dims": "the name is in_axes",
     **dict.fromkeys(("axis_name", "axis_size", "spmd_axis_name"), "samples do not see each other: leave it out"),
-    "randomness": "each sample is a call of its own, so that random draws anew: leave it out",
+    "randomness": "vmap calls f once for each sample, and each call draws its own random numbers: leave it out",
 }
 
 #: Of ``nn.Linear`` and ``nn.Embedding``.
