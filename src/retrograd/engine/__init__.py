@@ -128,6 +128,8 @@ if not TYPE_CHECKING:
             raise errors.native_mismatch(_engine.OPS_DIGEST, ops.digest())
     elif ENGINE == "reference":
         from . import reference as _engine
+
+        habits.refuse_in_reference(_engine)
     else:
         raise errors.unknown_engine(ENGINE)
 

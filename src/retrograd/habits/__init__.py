@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
+from ..ops import NARY
 from . import keywords
 from .names import COMPILED, LINALG, MATH, MODULE, NN, OPTIM, OPTIMIZER, PACKAGE, SCHEDULE, VALUE
 
 __all__ = [
     "COMPILED", "LINALG", "MATH", "MODULE", "NN", "OPTIM", "OPTIMIZER", "PACKAGE", "SCHEDULE", "VALUE",
-    "answer_imports", "elsewhere", "error_of_engine", "keywords", "refuse_on", "refusing", "strange_keyword",
+    "answer_imports", "elsewhere", "error_of_engine", "keywords", "refuse_in_reference", "refuse_on",
+    "refusing", "strange_keyword",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -112,3 +114,11 @@ def refusing(table: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callab
         return call
 
     return decorate
+
+
+def refuse_in_reference(engine: Any) -> None:
+    """Have the reference engine answer keyword arguments, too; its own modules stay a textbook without them."""
+    kind, functions = engine.Value, engine.functions
+    kind.__init__ = refusing(keywords.of_engine("Value"))(kind.__init__)
+    kind.backward = refusing(keywords.of_engine("backward"))(kind.backward)
+    functions.update({row.name: refusing(keywords.of_engine(row.name))(functions[row.name]) for row in NARY})

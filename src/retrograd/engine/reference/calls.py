@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...habits import keywords, refusing
 from ...ops import NARY, OPS, NaryOp, Op, docs
 from ..numbers import is_number, to_tuple
 from .modes import backward_lock
@@ -148,7 +147,7 @@ def _function(row: Op | NaryOp, name: str) -> Callable[..., Any]:
     if isinstance(row, Op):
         function, text = operation, docs.function_doc(row, name, worked_example)
     else:
-        function, text = refusing(keywords.of_engine(name))(sequence_operation), docs.nary_doc(row, worked_example)
+        function, text = sequence_operation, docs.nary_doc(row, worked_example)
     function.__name__ = function.__qualname__ = name
     function.__module__ = "retrograd.math"
     function.__doc__ = text

@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Self, SupportsFloat, TypeAlias
 
 from ... import errors
-from ...habits import keywords, refusing
 from ..interface import documented
 from ..numbers import to_float
 from .checks import check_children, check_local_grads, check_thread, check_unchanged, refers_to
@@ -101,7 +100,6 @@ class Value(Operators, Copies):
         self._constant = False
         return self
 
-    @refusing(keywords.VALUE)
     def __init__(
         self,
         data: SupportsFloat,
@@ -212,7 +210,6 @@ class Value(Operators, Copies):
 
     # --- the backward pass ----------------------------------------------------------------------------
 
-    @refusing(keywords.BACKWARD)
     def backward(
         self, gradient: SupportsFloat = 1.0, *, retain_graph: bool | None = None, create_graph: bool = False
     ) -> None:
