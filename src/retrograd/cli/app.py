@@ -43,10 +43,8 @@ app: typer.Typer = typer.Typer(
     help="Automatic differentiation that you can watch: explain a gradient, check it, train with it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help, which a pipe and a narrow terminal take as well
 )
-app.add_typer(train)
-app.command()(grade)
-app.command()(learn)
 
 Looked = TypeVar("Looked")
 
@@ -83,7 +81,9 @@ def options(
     """Automatic differentiation that you can watch: explain a gradient, check it, train with it."""
 
 
-@app.command(context_settings=_SIGNS, epilog=_FUNCTION_NAMES)
+@app.command(
+    context_settings=_SIGNS, epilog=_FUNCTION_NAMES, short_help="Show every step forward and every += backward."
+)
 def explain(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
@@ -104,7 +104,7 @@ def explain(
         _show(explanation, what, form, None if all_steps else LIMIT, not no_check)
 
 
-@app.command(context_settings=_SIGNS)
+@app.command(context_settings=_SIGNS, short_help="Step through it, in the browser or in the terminal.")
 def explore(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
@@ -134,7 +134,7 @@ def explore(
         print(f"Written: {written}")
 
 
-@app.command(context_settings=_SIGNS)
+@app.command(context_settings=_SIGNS, short_help="Compare its gradients with those of others.")
 def check(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
     values: Annotated[
@@ -160,6 +160,12 @@ def check(
         elif not quiet:
             _print(_console(), check_section(table, None if all_inputs else LIMIT))
     raise typer.Exit(0 if table.ok else 1)
+
+
+# The help lists the commands in this order.
+app.command(short_help="Ten chapters on backpropagation, in the browser, offline.")(learn)
+app.command(short_help="Examine your own Value class rule by rule.")(grade)
+app.add_typer(train, short_help="Train a small model, and look at what it learned.")
 
 
 @contextmanager

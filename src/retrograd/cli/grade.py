@@ -25,7 +25,9 @@ def grade(
         str, typer.Argument(metavar="FILE.py[:CLASS]", help="Your file, or a notebook; the class is Value by default.")
     ],
     hint: Annotated[bool, typer.Option("--hint", help="Add a plainer hint.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the random numbers of an earlier grade.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Repeat the random numbers of an earlier grade.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for teachers.")] = False,
     limit: Annotated[
         float | None,

@@ -46,6 +46,7 @@ train: typer.Typer = typer.Typer(
     help="Train a small model, watch its loss fall, and look at what it learned.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 _STANDARD_INPUT = Path("-")
@@ -67,11 +68,11 @@ class BackendName(StrEnum):
     jax = "jax"
 
 
-def _option(text: str, least: float | None = None) -> Any:
-    return typer.Option(help=text, min=least)
+def _option(text: str, least: float | None = None, metavar: str | None = "N") -> Any:
+    return typer.Option(help=text, min=least, metavar=metavar)
 
 
-@train.command()
+@train.command(short_help="A small GPT on the lines of a text file, which then makes up new ones.")
 def gpt(
     context: typer.Context,
     data: Annotated[
@@ -88,19 +89,26 @@ def gpt(
     n_head: Annotated[int, _option("Attention heads; they divide --n-embd.", 1)] = _GPT.n_head,
     block_size: Annotated[int, _option("Longest document, in characters.", 1)] = _GPT.block_size,
     seed: Annotated[int, _option("Fixes every random choice.")] = _GPT.seed,
-    lr: Annotated[float, _option("Learning rate at the start; it falls to 0.", 0)] = _GPT.lr,
+    lr: Annotated[float, _option("Learning rate at the start; it falls to 0.", 0, "X")] = _GPT.lr,
     batch: Annotated[int, _option("Documents in each step.", 1)] = _GPT.batch,
-    backend: Annotated[BackendName, _option("Who computes: this library, or JAX on its devices.")] = BackendName.native,
+    backend: Annotated[
+        BackendName, _option("Who computes: this library, or JAX on its devices.", metavar=None)
+    ] = BackendName.native,
     devices: Annotated[
         int | None,
-        typer.Option(help="With --backend jax: among how many devices to divide each step.", show_default="all", min=1),
+        typer.Option(
+            help="With --backend jax: among how many devices to divide each step.",
+            show_default="all",
+            min=1,
+            metavar="N",
+        ),
     ] = None,
     coordinator: Annotated[
         str | None,
         typer.Option(help="With --backend jax on several hosts: the first one's address.", metavar="HOST:PORT"),
     ] = None,
-    processes: Annotated[int | None, typer.Option(help="With --coordinator: how many processes there are.")] = None,
-    process_id: Annotated[int | None, typer.Option(help="With --coordinator: which one this is, from 0.")] = None,
+    processes: Annotated[int | None, _option("With --coordinator: how many processes there are.")] = None,
+    process_id: Annotated[int | None, _option("With --coordinator: which one this is, from 0.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/gpt"),
     resume: Resume = False,
     force: Force = False,
@@ -109,8 +117,8 @@ def gpt(
     no_browser: NoBrowser = False,
     quiet: Quiet = False,
     samples: Annotated[int, _option("Documents to make up at the end.", 0)] = 20,
-    temperature: Annotated[float, _option("Of the samples: 0 the likeliest, 1 as learned.", 0)] = 0.5,
-    prompt: Annotated[str, _option("How each sample begins.")] = "",
+    temperature: Annotated[float, _option("Of the samples: 0 the likeliest, 1 as learned.", 0, "X")] = 0.5,
+    prompt: Annotated[str, _option("How each sample begins.", metavar="TEXT")] = "",
 ) -> None:
     """Train a small GPT on the lines of a text file, then let it make up new ones."""
     command = f"gpt --out {_quoted(out)}"
@@ -141,14 +149,14 @@ def gpt(
             print(f"sample {number:2d}: {_harmless(sample(model, vocabulary, temperature, prompt))}")
 
 
-@train.command()
+@train.command(short_help="A network with two hidden layers that tells two moons apart.")
 def moons(
     context: typer.Context,
     points: Annotated[int, _option("Points in the two moons.", 2)] = _MOONS.points,
-    noise: Annotated[float, _option("Standard deviation of the points' scatter.", 0)] = _MOONS.noise,
+    noise: Annotated[float, _option("Standard deviation of the points' scatter.", 0, "X")] = _MOONS.noise,
     steps: Annotated[int, _option("Training steps; each takes all points.", 1)] = _MOONS.steps,
     seed: Annotated[int, _option("Fixes every random choice.")] = _MOONS.seed,
-    lr: Annotated[float, _option("Learning rate at the start; it falls to a tenth.", 0)] = _MOONS.lr,
+    lr: Annotated[float, _option("Learning rate at the start; it falls to a tenth.", 0, "X")] = _MOONS.lr,
     out: Annotated[Path, typer.Option(help="Folder of the run.", metavar="DIR")] = Path("runs/moons"),
     resume: Resume = False,
     force: Force = False,
