@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.compiled_cases import KINDS, assert_equals_eager, assert_near, assert_whole, backward, eagerly, native
+from support.parts import ALL
 
 import retrograd as rg
 from retrograd import Index, Value, nn, table, take
@@ -36,7 +37,7 @@ def settings(leaves: Sequence[Value], *seeds: int, spread: float = 1.0) -> list[
 # --- models -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", range(1, 17))
+@pytest.mark.parametrize("length", range(1, 17) if ALL else (1, 2, 7, 11, 16))
 def test_the_gpt_at_each_length(length: int) -> None:
     random.seed(length)
     model = nn.GPT(11, block_size=16, n_embd=8, n_head=2)

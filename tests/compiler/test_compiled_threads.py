@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.compiled_cases import assert_near, eagerly, mean_of_eager, native
-from support.parts import require
+from support.parts import ALL, require
 from support.timeouts import PATIENCE
 
 import retrograd as rg
 from retrograd import Value
 from retrograd.compiler import tier_up
 
-THREADS = (1, 2, 3, 8)
+THREADS = (1, 2, 3, 8) if ALL else (1, 3)
 
 
 class Case(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from support.compiled_cases import native
-from support.parts import require
+from support.parts import ALL, require
 
 import retrograd as rg
 from retrograd import Value
@@ -63,7 +63,7 @@ def near(found: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("tier", "threads"),
     [
-        *(("vm", threads) for threads in (None, 1, 3)),
+        *(("vm", threads) for threads in ((None, 1, 3) if ALL else (None, 3))),
         ("interpreter", 3),
         *(pytest.param("interpreter", threads, marks=pytest.mark.long) for threads in (None, 1)),
         *(pytest.param("llvm", threads, marks=pytest.mark.long) for threads in (None, 3)),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.parts import ALL
 
 import retrograd as rg
 import retrograd.math as rm
@@ -323,14 +324,14 @@ def test_two_streams_that_take_turns() -> None:
     check(turns, (numbers(3),), (numbers(3, 5),))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(16 if ALL else 6))
 def test_random_nests(seed: int) -> None:
     check(random_nest(seed), (numbers(24, seed),), (numbers(24, seed + 1000),))
 
 
 @pytest.mark.parametrize("seed", [0, 40, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(48, 168, 8))])
 def test_random_nests_without_machine_code(seed: int) -> None:
-    for each in range(seed, seed + 8):
+    for each in range(seed, seed + (8 if ALL else 3)):
         f = random_nest(each)
         passes = passes_of(f, numbers(24, each))
         for p in (numbers(24, each), numbers(24, each + 1000)):
