@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 bin=$(cd "$(dirname "$1")" && pwd)
 "$bin/python" -m pip install --quiet cmake ninja clang-tidy
-"$bin/cmake" -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+"$bin/cmake" -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DPython_EXECUTABLE="$bin/python" >/dev/null
 checks='-clang-analyzer-*'
 test "${2:-}" = all && checks=
