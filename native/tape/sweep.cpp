@@ -388,11 +388,15 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   if (!PyArg_ParseTuple(args, "OdO:gradients", &object, &seed, &sequence)) return nullptr;
   if (!need_value(object, "gradients()") || !may_walk(as_value(object))) return nullptr;
   if (!tell_tracer("takes a gradient")) return nullptr;
-  Ref xs(PySequence_Tuple(sequence));
-  if (!xs) return nullptr;
-  Py_ssize_t count = PyTuple_Size(xs.get());
+  Ref held(PySequence_Tuple(sequence));
+  if (!held) return nullptr;
+  const Py_ssize_t count = PyTuple_Size(held.get());
+  std::vector<Value*> xs;
+  xs.reserve(static_cast<size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!need_value(PyTuple_GetItem(xs.get(), i), "gradients()")) return nullptr;
+    PyObject* x = PyTuple_GetItem(held.get(), i);
+    if (!need_value(x, "gradients()")) return nullptr;
+    xs.push_back(as_value(x));
   }
   Ref result(PyList_New(count));
   if (!result) return nullptr;
@@ -401,13 +405,14 @@ PyObject* gradients(PyObject*, PyObject* args) try {
   if (!check_graph(as_value(object))) return nullptr;
   const bool done = uninterrupted([&](Interrupt& interrupt) {
     IsolatedGradients saved;
-    saved.reserve(2 * static_cast<size_t>(count));
+    saved.reserve(2 * xs.size());
     // Inputs that the pass does not reach have gradient zero.
-    for (Py_ssize_t i = 0; i < count; ++i) saved.save(as_value(PyTuple_GetItem(xs.get(), i)));
+    for (Value* x : xs) saved.save(x);
     if (!run_pure(as_value(object), seed, saved, interrupt)) return false;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* number = PyFloat_FromDouble(as_value(PyTuple_GetItem(xs.get(), i))->grad);
-      if (!number || PyList_SetItem(result.get(), i, number) < 0) return false;
+    Py_ssize_t at = 0;
+    for (const Value* x : xs) {
+      PyObject* number = PyFloat_FromDouble(x->grad);
+      if (!number || PyList_SetItem(result.get(), at++, number) < 0) return false;
     }
     return true;
   });

@@ -70,8 +70,11 @@ class IsolatedGradients {
   }
   // Puts all back, and is ready for another pass.
   void restore() {
-    unmark_leaves();
-    for (auto entry = gradients_.rbegin(); entry != gradients_.rend(); ++entry) entry->first->grad = entry->second;
+    for (auto entry = gradients_.rbegin(); entry != gradients_.rend(); ++entry) {
+      Value* value = entry->first;
+      if (value->code == LEAF) value->mark = 1;
+      value->grad = entry->second;
+    }
     gradients_.clear();
   }
   ~IsolatedGradients() { restore(); }

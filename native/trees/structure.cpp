@@ -95,10 +95,25 @@ class Flattener {
     return add_other(thing);
   }
 
+  static bool holds_floats_alone(PyObject* list) {
+    const Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (!PyFloat_CheckExact(PyList_GetItem(list, i))) return false;
+    }
+    return count > 0;
+  }
+  bool add_floats_of(PyObject* list) {
+    const Py_ssize_t count = PyList_Size(list), before = PyList_Size(leaves.get());
+    nodes.back().count = count;
+    nodes.push_back({Kind::LEAVES, count, Ref()});
+    return PyList_SetSlice(leaves.get(), before, before, list) == 0;
+  }
+
   // What Python code runs meanwhile may change a list, so its size is asked for each time.
   bool add_list(PyObject* list) {
     const size_t at = nodes.size();
     nodes.push_back({Kind::LIST, 0, Ref()});
+    if (holds_floats_alone(list)) return add_floats_of(list);
     Py_ssize_t i = 0;
     for (; i < PyList_Size(list); ++i) {
       if (!add(PyList_GetItem(list, i))) return false;
@@ -222,6 +237,10 @@ class Builder {
 
  private:
   Ref list(Py_ssize_t count) {
+    if (count > 0 && nodes_[at_].kind == Kind::LEAVES && nodes_[at_].count == count) {
+      ++at_;
+      return next_leaves(count);
+    }
     Ref result(PyList_New(count));
     for (Py_ssize_t i = 0; result && i < count; ++i) {
       Ref one = item();
@@ -418,6 +437,39 @@ PyObject* new_leaves(PyObject*, PyObject* numbers) {
   return result.release();
 }
 
+// Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, so that it holds no Value. A glance
+// at its items, which makes nothing; what is nested deeply is not looked at.
+bool is_floats(PyObject* thing, int levels) {
+  if (PyFloat_CheckExact(thing)) return true;
+  if (--levels == 0) return false;
+  const bool list = PyList_CheckExact(thing);
+  if (list || PyTuple_CheckExact(thing)) {
+    const Py_ssize_t count = list ? PyList_Size(thing) : PyTuple_Size(thing);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* item = list ? PyList_GetItem(thing, i) : PyTuple_GetItem(thing, i);
+      if (!PyFloat_CheckExact(item) && !is_floats(item, levels)) return false;
+    }
+    return true;
+  }
+  if (PyDict_CheckExact(thing)) {
+    PyObject *key, *item;
+    for (Py_ssize_t at = 0; PyDict_Next(thing, &at, &key, &item);) {
+      if (!is_floats(item, levels)) return false;
+    }
+    return true;
+  }
+  if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) != python_half.array_type) return false;
+  Py_buffer view;
+  if (PyObject_GetBuffer(thing, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool doubles = holds_doubles(view);
+  PyBuffer_Release(&view);
+  return doubles;
+}
+PyObject* only_floats(PyObject*, PyObject* tree) { return PyBool_FromLong(is_floats(tree, 8)); }
+
 // set_python_half(array_type, empty_array, flatten_other, fill_array, collect_array): see PythonHalf.
 PyObject* set_python_half(PyObject*, PyObject* args) {
   PythonHalf given;
@@ -443,6 +495,8 @@ bool add_structure_type(PyObject* module) {
 PyMethodDef tree_functions[] = {
     {"flatten_tree", flatten_tree, METH_O, "The leaves of a tree, a list, and its Structure."},
     {"new_leaves", new_leaves, METH_O, "A new Value for each number or Value in a list."},
+    {"only_floats", only_floats, METH_O,
+     "Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, as can be seen at a glance."},
     {"read_in_place", read_in_place, METH_O, "Whether floats and lists are read in place, which tests may turn off."},
     {"set_python_half", set_python_half, METH_VARARGS, "What takes apart and builds the containers that Python knows."},
     {nullptr, nullptr, 0, nullptr},

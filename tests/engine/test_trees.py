@@ -14,7 +14,7 @@ from support.trees import Frozen, Interval, Layer, plain, random_tree
 
 import retrograd as rg
 from retrograd import Value
-from retrograd.engine.pytree import flatten, join, new_leaves, paths
+from retrograd.engine.pytree import flatten, join, new_leaves, only_floats, paths
 
 
 class Line:
@@ -213,6 +213,28 @@ def test_new_leaves() -> None:
     assert [leaf._children for leaf in made] == [()] * 5
     with pytest.raises(OverflowError):
         new_leaves([10**400])
+
+
+def test_empty_lists_beside_full_ones() -> None:
+    for tree in ([], [[], 1.0], [1.0, []], [[1.0, 2.0], [], [3.0]], [[[]], [1.0]], {"a": [], "b": [1.0]}):
+        leaves, structure = flatten(tree)
+        assert structure.collect(leaves) == structure.fill(leaves) == tree
+    tree = [1.0, 2.0]
+    leaves, structure = flatten(tree)
+    structure.fill(leaves).append(3.0)  # the caller's lists and the leaves are not what a function gets
+    assert tree == leaves == [1.0, 2.0]
+
+
+@pytest.mark.native
+def test_floats_are_seen_at_a_glance() -> None:
+    floats: list[Any] = [1.0, [1.0, 2.0], (), {"w": [np.zeros((2, 3)).T, 1.0]}, (1.0, [(2.0,)])]
+    others: list[Any] = [1, True, None, np.float64(1.0), "1", Value(1.0), [1.0, Value(1.0)], {"w": [1, 2.0]}]
+    others += [np.arange(3), np.zeros(2, dtype=">f8"), np.array([Value(1.0)], dtype=object), Frozen(1.0), Line()]
+    nested: Any = 1.0
+    for _ in range(20):
+        nested = [nested]
+    assert [tree for tree in floats if not only_floats(tree)] == []
+    assert [tree for tree in (*others, nested) if only_floats(tree)] == []
 
 
 def test_lists_may_be_nested_deep_but_not_without_end() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import engine
 from ..engine import Value
-from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_output
+from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, only_floats, single_output
 from ..errors import pair_expected
 from . import sparse as sparse_matrices
 from .active import (
@@ -185,9 +185,13 @@ def transformed_by(
     program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
     """
     _check(function, argnums)
+    fast = _counted(argnums) if of_compiled is not None and hasattr(function, "scalar_function") else []
+    furthest = max(fast, default=-1)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
+        if 0 <= furthest < len(arguments) and not keywords and only_floats(arguments) and not is_recorded():
+            return of_compiled(_value_and_grad(function, argnums, fast, arguments))  # type: ignore[misc]
         wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
         if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
             return of_compiled(compiled)
@@ -229,13 +233,29 @@ def _compiled(
         return None
     positions = _positions(argnums, f, len(arguments))
     for i in positions:
+        if only_floats(arguments[i]):
+            continue
         _, structure = flatten(arguments[i], f"argument {i} of {function_name(f)}")
         if structure.holds_values or structure.kind == "module":
             return None
+    if not keywords:
+        return _value_and_grad(f, argnums, positions, arguments)
+    return f.value_and_grad(*arguments, **keywords) if argnums == 0 else None  # type: ignore[attr-defined]
+
+
+def _counted(argnums: Argnums) -> list[int]:
+    """The positions that argnums gives, each once, as numbers that count from the first argument; else none."""
+    wanted: list[Any] = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
+    counted = len(set(wanted)) == len(wanted) and all(isinstance(i, int) and i >= 0 for i in wanted)
+    return wanted if counted else []
+
+
+def _value_and_grad(
+    f: Any, argnums: Argnums, positions: Sequence[int], arguments: tuple[Any, ...]
+) -> tuple[float, Any]:
+    """What a compiled function's own ``value_and_grad`` gives for the arguments at ``positions``."""
     if argnums == 0:
-        return f.value_and_grad(*arguments, **keywords)  # type: ignore[attr-defined, no-any-return]
-    if keywords:
-        return None
+        return f.value_and_grad(*arguments)  # type: ignore[no-any-return]
     variant, reordered = _by_first(f, argnums, positions, [arguments])
     return variant.value_and_grad(*reordered[0])  # type: ignore[no-any-return]
 

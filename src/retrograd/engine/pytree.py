@@ -29,6 +29,7 @@ __all__ = [
     "is_number",
     "join",
     "new_leaves",
+    "only_floats",
     "paths",
     "single_output",
 ]
@@ -291,6 +292,8 @@ def _new_leaves_here(numbers: Sequence[Leaf]) -> list[Value]:
 _flatten: Callable[[Any], tuple[list[Leaf], Structure]]
 #: A new Value for each number or Value in a list.
 new_leaves: Callable[[list[Leaf]], list[Value]]
+#: Whether a tree can be seen at a glance to be floats, float64 arrays, and lists, tuples and dictionaries of them.
+only_floats: Callable[[Any], bool]
 
 if ENGINE == "native":
     from .. import _native
@@ -301,9 +304,12 @@ if ENGINE == "native":
 
     _flatten = _native.flatten_tree
     _native.set_python_half(np.ndarray, np.empty, _flatten_other, _fill_array, _collect_array)
-    new_leaves = _native.new_leaves
+    new_leaves, only_floats = _native.new_leaves, _native.only_floats
 else:
     _flatten, new_leaves = _flatten_here, _new_leaves_here
+
+    def only_floats(tree: Any) -> bool:
+        return isinstance(tree, float)
 
 
 # --- results and names ----------------------------------------------------------------------------
