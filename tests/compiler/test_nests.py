@@ -213,6 +213,34 @@ def test_the_code_grows_with_the_body_and_not_with_the_steps(f: Callable[..., An
     assert large <= 1.2 * small  # the sum at the end is a tree
 
 
+def test_a_sum_that_a_loop_carries_may_be_added_up_in_any_order() -> None:
+    def solve(p: list[float]) -> Any:
+        x: list[Any] = []
+        for i in range(20):
+            s: Any = 1.0
+            for k in range(i):
+                s = s - p[k] * x[k]
+            x.append(s / p[i])
+        return rm.sum([v * v for v in x])
+
+    check(solve, (numbers(20),), (numbers(20, 3),))
+    assert "fsub reassoc" in operations(passes_of(solve, numbers(20)).forward.t.top)
+
+
+def test_a_compensated_sum_keeps_its_compensation() -> None:
+    def kahan(p: list[float]) -> Any:
+        total, lost = p[0] * 1.0, p[0] * 0.5
+        for x in p:
+            y = x - lost
+            t = total + y
+            total, lost = t, (t - total) - y
+        return total
+
+    point = [1.0, 1e16, 3.0, -1e16] * 10
+    compiled, _ = machine_code(kahan, point)
+    assert compiled.value_and_grad(point) == rg.value_and_grad(kahan)(point)
+
+
 # --- what must not change -------------------------------------------------------------------------------------
 
 
@@ -349,6 +377,14 @@ def passes_of(f: Callable[..., Any], *arguments: Any) -> Passes:
     graph = read_graph(cache.scalar_graph(number, False))
     graph = dataclasses.replace(graph, wanted=np.ones(len(graph.wanted), bool))
     return write_passes(graph, retried=True)
+
+
+def operations(block: Block) -> set[str]:
+    """The names of all operations in a block and its loops."""
+    found: set[str] = set()
+    for step in block.steps:
+        found |= operations(step.body) if isinstance(step, Loop) else {step.name}
+    return found
 
 
 def interpreted(passes: Passes, leaves: list[float]) -> tuple[float, list[float]]:

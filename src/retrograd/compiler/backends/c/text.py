@@ -16,7 +16,7 @@ from ..loops.structure import Body
 
 __all__ = ["constant", "statements", "table_definition"]
 
-_ARITHMETIC = {"fadd": "+", "fadd reassoc": "+", "fsub": "-", "fmul": "*", "fdiv": "/"}
+_ARITHMETIC = {"fadd": "+", "fadd reassoc": "+", "fsub": "-", "fsub reassoc": "-", "fmul": "*", "fdiv": "/"}
 #: Expressions of at most so many characters become part of the one that uses them; these need no parentheses.
 _LONGEST, _ATOMS = 60, ("call", "load", "fabs")
 

@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .layout import Carry, Constants, Far, Leaf
 from .structure import Body
@@ -282,6 +282,29 @@ class Builder:
         phi = Phi(self._new(depth=depth), start, final=self._new(depth=depth - 1))
         loop.phis.append(phi)
         return phi
+
+    def add_up_in_any_order(self, loop: Loop, phi: Phi) -> None:
+        """Let a sum that a loop carries be added up in another order, if that is what the value is."""
+        if self._signed_zeros:
+            return
+        steps = loop.body.steps
+        made = {
+            step.result: i for i, step in enumerate(steps) if isinstance(step, Op) and step.name in ("fadd", "fsub")
+        }
+        chain: list[int] = []
+        value = phi.following
+        while value != phi.result:
+            if not isinstance(value, Ref) or value not in made:
+                return
+            chain.append(made[value])
+            op = steps[chain[-1]]
+            assert isinstance(op, Op)
+            left, right = op.operands
+            value = right if op.name == "fadd" and (right == phi.result or left not in (phi.result, *made)) else left
+        for i in chain:
+            op = steps[i]
+            assert isinstance(op, Op)
+            steps[i] = replace(op, name=f"{op.name} reassoc")
 
     def last(self, loop: Loop, value: Value) -> Value:
         """What a value was in the last iteration of a loop that has been written."""

@@ -121,6 +121,7 @@ class Forward:
             self._write_items(body)
             for carry, phi in carried:  # reading may add to them
                 phi.following = self._read(carry.following)
+                self.t.add_up_in_any_order(loop, phi)
                 if carry in self.storage.owners:
                     self.t.store(Address("W", self.storage.own_place(carry)), phi.result)
         for carry, phi in carried:

@@ -171,8 +171,8 @@ class Text:
                     number = self._emit(f"load double, ptr {self._pointer(op.at)}, align 8{self._group}")
                     return self._everywhere(number)
                 return self._emit(f"load {double}, ptr {self._pointer(op.at)}, align 8{self._group}")
-            case ["fadd", "reassoc"]:
-                return self._emit(f"fadd reassoc contract {double} {operands[0]}, {operands[1]}")
+            case ["fadd" | "fsub" as name, "reassoc"]:
+                return self._emit(f"{name} reassoc contract {double} {operands[0]}, {operands[1]}")
             case ["fadd" | "fsub" | "fmul" | "fdiv" as name]:
                 return self._emit(f"{name} contract {double} {operands[0]}, {operands[1]}")
             case ["fneg"]:
