@@ -174,6 +174,14 @@ _SYSTEM = frozenset({"posix", "nt"})
 _SCALARS = frozenset({float, int, bool, str, type(None), np.float64, Value})
 
 
+def _is_container(kind: type) -> bool:
+    """Whether ``contents`` may look into what is of a class."""
+    if kind in _SCALARS:
+        return False
+    known = issubclass(kind, (list, tuple, dict, np.ndarray)) or registered(kind) is not None
+    return known or dataclasses.is_dataclass(kind)
+
+
 def contents(thing: Any, deep: int = 16) -> Any:
     """What the containers among the arguments hold: objects by identity, arrays by their bytes.
 
@@ -185,7 +193,7 @@ def contents(thing: Any, deep: int = 16) -> Any:
         Something that is equal as long as they hold the same.
     """
     if isinstance(thing, (list, tuple)) and deep:
-        if _SCALARS.issuperset(map(type, thing)):
+        if not any(map(_is_container, set(map(type, thing)))):
             return list(map(id, thing))
         return [contents(item, deep - 1) for item in thing]
     if isinstance(thing, dict) and deep:

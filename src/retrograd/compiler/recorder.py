@@ -304,9 +304,9 @@ class Recorder:
             return node
         if isinstance(item, Value):
             return item
-        if not is_number(item):
+        if type(item) is not float and not is_number(item):
             raise errors.not_selectable(item, position)
-        number = to_float(item, "a selection")
+        number = item if type(item) is float else to_float(item, "a selection")
         bits = struct.pack("d", number)
         if bits not in self._constants:
             self._constants[bits] = engine.restore("constant", (), number, 0.0)
@@ -434,20 +434,23 @@ class Recorder:
         if any(number is None or math.isnan(number) for number in numbers):
             return None  # with a NaN, Python's result depends on the order
         if self._by_order:
-            return self._number(self._first(name, items, numbers))
+            return self._number(self._first(name, self._candidates_of(items), numbers))
         return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
 
     def _first_largest(self, name: str, items: Sequence[Any], kinds: set[type]) -> Value | None:
         """The first of Values and numbers that no other is larger than. It alone gets the gradient."""
         concrete = engine.concrete
+        if kinds == {Value}:
+            plain = list(map(concrete, items))
+            return None if any(map(math.isnan, plain)) else self._first(name, tuple(items), plain)
         numbers = [
             concrete(item) if type(item) is Value else item if type(item) is float else self._concrete_number(item)
             for item in items
         ]
-        mixed = kinds != {Value} and not all(isinstance(item, Value) for item in items)
+        mixed = float in kinds or not all(isinstance(item, Value) for item in items)
         if None in numbers or any(map(math.isnan, numbers)) or (mixed and self._decides_kinds):  # type: ignore[arg-type]
             return None
-        node = self._first(name, items, numbers)
+        node = self._first(name, self._candidates_of(items), numbers)
         if mixed:
             self._mixed.add(id(node))
         return node
@@ -459,9 +462,11 @@ class Recorder:
             return item._number  # type: ignore[no-any-return]
         return _as_float(item) if is_number(item) else None
 
-    def _first(self, name: str, items: Sequence[Any], numbers: Sequence[float | None]) -> Value:
+    def _candidates_of(self, items: Sequence[Any]) -> tuple[Value, ...]:
+        return tuple(map(self._candidate, items, range(len(items))))
+
+    def _first(self, name: str, candidates: tuple[Value, ...], numbers: Sequence[float | None]) -> Value:
         best = numbers.index(_max(numbers) if name == "max" else _min(numbers))  # type: ignore[type-var]
-        candidates = tuple(map(self._candidate, items, range(len(items))))
         node = engine.apply("identity", candidates[best])
         choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
         self._recording.selections.append(Selection(node, choice, candidates))
@@ -470,17 +475,19 @@ class Recorder:
     def _is_surely_a_value(self, result: Value | float) -> bool:
         """Whether the function's result is a Value however selections among Values and plain numbers come out."""
         rest: list[Value | float] = [result]
-        seen: set[int] = set()
+        seen = self._mixed | self._numbers
+        row_name, operands = engine.row_name, engine.operands
         while rest:
             node = rest.pop()
-            if not isinstance(node, Value) or id(node) in seen or id(node) in self._mixed:
+            if type(node) is float or id(node) in seen:
                 continue
+            assert isinstance(node, Value)
             seen.add(id(node))
-            row = engine.row_name(node)
-            if not row and id(node) not in self._numbers:
+            row = row_name(node)
+            if not row:
                 return True
             if row != "detach":  # the number of a Value, or a Value: it may be either
-                rest.extend(engine.operands(node))
+                rest += operands(node)
         return False
 
 
