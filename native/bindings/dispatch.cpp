@@ -452,8 +452,9 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
   return result.release();
 }
 
-PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   SpecializationCache* self = self_of(object);
+  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
   const Found found = find(self, true, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Specialization& entry = *found.entry;

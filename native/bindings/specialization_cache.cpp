@@ -215,7 +215,7 @@ PyMethodDef methods[] = {
     {"call", fast(guarded<call>), METH_FASTCALL, "The value."},
     {"backward", fast_with_keywords(guarded<backward>), METH_FASTCALL | METH_KEYWORDS,
      "The value; gradients are added to .grad."},
-    {"gradients", fast(guarded<gradients>), METH_FASTCALL,
+    {"gradients", fast_with_keywords(guarded<gradients>), METH_FASTCALL | METH_KEYWORDS,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"replay", guarded<replay>, METH_VARARGS, "Run a call with several results again, and back, with cotangents."},

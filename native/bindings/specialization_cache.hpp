@@ -100,7 +100,7 @@ PyObject* drop(PyObject* object, PyObject* number);
 // dispatch.cpp
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
-PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* replay(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);

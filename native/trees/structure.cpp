@@ -437,8 +437,8 @@ PyObject* new_leaves(PyObject*, PyObject* numbers) {
   return result.release();
 }
 
-// Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, so that it holds no Value. A glance
-// at its items, which makes nothing; what is nested deeply is not looked at.
+// Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, so that it holds no Value. A
+// glance at its items, which makes nothing; what is nested deeply is not looked at.
 bool is_floats(PyObject* thing, int levels) {
   if (PyFloat_CheckExact(thing)) return true;
   if (--levels == 0) return false;
@@ -496,7 +496,8 @@ PyMethodDef tree_functions[] = {
     {"flatten_tree", flatten_tree, METH_O, "The leaves of a tree, a list, and its Structure."},
     {"new_leaves", new_leaves, METH_O, "A new Value for each number or Value in a list."},
     {"only_floats", only_floats, METH_O,
-     "Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, as can be seen at a glance."},
+     "Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, as can be seen at a "
+     "glance."},
     {"read_in_place", read_in_place, METH_O, "Whether floats and lists are read in place, which tests may turn off."},
     {"set_python_half", set_python_half, METH_VARARGS, "What takes apart and builds the containers that Python knows."},
     {nullptr, nullptr, 0, nullptr},

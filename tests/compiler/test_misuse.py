@@ -254,3 +254,20 @@ def test_several_threads_accumulate_into_one_parameter() -> None:
     for thread in threads:
         thread.join()
     assert w.grad == 8000.0
+
+
+@pytest.mark.parametrize("verify", [0, 1])
+def test_value_and_grad_with_keywords_or_without_a_first_argument(verify: int) -> None:
+    def power(x: Any, y: Any = 3.0, *, z: Any = 1.0) -> Any:
+        return x * x * y * z
+
+    compiled = rg.compile(power, verify=verify)
+    for _ in range(3):
+        assert compiled.value_and_grad(2.0) == (12.0, 12.0)
+        assert compiled.value_and_grad(2.0, y=5.0) == (20.0, 20.0)
+        assert compiled.value_and_grad(2.0, 5.0, z=0.5) == (10.0, 10.0)
+        assert compiled.value_and_grad(x=2.0) == (12.0, 12.0)
+        with pytest.raises(TypeError, match="first argument"):
+            compiled.value_and_grad()
+    with pytest.raises(TypeError, match="w"):
+        compiled.value_and_grad(2.0, w=1.0)

@@ -15,7 +15,7 @@ from .. import engine, habits
 from ..autodiff.active import is_differentiating, transform_of
 from .argument_order import taking_by_position, with_first
 from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
-from .dispatch import Dispatcher
+from .dispatch import Dispatcher, no_first_argument
 from .eager import EagerRunner, Method
 from .inspection import Inspection, inspected
 from .reasons import Cause, Reason
@@ -65,8 +65,9 @@ class Compiled(Generic[P]):
             self._dispatcher = Dispatcher(function, options, self._eager, self._causes, self._without_keywords)
             self._cache = self._dispatcher.cache
             if not options.verify:
-                # The native method itself, so that a call costs no Python frame.
+                # The native methods themselves, so that a call costs no Python frame.
                 self.backward = self._cache.backward  # type: ignore[method-assign, assignment]
+                self.value_and_grad = self._cache.gradients  # type: ignore[method-assign, assignment]
 
     # --- calls ----------------------------------------------------------------------------------------
 
@@ -167,7 +168,7 @@ class Compiled(Generic[P]):
             target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
             return target.value_and_grad(*args)
         if not args:
-            raise TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
+            raise no_first_argument()
         if self._uncompiled:
             return self._eager.answer(Method.GRADIENTS, args, self._uncompiled)  # type: ignore[no-any-return]
         self._verify(True, args)

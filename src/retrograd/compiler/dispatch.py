@@ -20,9 +20,14 @@ from .request import Options
 from .signature import Signature
 from .specializer import Specializer
 
-__all__ = ["Dispatcher"]
+__all__ = ["Dispatcher", "no_first_argument"]
 
 _BACKING_OFF = Cause(Reason.BACKING_OFF)
+
+
+def no_first_argument() -> TypeError:
+    """``value_and_grad`` was called without a positional argument."""
+    return TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
 
 
 class _Retrying(threading.local):
@@ -58,6 +63,8 @@ class Dispatcher:
         if reason is _BACKING_OFF.reason:
             return self._plainly(kind, arguments)
         method = Method(kind)
+        if method is Method.GRADIENTS and not arguments:
+            raise no_first_argument()
         if method is Method.CALL:
             return [self._answered(method, arguments, reason)]
         return self._answered(method, arguments, reason)  # nothing after it may fail: gradients have been added
