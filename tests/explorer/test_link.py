@@ -133,3 +133,32 @@ def test_share_writes_links_that_open_what_they_say(show: Show) -> None:
     assert other.step == 0
     assert other.run("return explorer.state.answers") == "locked"
     assert selected_view(other) == "Predict"
+
+
+def test_the_address_keeps_the_program_that_a_link_brought(show: Show) -> None:
+    page = show(TEXT, "#program=p+%3D+3%3B+p*p&step=2", values=VALUES)
+    page.press("ArrowRight")
+    page.page.wait_for_url("**step=3*")
+    assert "program=p" in page.page.url
+    page.page.reload()
+    page.page.wait_for_selector(".explorer")
+    assert page.page.get_by_label("Expression").first.input_value() == "p*p"
+    assert page.step == 2
+
+
+def test_a_copy_button_says_again_what_it_copies_and_works_without_a_clipboard(show: Show) -> None:
+    page = show(TEXT, "#step=7", values=VALUES)
+    # What a page behind plain http has: no clipboard, and only what execCommand takes from a selection.
+    page.page.evaluate(
+        """() => {
+            Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
+            document.execCommand = () => { window.copied = String(document.activeElement.value ?? ''); return true; };
+        }"""
+    )
+    page.page.get_by_role("button", name="Share").click()
+    button = page.page.locator("dialog .actions button").first
+    button.click()
+    assert button.inner_text() == "Copied"
+    assert page.page.evaluate("window.copied") == page.text("dialog .latex")
+    button.click()
+    page.page.get_by_role("button", name="Copy the link").wait_for()

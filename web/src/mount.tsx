@@ -24,9 +24,11 @@ export function mount(element: HTMLElement, payload: Payload, page = false): Fig
   const { run, folding } = payload.trace ? decode(payload.trace) : { run: runProgram(program), folding: null };
   const store = new Store(run, payload.trace ? null : program, folding, { width: element.clientWidth, height: element.clientHeight });
   applyOptions(store, payload.options ?? {});
+  // What the page shows without an address: a link leaves this graph out, and must name any other.
+  const own = store.state.run.graph;
   if (page) applyOptions(store, location.hash);
   render(<App store={store} page={page} />, element);
-  const stop = page ? followHash(store) : () => undefined;
+  const stop = page ? followHash(store, own) : () => undefined;
   // In a frame the keyboard stays with the page around it until the reader comes here.
   if (page && parent === window) element.querySelector<HTMLElement>(".explorer")?.focus({ preventScroll: true });
   return {

@@ -5,6 +5,7 @@
  * `mount`; and `figure.apply("step=3")` while it is shown. What does not fit is left out. docs/explorer.md is the manual.
  */
 
+import type { Graph } from "../model/graph";
 import { readNumber, repr } from "../model/numbers";
 import { splitInputs } from "../model/program";
 import type { Run } from "../model/run";
@@ -159,14 +160,13 @@ export function programText(state: State): string {
   return [...inputs, state.program?.text ?? graph.title].join("; ");
 }
 
-/** Keep the address in step with the state. Returns what stops it. */
-export function followHash(store: Store): () => void {
-  const first = store.state.run.graph;
+/** Keep the address in step with the state; the page's own graph needs no name in it. Returns what stops it. */
+export function followHash(store: Store, own: Graph): () => void {
   let timer = 0;
   const write = (): void => {
     timer = 0;
     try {
-      history.replaceState(null, "", `#${linkText(optionsOf(store.state, store.state.run.graph === first))}`);
+      history.replaceState(null, "", `#${linkText(optionsOf(store.state, store.state.run.graph === own))}`);
     } catch {
       // A sandboxed frame has no address of its own: the state stays in memory.
     }
