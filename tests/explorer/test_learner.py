@@ -273,7 +273,40 @@ def test_a_harmless_bug_leads_to_a_graph_that_shows_it(show: Show, bug: str) -> 
     assert "_prev" not in page.text(".bug.chosen pre")
 
 
+def test_numbers_stand_under_the_heads_of_their_columns(show: Show) -> None:
+    page = opened(show, TEXT)
+    page.press("b")
+    page.page.click(".bug button:text-is('zero_grad forgotten')")
+    ends = ".bug.chosen {} :is(th, td):not(:first-child)"
+    right = """all => all.map(e => {
+        const words = document.createRange();
+        words.selectNodeContents(e);
+        return Math.round(words.getBoundingClientRect().right);
+    })"""
+    heads = page.page.eval_on_selector_all(ends.format("thead"), right)
+    assert len(heads) == 2
+    assert heads == page.page.eval_on_selector_all(ends.format("tbody tr:first-child"), right)
+
+
+def test_covered_gradients_are_not_said_to_be_revealed_at_a_step(show: Show) -> None:
+    page = opened(show, TEXT)
+    page.press("p")
+    assert "Predict it, then reveal it." in page.text(".sentence")
+    page.click("The final gradients")
+    assert "reveal" not in page.text(".sentence")
+    assert "the gradients are covered" in page.text(".sentence")
+
+
 # --- the view -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (720, 450), (700, 300)])
+def test_on_a_low_window_the_graph_stays_above_the_steps(show: Show, width: int, height: int) -> None:
+    page = show(TEXT, values=VALUES, viewport={"width": width, "height": height})  # 1280 x 800 at 200 %, …
+    graph, steps = (page.page.locator(name).bounding_box() for name in (".canvas > .graph", ".transport"))
+    assert graph is not None
+    assert steps is not None
+    assert graph["y"] + graph["height"] <= steps["y"] + 1
 
 
 def in_view(page: Page, selector: str) -> tuple[bool, float]:

@@ -103,7 +103,8 @@ function Sentence({ state }: { state: State }): JSX.Element {
   const { shown, step } = state;
   const unseen = step > shown.forwardCount && (state.hidden || allCovered(state));
   const node = shown.nodeOf(step);
-  const text = unseen ? `${node === null ? "" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? Predict it, then reveal it.` : sentenceOf(state);
+  const ask = state.hidden ? "Predict it, then reveal it." : "Work it out: the gradients are covered.";
+  const text = unseen ? `${node === null ? "What" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? ${ask}` : sentenceOf(state);
   return (
     <p class="sentence" aria-live={state.playing && state.speed > 2 ? "off" : "polite"} aria-atomic="true">
       <span class={`phase ${phaseName(state)}`}>{phaseName(state)}</span> <span class="said">{text}</span>
