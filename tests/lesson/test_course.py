@@ -270,6 +270,13 @@ def test_every_right_answer_is_right_and_every_wrong_one_says_something(name: st
                 assert "was placed before" in wrong.says
 
 
+def test_what_is_said_of_a_sign_holds_whichever_answer_is_right() -> None:
+    question = built("a-gpt-from-scalars").questions["most"]
+    for number in range(1, len(question.choices) + 1):
+        said = question.judge(number).says
+        assert not re.search(r"\u2212[\d.]+, which is positive|(?<!\u2212)\b[\d.]+, which is negative", said), said
+
+
 def test_gradients_to_be_filled_in_know_the_mistakes_that_people_make() -> None:
     own = built("the-plus-equals-trap").questions["paper"]
     right = {field.label: field.answer for field in own.fields}

@@ -66,6 +66,21 @@ def test_gradients_that_an_assignment_asks_for_are_covered(show: Open) -> None:
     assert "gradient 9.0" in box(own, "fresh", "p")
 
 
+@pytest.mark.parametrize("word", ["hidden", "locked"])
+def test_the_words_of_the_explorers_links_hide_the_answers_too(show: Open, word: str) -> None:
+    shown = show(f"chapter=3&answers={word}")
+    type_in(shown.locator("[data-question=walk-a]"), [99.0])
+    assert "kept" in verdict(shown.locator("[data-question=walk-a]"))
+
+
+def test_an_assignment_takes_no_answer_that_is_no_number(show: Open) -> None:
+    section = show("chapter=3&answers=hide").locator("[data-question=walk-a]")
+    section.locator("input").fill("wat")
+    section.get_by_role("button", name="Check").click()
+    assert "“wat” is not a number" in verdict(section)
+    assert "answered" not in section.locator("h3").inner_text()
+
+
 def test_an_assignment_can_hide_the_answers(show: Open) -> None:
     shown = show("chapter=3&answers=hide")
     type_in(shown.locator("[data-question=walk-a]"), [99.0])

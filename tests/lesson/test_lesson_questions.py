@@ -112,3 +112,24 @@ def test_numbers_may_be_typed_in_many_ways(show: Open, typed: str) -> None:
     section.locator("input").fill(typed)
     section.get_by_role("button", name="Check").click()
     assert verdict(section).startswith("Right.")
+
+
+def test_what_is_no_number_does_not_count_as_a_try(show: Open) -> None:
+    section = show("walk-it-backward").locator("[data-question=walk-a]")
+    for typed in ("", "wat", "1/2/3"):
+        section.locator("input").fill(typed)
+        section.get_by_role("button", name="Check").click()
+        assert "number" in verdict(section)
+    assert section.get_by_role("button", name="Show the answer").count() == 0
+
+
+def test_what_was_wrong_with_one_graph_is_not_said_of_the_next(show: Open) -> None:
+    section = show("in-which-order").locator("[data-question=game]")
+    for order in ("af", "fa"):
+        section.get_by_role("button", name="Start over").click()
+        for name in order:
+            section.locator("[data-place]").get_by_text(name, exact=True).click()
+        section.get_by_role("button", name="Check").click()
+        assert verdict(section).startswith("Not yet. a was visited before f") == (order == "af")
+    assert "Graph 1 of 6 is right." in section.inner_text()
+    assert verdict(section) == ""

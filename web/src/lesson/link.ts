@@ -33,7 +33,8 @@ export function readLink(course: CourseJson, hash: string): Link {
     program: parts.get("program") ?? "",
     set: pairs(parts.get("set") ?? ""),
     step: step >= 1 ? Math.floor(step) - 1 : null,
-    answersHidden: parts.get("answers") === "hide",
+    // The explorer's own links say "hidden" and "locked": an assignment must not show its answers for want of the right word.
+    answersHidden: ["hide", "hidden", "locked"].includes(parts.get("answers") ?? ""),
     digits: parts.get("digits") === "all" || (digits >= 1 && digits <= 17) ? digits : null,
     theme: ["auto", "light", "dark"].includes(theme) ? theme : "",
     embedded: parts.get("embed") === "1",

@@ -62,6 +62,7 @@ export class OrderAnswer extends Component<AnswerProps, OrderState> {
       this.setState({ right: true, says: "" });
       onAnswer([names], { right: true, says: question.right, marks: [] });
     } else {
+      onAnswer([], null);
       this.setState({ round: round + 1, order: [], says: words.say("order_next", { number: round + 1, count: this.runs.length }) });
     }
   };

@@ -17,6 +17,8 @@ export interface Verdict {
   readonly right: boolean;
   readonly says: string;
   readonly marks: readonly boolean[];
+  /** What was typed is no answer: it is said why, and it does not count. */
+  readonly unread?: boolean;
 }
 
 /** Of the part of a question in which one answers. */
@@ -27,7 +29,8 @@ export interface AnswerProps {
   readonly given: readonly string[];
   readonly marks: readonly boolean[];
   readonly theme: string;
-  readonly onAnswer: (given: readonly string[], verdict: Verdict) => void;
+  /** Without a verdict, the one before is no longer shown: another part of the question is asked. */
+  readonly onAnswer: (given: readonly string[], verdict: Verdict | null) => void;
 }
 
 /** A store on a trace. */

@@ -43,9 +43,10 @@ export class Question extends Component<QuestionProps, { readonly verdict: Verdi
     return question.form === "choice" ? (question.choices[Number(given[0])]?.says ?? "") : question.right;
   }
 
-  private readonly answer = (given: readonly string[], verdict: Verdict): void => {
+  private readonly answer = (given: readonly string[], verdict: Verdict | null): void => {
     this.setState({ given, verdict });
-    this.update({ given, tries: this.standing.tries + 1, right: this.standing.right || verdict.right });
+    if (verdict === null) return;
+    if (!verdict.unread) this.update({ given, tries: this.standing.tries + 1, right: this.standing.right || verdict.right });
     requestAnimationFrame(() => this.said.current?.scrollIntoView({ block: "nearest" }));
   };
 
@@ -62,7 +63,7 @@ export class Question extends Component<QuestionProps, { readonly verdict: Verdi
     const { verdict, given } = this.state;
     const { hints, tries, right, shown } = this.standing;
     const hidden = progress.answersHidden;
-    const told = hidden ? null : verdict;
+    const told = hidden && !verdict?.unread ? null : verdict;
     const mayShow = !hidden && !right && !shown && (tries >= BEFORE_SHOWING || hints === question.hints.length);
     const id = `${chapter}-${question.name}`;
     const Answer = FORMS[question.form];
@@ -86,7 +87,7 @@ export class Question extends Component<QuestionProps, { readonly verdict: Verdi
               <b>{words.say(told.right ? "verdict_right" : "verdict_wrong")}</b> <span dangerouslySetInnerHTML={{ __html: told.says }} />
             </p>
           )}
-          {hidden && tries > 0 && <p>{words.say("verdict_kept")}</p>}
+          {hidden && tries > 0 && told === null && <p>{words.say("verdict_kept")}</p>}
           {!hidden &&
             question.hints.slice(0, hints).map((html, k) => (
               <p class="hinted" key={k}>
@@ -172,7 +173,7 @@ function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerPr
       inputs[bad].focus();
       const empty = typed[bad].trim() === "";
       const says = empty ? words.say("no_number") : words.say("not_a_number", { text: escaped(typed[bad]) });
-      onAnswer(typed, { right: false, says, marks: [] });
+      onAnswer(typed, { right: false, says, marks: [], unread: true });
       return;
     }
     const right = question.fields.map((field, k) => near(numbers[k], field.answer, question.tolerance));

@@ -8,7 +8,7 @@ const CODE = [
   "def visit(v):",
   "    if v in visited: return",
   "    visited.add(v)",
-  "    for child in v.children: visit(child)",
+  "    for child in v._children: visit(child)",
   "    order.append(v)",
 ];
 
