@@ -75,6 +75,7 @@ def points(exam: Examination, operation: Operation, count: int) -> list[Expressi
 
 def _check_value(exam: Examination, operation: Operation) -> None:
     wrong: list[tuple[Expression, Outcome]] = []
+    seen: list[tuple[Expression, Outcome]] = []
     for expression in points(exam, operation, 6):
         try:
             outcome = exam.forward(expression)
@@ -83,10 +84,11 @@ def _check_value(exam: Examination, operation: Operation) -> None:
             assert trouble is not None
             small = exam.simplified(expression, lambda tried: _raises(exam, tried))
             raise exam.broken_by(trouble, small, backward=False, operation=operation.name) from None
+        seen.append((expression, outcome))
         if exam.wrong_data(expression, outcome):
             wrong.append((expression, outcome))
     if wrong:
-        mistake = _value_mistake(exam, wrong)
+        mistake = _value_mistake(seen)
         expression = exam.simplified(wrong[0][0], lambda tried: _wrong_value(exam, tried))
         rows = exam.data_rows(expression, exam.forward(expression))
         raise exam.broken(mistake, operation.name, expression=expression, rows=rows, backward=False)
@@ -107,11 +109,11 @@ def _wrong_value(exam: Examination, expression: Expression) -> bool:
         return False
 
 
-def _value_mistake(exam: Examination, wrong: Sequence[tuple[Expression, Outcome]]) -> str:
-    """The operation that was computed instead, where there is one."""
+def _value_mistake(seen: Sequence[tuple[Expression, Outcome]]) -> str:
+    """The operation that was computed instead, where there is one: at every point, also at those where it is right."""
 
     def all_are(compute: Any) -> bool:
-        for expression, outcome in wrong:
+        for expression, outcome in seen:
             operands = [node.data for node in expression.nodes[:-1]]
             try:
                 if not close(outcome.data[-1], compute(*operands)):

@@ -72,6 +72,12 @@ def _where(trouble: Trouble) -> str:
     return f"{trouble.place}: {trouble.source}" if trouble.source else trouble.place
 
 
+#: Magics of a whole cell in which Python stands.
+AROUND_PYTHON = ("%%time", "%%capture")
+#: Lines that are for the notebook: magics, commands of the shell, and questions such as ``?Value`` and ``Value.exp??``.
+NOTEBOOK_LINE = re.compile(r"\s*([%!?]|[\w.]+\?\??\s*$)")
+
+
 def read_cells(path: Path) -> Iterator[tuple[str, str]]:
     """The code of a file, or of each cell of a notebook, with the name that messages give it."""
     try:
@@ -87,9 +93,9 @@ def read_cells(path: Path) -> Iterator[tuple[str, str]]:
         raise GradingError(f"{path} cannot be read: {error.strerror}.") from None
     for number, source in enumerate(sources, 1):
         lines = source.splitlines(keepends=True)
-        if lines and lines[0].startswith("%%"):
+        if lines and lines[0].startswith("%%") and lines[0].split()[0] not in AROUND_PYTHON:
             continue  # a cell in another language, or for the notebook itself
-        plain = "".join("\n" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+        plain = "".join("\n" if NOTEBOOK_LINE.match(line) else line for line in lines)
         filename = f"{path.name} cell {number}"
         linecache.cache[filename] = (len(plain), None, plain.splitlines(keepends=True), filename)
         yield plain, filename
