@@ -16,7 +16,7 @@ from support.parts import require
 
 from retrograd.errors import DataError
 from retrograd.lesson import check
-from retrograd.lesson.course.build import Built, Course, load
+from retrograd.lesson.course.build import PANELS, Built, Course, load
 from retrograd.lesson.course.figures import Figure, written
 from retrograd.lesson.course.questions import Question
 from retrograd.lesson.course.source import Items, Paragraph, QuestionSource, read
@@ -321,6 +321,39 @@ def test_a_folder_without_chapters_is_refused(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(DataError, match="--export"):
         load(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        ("01-x.md", b":caption:", b":panel: leger\n:caption:", "01-x.md, line 6: there is no panel leger"),
+        ("01-x.md", b":caption:", b":pannel: ledger\n:caption:", "01-x.md, line 6: a figure has no option pannel"),
+        ("01-x.md", b":caption:", b":leaf: q\n:caption:", "01-x.md, line 6: the figure product has no q"),
+        ("01-x.md", b"title: ", b"title: R\xfcck", "01-x.md, line 2: this is no UTF-8"),
+        ("words.toml", b"check", b"chek", "words.toml: no word is called chek; check is one"),
+        ("words.toml", b'"Pr', b'1  # "Pr', "words.toml: check is a text in quotes"),
+        ("words.toml", b"{done}", b"{fertig}", "filled in for {fertig} in overall; it may hold {done}, {count}"),
+    ],
+)
+def test_a_mistake_in_an_edited_folder_is_a_sentence_with_its_place(
+    tmp_path: Path, file: str, old: bytes, new: bytes, says: str
+) -> None:
+    figure = FIGURE.replace("product\n", "product\n:caption: C\n")
+    (tmp_path / "01-x.md").write_text(f"{HEAD}{figure}", encoding="utf-8")
+    words = 'check = "Prüfen"\noverall = "{done} von {count} Kapiteln"\n'
+    (tmp_path / "words.toml").write_text(words, encoding="utf-8")
+    load(tmp_path).payload()
+    text = (tmp_path / file).read_bytes()
+    assert old in text
+    (tmp_path / file).write_bytes(text.replace(old, new, 1))
+    with pytest.raises(DataError, match=re.escape(says)):
+        load(tmp_path).payload()
+
+
+def test_every_panel_of_the_page_may_be_named_in_a_chapter() -> None:
+    source = (ROOT / "web" / "src" / "lesson" / "figure.tsx").read_text(encoding="utf-8")
+    block = source.split("const PANELS")[1].split("= {")[1].split("};")[0]
+    assert tuple(re.findall(r"(\w+): \w", block)) == PANELS
 
 
 def test_numbers_are_escaped_and_links_are_checked() -> None:

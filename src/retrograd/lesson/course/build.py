@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +22,15 @@ from .source import Chapter, Code, FigureSource, Heading, Items, Paragraph, Ques
 __all__ = ["Built", "Course", "load"]
 
 Json = dict[str, Any]
+
+#: What may stand below a figure's graph, as web/src/lesson/figure.tsx knows it.
+PANELS = (
+    "nudge", "inputs", "step", "ledger", "thermometer", "waterfall", "why", "search", "descent", "listing",
+)  # fmt: skip
+#: What a figure's lines ``:option: …`` may say.
+OPTIONS = (
+    "step", "panel", "leaf", "range", "tangent", "parameters", "rate", "most", "node", "show", "caption", "program",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,7 @@ class Built:
         options = dict(source.options)
         start = options.pop("step", "start")
         try:
+            _check_options(figure, options)
             step = figure.step(start)
         except DataError as error:
             raise source.place.error(str(error)) from None
@@ -113,6 +125,19 @@ class Built:
             "right": html(own.right),
             "otherwise": html(own.otherwise),
         }
+
+
+def _check_options(figure: Figure, options: Mapping[str, str]) -> None:
+    """Raise DataError for what the page would pass over in silence."""
+    for key in options:
+        if key not in OPTIONS:
+            raise DataError(f"a figure has no option {key}; it has {', '.join(OPTIONS)}.")
+    for panel in options.get("panel", "").split():
+        if panel not in PANELS:
+            raise DataError(f"there is no panel {panel}; there are {', '.join(PANELS)}.")
+    for key in ("leaf", "node"):
+        if key in options:
+            figure.node(options[key])
 
 
 def _in_notebook_only(block: Paragraph | Items | Code | QuestionSource) -> bool:
@@ -201,7 +226,25 @@ def load(folder: Path | None = None) -> Course:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"words.toml: {error}.") from None
     standard = tomllib.loads(_own_files()["words.toml"])
+    for key, text in said.items():
+        _check_word(key, text, standard)
     return Course(tuple(chapters), {**standard, **said})
+
+
+def _check_word(key: str, text: object, standard: Mapping[str, str]) -> None:
+    """Raise DataError for a word that the page does not know, or would show with a brace in it."""
+    if key not in standard:
+        near = difflib.get_close_matches(key, standard, 1)
+        raise DataError(f"words.toml: no word is called {key}{f'; {near[0]} is one' if near else ''}.")
+    if not isinstance(text, str):
+        raise DataError(f'words.toml: {key} is a text in quotes, as in {key} = "…", and this is {text}.')
+    known = re.findall(r"\{(\w+)\}", standard[key])
+    for name in re.findall(r"\{(\w*)\}", text):
+        if name not in known:
+            has = f"it may hold {', '.join(f'{{{own}}}' for own in known)}" if known else "it has none"
+            raise DataError(
+                f"words.toml: nothing is filled in for {{{name}}} in {key}; {has}. Words in braces are not translated."
+            )
 
 
 def _own_files() -> dict[str, str]:
@@ -214,8 +257,14 @@ def _own_files() -> dict[str, str]:
 def _files(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         raise DataError(f"there is no folder {folder}: retrograd learn --export {folder} writes one to begin with.")
-    return {
-        file.name: file.read_text(encoding="utf-8")
-        for file in sorted(folder.iterdir())
-        if file.suffix in (".md", ".toml")
-    }
+    texts = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix in (".md", ".toml"):
+            try:
+                texts[file.name] = file.read_text(encoding="utf-8-sig")
+            except UnicodeDecodeError as error:
+                line = file.read_bytes()[: error.start].count(b"\n") + 1
+                raise DataError(
+                    f"{file.name}, line {line}: this is no UTF-8: save the file in that encoding."
+                ) from None
+    return texts
