@@ -162,3 +162,14 @@ def test_a_copy_button_says_again_what_it_copies_and_works_without_a_clipboard(s
     assert page.page.evaluate("window.copied") == page.text("dialog .latex")
     button.click()
     page.page.get_by_role("button", name="Copy the link").wait_for()
+
+
+def test_what_a_link_brings_is_not_to_be_undone(show: Show) -> None:
+    page = show(TEXT, "#program=p+%3D+3%3B+p*p&set=p:4", values=VALUES)
+    undo = page.page.get_by_role("button", name="Undo")
+    assert undo.get_attribute("aria-disabled") == "true"
+    page.press("Control+z")
+    assert page.page.get_by_label("Expression").first.input_value() == "p*p"
+    page.open("p + 1", p=2.0)
+    page.press("Control+z")
+    assert page.page.get_by_label("Expression").first.input_value() == "p*p"

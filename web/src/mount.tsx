@@ -27,6 +27,8 @@ export function mount(element: HTMLElement, payload: Payload, page = false): Fig
   // What the page shows without an address: a link leaves this graph out, and must name any other.
   const own = store.state.run.graph;
   if (page) applyOptions(store, location.hash);
+  // What the options did is where the reader begins, and nothing to take back.
+  store.forgetChanges();
   render(<App store={store} page={page} />, element);
   const stop = page ? followHash(store, own) : () => undefined;
   // In a frame the keyboard stays with the page around it until the reader comes here.

@@ -305,6 +305,11 @@ export class Store {
     return this.future.length > 0;
   }
 
+  forgetChanges(): void {
+    this.past = [];
+    this.future = [];
+  }
+
   undo(): void {
     this.swap(this.past, this.future);
   }
