@@ -278,14 +278,36 @@ def test_chapter_six_examines_a_class_in_the_page(browser: Any, site: Path) -> N
         page.on("request", lambda request: requests.append(request.url))
         page.goto(home + "lesson/06-write-your-own.html")
         assert not any("pyodide" in url for url in requests), "Python comes only when it is asked for"
-        page.locator(".classroom button").click()
+        page.locator(".classroom button").first.click()
         page.get_by_text("The backward pass begins with nothing").first.wait_for()
         page.locator(".classroom textarea").fill("class Value(:")
-        page.locator(".classroom button").click()
+        page.locator(".classroom button").first.click()
         page.get_by_text("The code stops in line 1").wait_for()
         context.close()
         server.shutdown()
     assert [url for url in requests if not url.startswith((home, "data:", "blob:"))] == []
+
+
+def test_the_editor_of_chapter_six_keeps_what_was_typed(opened: Any) -> None:
+    page = opened("lesson/06-write-your-own.html")
+    code, again = page.locator(".classroom textarea"), page.get_by_role("button", name="Start over")
+    given = code.input_value()
+    assert again.count() == 0
+    code.fill("class Value:\n    def __neg__(self):")
+    code.press("End")
+    code.press("Enter")
+    code.press_sequentially("return self * -1")
+    mine = "class Value:\n    def __neg__(self):\n        return self * -1"
+    assert code.input_value() == mine
+    page.reload()
+    assert code.input_value() == mine
+    again.click()
+    assert code.input_value() == given
+    code.press("Control+z")
+    assert code.input_value() == mine
+    again.click()
+    page.reload()
+    assert code.input_value() == given
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
