@@ -173,3 +173,19 @@ def test_what_a_link_brings_is_not_to_be_undone(show: Show) -> None:
     page.open("p + 1", p=2.0)
     page.press("Control+z")
     assert page.page.get_by_label("Expression").first.input_value() == "p*p"
+
+
+def test_an_assignment_in_a_frame_leaves_the_keyboard_to_the_page_around_it(show: Show, tmp_path: Path) -> None:
+    page = show(TEXT, values=VALUES)
+    address = page.page.url.split("#")[0] + "#answers=locked&view=predict&figure=1"
+    around = tmp_path / "around.html"
+    around.write_text(f"<p tabindex=0 autofocus>Text</p><iframe src='{address}' width=900 height=600></iframe>")
+    page.page.goto(around.as_uri())
+    frame = page.page.frame_locator("iframe")
+    frame.locator(".predict input").first.wait_for()
+    page.page.wait_for_timeout(100)
+    assert page.page.evaluate("document.activeElement.tagName") != "IFRAME"
+    frame.locator(".predict input").first.fill("7")
+    page.page.goto(address)
+    page.page.wait_for_selector(".predict input")
+    assert page.page.evaluate("document.activeElement.tagName") == "INPUT"

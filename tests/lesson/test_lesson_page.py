@@ -29,6 +29,19 @@ def test_progress_is_kept(show: Open) -> None:
     assert again.locator(".chapters a[aria-current] .mark").inner_text() == "1/4"
 
 
+def test_two_windows_do_not_undo_each_others_progress(show: Open) -> None:
+    one = show("two-directions")
+    two = show("two-rules", context=one.context)
+    type_in(one.locator("[data-question=forward]"), [-2.0])
+    type_in(two.locator("[data-question=plus]"), [7.0])
+    two.reload()
+    two.wait_for_selector("h1")
+    assert "right" in two.locator("[data-question=plus] h3").inner_text()
+    one.reload()
+    one.wait_for_selector("h1")
+    assert "right" in one.locator("[data-question=forward] h3").inner_text()
+
+
 def test_the_page_works_where_nothing_may_be_stored(browser: Any, file: Path) -> None:
     context = new_context(browser, viewport=WIDE, offline=True)
     context.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })")

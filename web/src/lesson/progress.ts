@@ -26,6 +26,8 @@ interface Kept {
 export class Progress {
   private kept: Kept = { questions: {}, last: "", theme: "auto" };
   private readonly listeners = new Set<() => void>();
+  /** What could not be written is known here alone, and not to be read over. */
+  private writable = true;
 
   constructor(
     /** Where it is kept; null where nothing is. */
@@ -33,11 +35,16 @@ export class Progress {
     /** Right and wrong are not told: an assignment. */
     readonly answersHidden: boolean,
   ) {
+    this.read();
+  }
+
+  /** Take over what is kept, which another window may have changed. */
+  private read(): void {
     try {
-      const text = storage?.getItem(KEY);
+      const text = this.writable ? this.storage?.getItem(KEY) : null;
       if (text) this.kept = { ...this.kept, ...(JSON.parse(text) as Partial<Kept>) };
     } catch {
-      // What is there is not ours, or may not be read: begin anew.
+      // What is there is not ours, or may not be read: go on with what is known.
     }
   }
 
@@ -46,6 +53,7 @@ export class Progress {
   }
 
   update(chapter: string, question: string, change: Partial<Standing>): void {
+    this.read();
     const key = this.key(chapter, question);
     const next = { ...(this.kept.questions[key] ?? FRESH), ...change };
     this.keep({ questions: { ...this.kept.questions, [key]: next } });
@@ -96,11 +104,13 @@ export class Progress {
   }
 
   private keep(change: Partial<Kept>): void {
+    this.read();
     this.kept = { ...this.kept, ...change };
     try {
       this.storage?.setItem(KEY, JSON.stringify(this.kept));
     } catch {
       // No room, or no permission: it lasts as long as the page does.
+      this.writable = false;
     }
     for (const listener of this.listeners) listener();
   }

@@ -36,6 +36,8 @@ export class Predict extends Component<Props> {
   }
 
   private focus(): void {
+    // In a frame the keyboard stays with the page around it until the reader comes here.
+    if (parent !== window && !document.hasFocus()) return;
     (this.form.current?.querySelector<HTMLElement>("input") ?? this.form.current?.querySelector<HTMLElement>("button[type=submit]"))?.focus();
   }
 
