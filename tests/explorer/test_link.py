@@ -103,6 +103,19 @@ def test_hidden_answers_are_nowhere_on_the_page(show: Show) -> None:
     assert page.page.locator(".chip").count() == 0
 
 
+def test_hidden_answers_are_not_told_by_the_order_game(show: Show) -> None:
+    page = show(TEXT, "#answers=locked&view=game", values=VALUES)
+    page.click("Show a right order")
+    page.click("Run it")
+    assert "every gradient arrived" in page.text(".result")
+    page.page.get_by_role("button", name="e, visited").click()  # then it is placed last
+    page.page.locator(".to-place button").click()
+    page.click("Run it")
+    said = page.text(".result")
+    assert "L → e → c was lost. c was visited before e" in said
+    assert not re.search(r"\d\.\d", said)
+
+
 def test_a_locked_assignment_opens_to_right_answers_alone(show: Show) -> None:
     page = show(TEXT, "#answers=locked&view=predict", values=VALUES)
     page.page.wait_for_selector(".predict input")

@@ -6,8 +6,10 @@ import { isTopological, type Lost, lostPaths, MOST_PATHS, players, readers } fro
 import { countPaths, pathName } from "../lab/paths";
 import { rounded, thousands } from "../model/numbers";
 import { splitInputs } from "../model/program";
+import type { Run } from "../model/run";
 import { runOrder, setOrder } from "../state/games";
 import { PRESETS } from "../state/presets";
+import { allCovered } from "../state/state";
 import type { State, Store } from "../state/store";
 import { Num } from "../parts/num";
 
@@ -105,13 +107,13 @@ function openLevel(store: Store, level: number): void {
 
 function Result({ store, state }: Props): JSX.Element {
   const { run, order } = state;
-  const { graph } = run;
   const wrong = inManner(run, { order, closed: true });
   const lost = lostPaths(run, order);
   const leaves = readers(run);
   const right = leaves.filter((leaf) => wrong.final(leaf) === run.final(leaf)).length;
   const sorted = isTopological(run, order);
   const level = LEVELS.findIndex((name) => isLevel(state, name));
+  const covered = allCovered(state);
   return (
     <section class={`card result${sorted ? " won" : ""}`} aria-live="polite">
       <h2>{sorted ? "✓ Right: every gradient arrived" : `${right} of ${leaves.length} gradients are right`}</h2>
@@ -121,33 +123,7 @@ function Result({ store, state }: Props): JSX.Element {
         <Loss key={k} state={state} loss={loss} />
       ))}
       {lost.length > 6 && <p class="hint">and {lost.length - 6} more paths</p>}
-      <table>
-        <thead>
-          <tr>
-            <th>input</th>
-            <th>got</th>
-            <th>lost</th>
-            <th>right</th>
-          </tr>
-        </thead>
-        <tbody>
-          {leaves.map((leaf) => {
-            const got = wrong.final(leaf);
-            return (
-              <tr key={leaf} class={got === run.final(leaf) ? "" : "off"}>
-                <td>{graph.names[leaf]}.grad</td>
-                <td>
-                  <Num state={state} x={got} />
-                </td>
-                <td class="number">{lostSum(state, leaf, lost)}</td>
-                <td>
-                  <Num state={state} x={run.final(leaf)} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      {covered ? <p class="hint">The numbers are covered, as all gradients are.</p> : <Numbers state={state} wrong={wrong} leaves={leaves} lost={lost} />}
       {sorted && level >= 0 && level + 1 < LEVELS.length && (
         <p class="actions">
           <button type="button" class="primary" onClick={() => openLevel(store, level + 1)}>
@@ -158,6 +134,41 @@ function Result({ store, state }: Props): JSX.Element {
       {sorted && level === LEVELS.length - 1 && <p>That was the last level. Any expression that you type is one more.</p>}
       {!sorted && <p class="hint">The graph shows your pass now: step through it and see where it goes wrong.</p>}
     </section>
+  );
+}
+
+/** What each input got, and what it should have got. */
+function Numbers({ state, wrong, leaves, lost }: { state: State; wrong: Run; leaves: readonly number[]; lost: readonly Lost[] }): JSX.Element {
+  const { run } = state;
+  const { graph } = run;
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>input</th>
+          <th>got</th>
+          <th>lost</th>
+          <th>right</th>
+        </tr>
+      </thead>
+      <tbody>
+        {leaves.map((leaf) => {
+          const got = wrong.final(leaf);
+          return (
+            <tr key={leaf} class={got === run.final(leaf) ? "" : "off"}>
+              <td>{graph.names[leaf]}.grad</td>
+              <td>
+                <Num state={state} x={got} />
+              </td>
+              <td class="number">{lostSum(state, leaf, lost)}</td>
+              <td>
+                <Num state={state} x={run.final(leaf)} />
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
   );
 }
 
@@ -175,7 +186,7 @@ function Loss({ state, loss }: { state: State; loss: Lost }): JSX.Element {
   const end = loss.leaf === graph.from[loss.late] ? `after ${early}.grad had been read` : `after ${early} had passed its gradient on`;
   return (
     <p class="loss">
-      <b>{pathName(run, loss.path, loss.leaf)}</b> lost {rounded(loss.path.share, digits)}. {early} was visited before {user}, so that {user}'s share came {end}.
+      <b>{pathName(run, loss.path, loss.leaf)}</b> {allCovered(state) ? "was lost" : `lost ${rounded(loss.path.share, digits)}`}. {early} was visited before {user}, so that {user}'s share came {end}.
     </p>
   );
 }
