@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -228,6 +229,55 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
     process.stdout.close()
     _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (0, b"")
+
+
+def test_a_reader_of_a_loss_curve_may_go_away(tmp_path: Path) -> None:
+    command = ["train", "moons", "--steps", "3", "--eager", "--points", "4", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "retrograd", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, b"Error" in told) == (0, False)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(("function", "expected"), [("noisy", 2), ("wrong", 1)])
+def test_a_verdict_that_cannot_be_written_is_not_a_good_one(wrong: str, function: str, expected: int) -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "retrograd", "check", f"{wrong}:{function}", "a=2", "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert ran.returncode == expected
+    assert "retrograd: writing failed: No space left on device." in ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explain", "-"], "the expression is empty"),
+        (["train", "gpt", "--data", "-"], "standard input holds no document"),
+    ],
+)
+def test_a_closed_input_is_an_empty_one(arguments: list[str], says: str, tmp_path: Path) -> None:
+    command = shlex.join([sys.executable, "-m", "retrograd", *arguments])
+    ran = subprocess.run(f"{command} <&-", shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("retrograd: ")
+    assert says in ran.stderr
+
+
+def test_an_expression_in_another_encoding_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a*\xff"), encoding="utf-8"))
+    assert status("explain", "-", "a=2") == 1
+    assert capsys.readouterr().err == (
+        "retrograd: standard input is no text in utf-8: write the expression in it, such as 'a*b + c'.\n"
+    )
 
 
 def test_the_shell_completes_commands() -> None:

@@ -13,7 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -154,12 +154,16 @@ def check(
             table = explanation.check
         if table is None:
             fail(f"{what} has no inputs to check: give at least one name=value.")
-    with suppress(typer.Exit), _sentences():  # a reader that went away does not change the verdict
-        if as_json:
-            _write(table.to_json() + "\n")
-        elif not quiet:
-            _print(_console(), check_section(table, None if all_inputs else LIMIT))
-    raise typer.Exit(0 if table.ok else 1)
+    unwritten = 0
+    try:
+        with _sentences():
+            if as_json:
+                _write(table.to_json() + "\n")
+            elif not quiet:
+                _print(_console(), check_section(table, None if all_inputs else LIMIT))
+    except typer.Exit as error:  # 0: a reader that went away does not change the verdict
+        unwritten = 2 if error.exit_code == 1 else error.exit_code
+    raise typer.Exit(unwritten if table.ok else 1)
 
 
 # The help lists the commands in this order.
@@ -196,7 +200,7 @@ def _looked_at(
 ) -> Looked:
     """Explain or explore the argument: a function in a file, or an expression."""
     if what == "-":
-        what = sys.stdin.read().strip()
+        what = _standard_input()
     match = _FILE.fullmatch(what)
     if re.fullmatch(r"--[a-z][a-z-]+", what) and what.strip("-") not in values:
         fail(_not_a_pair(what))
@@ -210,6 +214,13 @@ def _looked_at(
         if isinstance(value, list):
             fail(f"{name} is a list, {value}, and a name in an expression needs one number: give one.")
     return at_expression(what, **values)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read().strip()
+    except UnicodeDecodeError as error:
+        fail(f"standard input is no text in {error.encoding}: write the expression in it, such as 'a*b + c'.")
 
 
 def _numbers(pairs: Sequence[str]) -> dict[str, float | list[float]]:
@@ -415,7 +426,12 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    """Let writing never fail: not on a character that the encoding lacks, nor on a closed output (``>&-``)."""
+    """Let writing never fail: not on a character that the encoding lacks, nor on a closed output (``>&-``).
+
+    A closed standard input (``<&-``) is an empty one.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

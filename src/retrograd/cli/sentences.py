@@ -11,10 +11,11 @@ from types import FrameType
 from typing import NoReturn
 
 import typer
+from rich.console import Console
 
 from ..errors import RetrogradError
 
-__all__ = ["INTERRUPTED", "StopRequest", "fail", "file_sentence", "one_sentence_errors"]
+__all__ = ["INTERRUPTED", "OutputConsole", "StopRequest", "fail", "file_sentence", "one_sentence_errors"]
 
 #: The exit status of a command that Ctrl-C ended (128 + SIGINT), as shells have it.
 INTERRUPTED = 130
@@ -42,6 +43,16 @@ def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
         fail("there is not enough memory: make the problem smaller.")
     except expected as error:
         fail(str(error))
+
+
+class OutputConsole(Console):
+    """Standard output through rich, where a reader that went away is what it is for print: a BrokenPipeError.
+
+    Rich's own exits with 1 and says nothing.
+    """
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def _discard_output() -> None:

@@ -36,7 +36,7 @@ from ..training import (
 )
 from ..training.data import Vocabulary, load_documents, save_documents
 from . import plots
-from .sentences import INTERRUPTED, StopRequest, fail, file_sentence, one_sentence_errors
+from .sentences import INTERRUPTED, OutputConsole, StopRequest, fail, file_sentence, one_sentence_errors
 from .several_hosts import joined, supervised
 
 __all__ = ["train"]
@@ -347,7 +347,7 @@ def _show_losses(out: Path, quiet: bool) -> None:
     losses = [float(entry["loss"]) for entry in log]
     if not losses:
         return
-    console = Console(highlight=False, quiet=quiet)
+    console = OutputConsole(highlight=False, quiet=quiet)
     window = max(1, len(losses) // 20)
     means = plots.running_means(losses, window)
     averaged = "" if window == 1 else f" (means of {window} steps)"
@@ -363,7 +363,7 @@ def _show_losses(out: Path, quiet: bool) -> None:
 def _show_boundary(out: Path, quiet: bool) -> None:
     """The moons and the network's decision for the plane around them, in the terminal and as a PNG."""
     model, points, labels = load_moons(out)
-    console = Console(highlight=False, quiet=quiet)
+    console = OutputConsole(highlight=False, quiet=quiet)
 
     def score(x: float, y: float) -> float:
         return float(model([x, y]).data)
