@@ -10,7 +10,7 @@ from typing import Any
 
 from . import engine
 from .engine import Value, topological_order
-from .errors import MissingExtraError, name_of
+from .errors import MissingExtraError, describe, name_of
 
 __all__ = ["to_sympy"]
 
@@ -68,6 +68,7 @@ def to_sympy(y: Value, **names: Value) -> Any:
 
     Raises:
         MissingExtraError: SymPy is not installed.
+        TypeError: ``y`` is no Value, such as a function.
         ValueError: An operation has no counterpart in SymPy, such as a node of your own.
 
     Example:
@@ -77,6 +78,11 @@ def to_sympy(y: Value, **names: Value) -> Any:
         >>> to_sympy(rg.math.sin(x * w) + x**2)
         x**2 + sin(w*x)
     """
+    if not isinstance(y, Value):
+        raise TypeError(
+            f"to_sympy takes a Value, the result of a computation, and got {describe(y)}: for a function, call it "
+            "with labelled Values, to_sympy(f(rg.Value(1.0, label='x')))."
+        )
     try:
         import sympy
     except ImportError:

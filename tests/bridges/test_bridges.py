@@ -226,6 +226,12 @@ def test_sympy_has_the_value_and_the_exact_derivative() -> None:
             assert rg.gradient(y, {"x": x, "w": w}[symbol.name]) == pytest.approx(exact, rel=1e-11), name
 
 
+def test_sympy_takes_a_result_and_no_function() -> None:
+    require("sympy")
+    with pytest.raises(TypeError, match=r"to_sympy takes a Value.* and got .*: for a function, call it"):
+        to_sympy(lambda x: x)  # type: ignore[arg-type]
+
+
 def test_sympy_knows_sequences_and_names() -> None:
     require("sympy")
     a, b = rg.Value(2.0), rg.Value(3.0)
@@ -273,5 +279,14 @@ def test_magics() -> None:
         assert "= -6.0" in shell.run_line_magic("explain", "a*b a=2 b=-3").to_text(check=False)
         assert "= -6.0" in shell.run_line_magic("explain", '"a * b" a=2 b=-3').to_text(check=False)
         assert hasattr(shell.run_line_magic("explore", "a*b a=2 b=-3"), "save")
+        shell.run_cell("import retrograd as rg; x = rg.Value(2.0); M = x * 4.0\ndef g(a, xs): return a * rg.sum(xs)")
+        told = shell.run_line_magic("explain", "M").to_text(check=False)
+        assert told.startswith("M = x * 4.0 = 8.0")  # the names are those of the user's variables
+        assert "= 6.0" in shell.run_line_magic("explain", "g a=2 xs=1,2").to_text(check=False)
+        usage_error = require("IPython.core.error").UsageError  # which IPython prints without a traceback
+        with pytest.raises(usage_error, match="a=two is not a number: write digits, such as a=2"):
+            shell.run_line_magic("explain", "a*a a=two")
+        with pytest.raises(usage_error, match="a value is missing for b"):
+            shell.run_line_magic("explore", "a*b a=2")
     finally:
         shell_class.clear_instance()
