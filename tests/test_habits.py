@@ -50,7 +50,8 @@ def test_a_habit_is_answered_with_its_sentence(owner: str, name: str) -> None:
 
 
 ANSWERS = [table for _, table in OWNERS.values()]
-ANSWERS += [getattr(keywords, name) for name in keywords.__all__ if name.isupper() and name != "REDUCE"]
+ANSWERS += list(keywords.OF_ONE.values())
+ANSWERS += [getattr(keywords, name) for name in keywords.__all__ if name.isupper() and name not in ("OF_ONE", "REDUCE")]
 SENTENCES = sorted({sentence for table in ANSWERS for sentence in table.values()})
 NAMED = re.compile(r"\b(?:rg|nn|optim|np|random|itertools|math)(?:\.[A-Za-z_]\w*)+")
 
@@ -127,6 +128,12 @@ KEYWORDS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     "Adam": (lambda **k: optim.Adam([rg.Value(1.0)], **k), keywords.OPTIMIZER),
     "AdamW": (lambda **k: optim.AdamW([rg.Value(1.0)], **k), keywords.OPTIMIZER),
     "StepSchedule": (lambda **k: optim.StepSchedule(optim.SGD([rg.Value(1.0)]), 2, **k), keywords.SCHEDULE),
+    "primitive": (lambda **k: rg.primitive(**k), keywords.PRIMITIVE),
+    "gradient": (lambda **k: rg.gradient(rg.Value(2.0), rg.Value(3.0), **k), keywords.GRADIENT),
+    "check_gradients": (lambda **k: rg.check_gradients(a_line, (2.0,), **k), keywords.CHECK),
+    "errstate": (lambda **k: rg.errstate(**k), keywords.ERRSTATE),
+    "cross_entropy": (lambda **k: nn.cross_entropy([rg.Value(1.0), 2.0], 1, **k), keywords.CROSS_ENTROPY),
+    "GELU": (lambda **k: nn.GELU(**k), keywords.ACTIVATION),
     "clip_grad_norm_": (lambda **k: optim.clip_grad_norm_([rg.Value(1.0)], 1.0, **k), keywords.CLIP),
 }
 
@@ -168,6 +175,65 @@ def test_a_transform_says_at_once_what_it_cannot_take(make: Callable[..., Any]) 
         make(a_line, 2.0)  # torch.autograd.functional.jacobian
 
 
+def test_several_xs_are_one_argument() -> None:
+    """``autograd.grad(y, x, w)`` of other libraries: the third was taken for ``create_graph``, and w for no x."""
+    x, w = rg.Value(2.0), rg.Value(3.0)
+    with pytest.raises(TypeError, match=r"several xs are one argument, rg\.gradient\(y, \[x, w\]\)"):
+        rg.gradient(x * w, x, w)  # type: ignore[arg-type]
+    assert rg.gradient(x * w, [x, w], False) == [3.0, 2.0]
+
+
+def test_a_primitive_says_how_its_partials_are_given() -> None:
+    def times(a: Any, b: Any) -> Any:
+        return a * b
+
+    with pytest.raises(TypeError, match=r"takes the partials by name and got .* write @rg\.primitive\(partials=…\)"):
+        rg.primitive(times)  # type: ignore[call-arg]
+    for rules in ((lambda a, b: b, lambda a, b: a), [None]):
+        with pytest.raises(
+            TypeError, match=r"one function of the same arguments.* write partials=lambda x, y: \(…, …\)"
+        ):
+            rg.primitive(partials=rules)  # type: ignore[arg-type]
+    assert rg.grad(rg.primitive(partials=lambda a, b: (b, a))(times), argnums=(0, 1))(2.0, 3.0) == (3.0, 2.0)
+
+
+def test_a_schedule_takes_an_optimizer() -> None:
+    for schedule in (lambda: optim.CosineSchedule(0.1, 10), lambda: optim.LinearSchedule(0.1, 0.0, 10)):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"takes the optimizer whose lr it sets and got float 0\.1: write optim\."):
+            schedule()
+
+
+def test_a_batch_of_targets_is_no_target() -> None:
+    logits = [rg.Value(1.0), rg.Value(2.0)]
+    for target in ([1], np.array([1]), [0.0, 1.0]):
+        with pytest.raises(TypeError, match="one sample, its logits and the index of its class"):
+            nn.cross_entropy(logits, target)  # type: ignore[arg-type]
+    for wrong in ("a", 1.5):
+        with pytest.raises(TypeError, match="a selection takes an int"):
+            nn.cross_entropy(logits, wrong)  # type: ignore[arg-type]
+
+
+def test_nothing_returned_is_told_as_such() -> None:
+    for make in (rg.grad, rg.value_and_grad, rg.hessian):
+        with pytest.raises(TypeError, match="is None: check whether it returns its result"):
+            make(lambda x: None)(1.0)
+
+
+@pytest.mark.parametrize("name", ["softmax", "cross_entropy"])
+def test_the_formulas_of_sentences_are_right(name: str) -> None:
+    torch = require("torch")
+    values, s = [0.5, -1.0, 2.0], 0.1
+    theirs = torch.tensor(values, dtype=torch.float64)
+    if name == "softmax":
+        ours = [y.data for y in rg.softmax([rg.Value(v) / 2.0 for v in values])]
+        assert ours == pytest.approx(torch.softmax(theirs / 2.0, 0).tolist(), rel=1e-14)
+        return
+    logits = [rg.Value(v) for v in values]
+    smooth = (1 - s) * nn.cross_entropy(logits, 2) + s * (rg.logsumexp(logits) - rg.mean(logits))
+    expected = torch.nn.functional.cross_entropy(theirs, torch.tensor(2), label_smoothing=s).item()
+    assert smooth.data == pytest.approx(expected, rel=1e-14)
+
+
 def test_only_functions_are_compiled() -> None:
     with pytest.raises(TypeError, match="compile takes a function and got 3"):
         rg.compile(3)  # type: ignore[call-overload]
@@ -191,7 +257,7 @@ def test_a_habit_cannot_be_assigned_to_a_value() -> None:
 @pytest.mark.parametrize("owner", OWNERS)
 def test_dir_lists_what_there_is(owner: str) -> None:
     instance, table = OWNERS[owner][0](), OWNERS[owner][1]
-    assert not set(table) & set(dir(instance))
+    assert set(table) & set(dir(instance)) == set()
     assert "__class__" in dir(instance) or inspect.ismodule(instance)
 
 
@@ -402,6 +468,9 @@ def test_activations_are_torchs(name: str) -> None:
 def test_sequential_takes_modules_and_says_so() -> None:
     with pytest.raises(TypeError, match=r"write nn\.Tanh\(\)"):
         nn.Sequential(nn.Linear(1, 1), rg.math.tanh)  # type: ignore[arg-type]
+    for modules, says in (([nn.Tanh()], r"\(\*modules\)"), ({"a": nn.Tanh()}, r"\(\*modules\.values\(\)\)")):
+        with pytest.raises(TypeError, match=rf"write nn\.Sequential{says}"):
+            nn.Sequential(modules)  # type: ignore[arg-type]
     model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     assert len(model) == 2
     assert model[-1] is list(model)[1]

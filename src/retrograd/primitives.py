@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from . import engine, errors
+from . import engine, errors, habits
 from .engine import Value
 from .engine.numbers import is_number, to_float
 from .engine.pytree import Structure, flatten
@@ -15,8 +15,27 @@ from .engine.pytree import Structure, flatten
 __all__ = ["primitive"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Made = TypeVar("_Made")
+_P = ParamSpec("_P")
 
 
+def _by_name(make: Callable[_P, _Made]) -> Callable[_P, _Made]:
+    """Have ``@primitive`` alone, which is how autograd's is written, say what it wants."""
+
+    @functools.wraps(make)
+    def call(*given: _P.args, **keywords: _P.kwargs) -> _Made:
+        if given:
+            raise TypeError(
+                f"primitive takes the partials by name and got {errors.describe(given[0])}: write "
+                "@rg.primitive(partials=…), a function of the same arguments with the partial derivative for each."
+            )
+        return make(*given, **keywords)
+
+    return call
+
+
+@_by_name
+@habits.refusing(habits.keywords.PRIMITIVE)
 def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """Make a function of plain numbers one operation, with the partial derivatives that you give.
 
@@ -39,6 +58,9 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
         them, else a float. It raises TypeError when the function does not return a number or when the partials do not
         have the structure of the arguments.
 
+    Raises:
+        TypeError: ``partials`` is no function, such as a tuple of functions.
+
     Example:
         >>> import math
         >>> import retrograd as rg
@@ -48,6 +70,12 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
         >>> rg.grad(root)(4.0), rg.hessian(root)(4.0)
         (0.25, -0.03125)
     """
+
+    if not callable(partials):
+        raise TypeError(
+            "partials is one function of the same arguments, which returns the partial derivative for each in a tuple, "
+            f"and is {errors.describe(partials)}: write partials=lambda x, y: (…, …)."
+        )
 
     def decorate(function: _Function) -> _Function:
         name = getattr(function, "__name__", "primitive").strip("<>")

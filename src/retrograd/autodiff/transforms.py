@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import engine, habits
+from .. import engine, errors, habits
 from ..engine import Value
 from ..engine.pytree import Leaf, Structure, flatten, join, single_output
 from . import anomaly
@@ -32,6 +32,7 @@ from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep
 __all__ = ["grad", "gradient", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "value_and_grad", "vjp"]
 
 
+@habits.refusing(habits.keywords.GRADIENT)
 def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
     """The derivative of ``y`` with respect to each Value in ``xs``: one reverse-mode sweep that touches no ``.grad``.
 
@@ -47,7 +48,8 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         depend on gets 0.
 
     Raises:
-        TypeError: ``y`` is neither a Value nor a number, or ``xs`` holds something other than Values.
+        TypeError: ``y`` is neither a Value nor a number, ``xs`` holds something other than Values, or ``create_graph``
+            is one of them.
         ChangedValueError: The ``.data`` of something that ``y`` was computed from has changed since.
         MissingDerivativeError: A node made with children has no derivative.
         HigherOrderError: A graph is wanted through a node whose derivative a user wrote.
@@ -59,6 +61,11 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         >>> slope.data, gradient(slope, x)
         (27.0, 18.0)
     """
+    if not isinstance(create_graph, bool):
+        raise TypeError(
+            f"create_graph is True or False and not {errors.describe(create_graph)}: several xs are one argument, "
+            "rg.gradient(y, [x, w])."
+        )
     leaves, structure = flatten(xs, "xs")
     for leaf in leaves:
         if not isinstance(leaf, Value):

@@ -249,6 +249,7 @@ class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
         inf
     """
 
+    @habits.refusing(habits.keywords.ERRSTATE)
     def __init__(
         self, *, divide: Treatment | None = None, over: Treatment | None = None, invalid: Treatment | None = None
     ) -> None:

@@ -326,6 +326,8 @@ def single_output(y: Any, what: str) -> Leaf:
         return y
     if is_number(y):
         return float(y)
+    if y is None:
+        raise TypeError(f"{what} is None: check whether it returns its result, a single Value or a number.")
     raise TypeError(
         f"{what} is {y!r} of type {type(y).__name__}; a gradient needs a single Value (or a number, for a constant). "
         "For several outputs use jacobian."

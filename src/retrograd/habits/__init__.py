@@ -1,6 +1,7 @@
 """What hands know from PyTorch, JAX and NumPy and retrograd does otherwise: the sentence that says how.
 
-The sentences are in two tables of tables: of names (:mod:`.names`), and of keyword arguments (:mod:`.keywords`).
+The sentences are in tables: of what modules lack (:mod:`.names`), of what objects lack (:mod:`.attributes`), and of
+keyword arguments (:mod:`.keywords`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from ..ops import NARY
 from . import keywords
-from .names import COMPILED, LINALG, MATH, MODULE, NN, OPTIM, OPTIMIZER, PACKAGE, SCHEDULE, VALUE
+from .attributes import COMPILED, MODULE, OPTIMIZER, SCHEDULE, VALUE
+from .names import LINALG, MATH, NN, OPTIM, PACKAGE
 
 __all__ = [
     "COMPILED", "LINALG", "MATH", "MODULE", "NN", "OPTIM", "OPTIMIZER", "PACKAGE", "SCHEDULE", "VALUE",
@@ -106,7 +108,7 @@ def refusing(table: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callab
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Result:
             if kwargs:
-                name = call.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+                name = type(args[0]).__name__ if call.__name__ == "__init__" else call.__name__
                 if error := strange_keyword(name, kwargs, table):
                     raise error
             return function(*args, **kwargs)

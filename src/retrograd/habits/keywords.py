@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 __all__ = [
+    "ACTIVATION",
     "BACKWARD",
+    "CHECK",
     "CLIP",
     "COMPILE",
+    "CROSS_ENTROPY",
     "EMBEDDING",
+    "ERRSTATE",
     "GRAD",
+    "GRADIENT",
     "LINEAR",
+    "OF_ONE",
     "OPTIMIZER",
+    "PRIMITIVE",
     "REDUCE",
     "SCHEDULE",
     "VALUE",
@@ -45,6 +52,16 @@ BACKWARD: dict[str, str] = {
 #: Of the functions of sequences, by their names.
 REDUCE: dict[str, str] = dict.fromkeys(("dim", "axis", "keepdim", "keepdims"), _AXIS)
 
+_SCALED = "write rg.softmax([v / temperature for v in values])"
+_WEIGHTED = "add logarithms: rg.logsumexp([v + rg.math.log(b) for v, b in zip(values, weights)])"
+
+#: Of one function of sequences alone.
+OF_ONE: dict[str, dict[str, str]] = {
+    "softmax": dict.fromkeys(("temperature", "tau", "beta"), _SCALED),
+    "logsumexp": dict.fromkeys(("b", "weights"), _WEIGHTED),
+    "mean": {"weights": "write rg.dot(weights, values) / sum(weights)"},
+}
+
 #: Of ``compile``.
 COMPILE: dict[str, str] = {
     **dict.fromkeys(("static_argnums", "static_argnames"), _STATIC),
@@ -61,6 +78,53 @@ GRAD: dict[str, str] = {
     "holomorphic": "there are no complex Values: leave it out",
     "reduce_axes": "a function here sees one sample: leave it out",
     **dict.fromkeys(("outputs", "inputs", "grad_outputs"), "of Values that are there, it is rg.gradient(y, xs)"),
+}
+
+#: Of ``gradient``, which is PyTorch's ``autograd.grad``.
+GRADIENT: dict[str, str] = {
+    "retain_graph": "a graph stays while something refers to it: leave it out",
+    **dict.fromkeys(
+        ("allow_unused", "materialize_grads", "unconnected_gradients"),
+        "the derivative by what y does not depend on is 0.0: leave it out",
+    ),
+    "grad_outputs": "weigh before: rg.gradient(rg.dot(weights, ys), xs)",
+    "outputs": "the name is y",
+    "inputs": "the name is xs",
+    "only_inputs": "no .grad is touched: leave it out",
+    "is_grads_batched": "rg.jacobian(f) has the derivatives of several outputs",
+}
+
+#: Of ``primitive``.
+PRIMITIVE: dict[str, str] = {
+    **dict.fromkeys(
+        ("vjp", "jvp", "fwd", "bwd", "forward", "backward", "vjpmaker", "vjps", "grad", "derivative"),
+        "the name is partials: a function of the same arguments with the partial derivative for each",
+    ),
+    **dict.fromkeys(
+        ("nondiff_argnums", "argnums"), "None in place of a partial stands for an argument without one: leave it out"
+    ),
+    "name": "the name is that of the function",
+}
+
+_FOUND = "the step of the differences is found, and the error that it leaves: leave it out"
+_VERDICT = "each difference has a bound of its own error, with which it is compared: leave it out"
+
+#: Of ``check_gradients``.
+CHECK: dict[str, str] = {
+    **dict.fromkeys(("eps", "epsilon", "step", "h", "delta"), _FOUND),
+    **dict.fromkeys(("atol", "rtol", "tol", "tolerance", "nondet_tol"), _VERDICT),
+    **dict.fromkeys(("order", "modes"), "first derivatives are compared; give rg.grad(f) in place of f for the second"),
+    "raise_exception": "the result tells: assert rg.check_gradients(f, at).ok",
+    **dict.fromkeys(("inputs", "args", "x", "x0"), "the name is at"),
+}
+
+_SUBNORMAL = "what is too small becomes 0.0 without an error: leave it out"
+
+#: Of ``errstate``.
+ERRSTATE: dict[str, str] = {
+    "all": "name them: divide='ignore', over='ignore', invalid='ignore'",
+    "under": _SUBNORMAL,
+    "call": "errors are Python's exceptions: catch them",
 }
 
 #: Of ``vmap``.
@@ -84,6 +148,28 @@ EMBEDDING: dict[str, str] = {
     "padding_idx": "leave the row out of what the optimizer is given",
     "device": _PLACE,
     "dtype": _PLACE,
+}
+
+#: Of ``nn.cross_entropy``.
+CROSS_ENTROPY: dict[str, str] = {
+    **dict.fromkeys(
+        ("reduction", "size_average", "reduce"), "it is the loss of one sample: take rg.mean or rg.sum over a batch"
+    ),
+    "weight": "multiply: weight[target] * nn.cross_entropy(logits, target)",
+    "ignore_index": "leave such samples out of the batch",
+    "label_smoothing": (
+        "write (1 - s) * nn.cross_entropy(logits, target) + s * (rg.logsumexp(logits) - rg.mean(logits))"
+    ),
+    **dict.fromkeys(("labels", "label", "y"), "the name is target"),
+    **dict.fromkeys(("input", "inputs", "predictions"), "the name is logits"),
+}
+
+#: Of the modules that are functions of one number.
+ACTIVATION: dict[str, str] = {
+    "inplace": "a Value never changes in an operation: leave it out",
+    "approximate": "GELU is the exact one, with the error function: leave it out",
+    "dim": "it is a function of each number: leave it out",
+    **dict.fromkeys(("beta", "threshold"), "write the function in forward(), with rg.math"),
 }
 
 #: Of the optimizers.
@@ -117,4 +203,5 @@ CLIP: dict[str, str] = {
 def of_engine(function: str) -> dict[str, str]:
     """The table of a function that both engines have."""
     known = {"Value": VALUE, "backward": BACKWARD}
-    return known.get(function) or {name: sentence.replace("{}", function) for name, sentence in REDUCE.items()}
+    several = {name: sentence.replace("{}", function) for name, sentence in REDUCE.items()}
+    return known.get(function) or several | OF_ONE.get(function, {})

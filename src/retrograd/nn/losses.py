@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import errors, habits
 from ..engine import Value
 from ..index import take
 from ..math import logsumexp, softmax
@@ -11,6 +12,7 @@ from ..math import logsumexp, softmax
 __all__ = ["cross_entropy", "hinge", "softmax"]
 
 
+@habits.refusing(habits.keywords.CROSS_ENTROPY)
 def cross_entropy(logits: Sequence[Value], target: int) -> Value:
     """Cross-entropy: minus the logarithm of the probability that the softmax of ``logits`` gives to ``target``.
 
@@ -25,6 +27,7 @@ def cross_entropy(logits: Sequence[Value], target: int) -> Value:
 
     Raises:
         IndexError: ``target`` is not the index of a logit.
+        TypeError: ``target`` is no index, such as a list of them.
         ValueError: ``logits`` is empty, or its rows differ in length while a function is compiled.
 
     Example:
@@ -40,6 +43,14 @@ def cross_entropy(logits: Sequence[Value], target: int) -> Value:
         chosen: Value = take(logits, target)
     except IndexError:
         raise IndexError(f"the target must be the index of one of the {len(logits)} logits; it is {target}.") from None
+    except TypeError:
+        if isinstance(target, str) or not hasattr(target, "__len__"):
+            raise
+        raise TypeError(
+            f"cross_entropy takes one sample, its logits and the index of its class, and got {errors.describe(target)} "
+            "for the index: write rg.mean([nn.cross_entropy(z, t) for z, t in zip(logits, targets)]); for "
+            "probabilities of the classes, rg.logsumexp(logits) - rg.dot(probabilities, logits)."
+        ) from None
     return logsumexp(logits) - chosen
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from .. import math
+from .. import habits, math
 from ..engine import Value
 from .module import Module
 
@@ -34,10 +34,13 @@ class Sequential(Module):
     def __init__(self, *modules: Module) -> None:
         for index, module in enumerate(modules):
             if not isinstance(module, Module):
-                raise TypeError(
-                    f"Sequential takes modules, and number {index} is {module!r}: write nn.Tanh() for a function of "
-                    "each number, or a class derived from nn.Module with a forward()."
-                )
+                remedy = (
+                    "write nn.Sequential(*modules)" if isinstance(module, (list, tuple))
+                    else "write nn.Sequential(*modules.values())" if isinstance(module, Mapping)
+                    else "write nn.Tanh() for a function of each number, or a class derived from nn.Module with a "
+                    "forward()"
+                )  # fmt: skip
+                raise TypeError(f"Sequential takes modules, and number {index} is {module!r}: {remedy}.")
             setattr(self, str(index), module)
 
     def forward(self, x: Any) -> Any:
@@ -80,6 +83,10 @@ class Activation(Module):
     """
 
     function: ClassVar[Callable[..., Any]]
+
+    @habits.refusing(habits.keywords.ACTIVATION)
+    def __init__(self) -> None:
+        super().__init__()
 
     def forward(self, x: Sequence[Value | float] | Value | float) -> Any:
         """The function of ``x``, element by element.

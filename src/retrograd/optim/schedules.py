@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..errors import CheckpointError
+from ..errors import CheckpointError, describe
 from ..habits import SCHEDULE, elsewhere, keywords, refusing
 from .optimizer import Optimizer, checked_number
 
@@ -35,7 +35,7 @@ class Schedule(ABC):
         end: The last learning rate, from 0 up.
 
     Raises:
-        TypeError: ``end`` is a Value.
+        TypeError: ``optimizer`` is none, or ``end`` is a Value.
         ValueError: ``total`` is below 1, or ``end`` is negative or not finite.
 
     Example:
@@ -54,6 +54,11 @@ class Schedule(ABC):
     _parts: Sequence[Schedule] = ()
 
     def __init__(self, optimizer: Optimizer, total: int | None = None, end: float = 0.0) -> None:
+        if not hasattr(optimizer, "_unscheduled_lr"):
+            raise TypeError(
+                f"a schedule takes the optimizer whose lr it sets and got {describe(optimizer)}: write "
+                f"optim.{type(self).__name__}(optimizer, …), with the first rate as the optimizer's lr."
+            )
         if total is not None and total < 1:
             raise ValueError(f"a schedule takes at least one step; it was given {total}.")
         self.optimizer = optimizer

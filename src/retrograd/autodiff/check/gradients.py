@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from ... import engine
+from ... import engine, habits
 from ...engine import Value
 from ...engine.pytree import Leaf, flatten, paths, single_output
 from .cross_framework import PEERS, NotReplayableError, Recipe
@@ -156,6 +156,7 @@ def _finite(thing: Any) -> Any:
     return repr(float(thing)) if isinstance(thing, float) and not math.isfinite(thing) else thing
 
 
+@habits.refusing(habits.keywords.CHECK)
 def check_gradients(f: Callable[..., Any], at: Any, peers: Sequence[str] | None = None) -> GradientCheck:
     """Compare our gradient of ``f`` at ``at`` with independent ones, input by input.
 
@@ -203,7 +204,8 @@ def _chosen(peers: Sequence[str] | None) -> list[str]:
         if name not in known:
             raise ValueError(f"check_gradients knows no peer {name!r}; choose among {', '.join(known)}.")
         if name in PEERS and find_spec(name) is None:
-            raise ValueError(f"the peer {name!r} is not installed; install it with pip, or leave it out of peers.")
+            install = f'pip install "retrograd[{name}]"'
+            raise ValueError(f"the peer {name!r} is not installed: {install}, or leave it out of peers.")
     return [name for name in known if name in peers]
 
 
