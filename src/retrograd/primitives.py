@@ -87,7 +87,7 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
                 call = names.bind(*arguments, **keywords)
                 call.apply_defaults()
                 arguments, keywords = call.args, call.kwargs
-            given = _Arguments(name, arguments)
+            given = _Arguments(name, arguments, len(names.parameters))
             number = function(*given.numbers(), **keywords)
             rule = functools.partial(partials, **keywords) if keywords else partials
             tracer = engine.program_recorder()
@@ -130,8 +130,9 @@ def _traced(tracer: Any, given: _Arguments, number: Any, rule: Callable[..., Any
 class _Arguments:
     """The arguments of one call: which of their leaves are Values, and how to put others in their places."""
 
-    def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, name: str, arguments: tuple[Any, ...], most: int) -> None:
         self.name = name
+        self._most = most  # arguments, with those that have a default and were not given
         self._trees = [_taken_apart(argument, name) for argument in arguments]
         self._leaves = [leaf for leaves, _ in self._trees for leaf in leaves]
         self._slots = [slot for slot, leaf in enumerate(self._leaves) if isinstance(leaf, Value)]
@@ -164,6 +165,8 @@ class _Arguments:
         """The partial derivative for each Value, as ``rule`` gives it at ``leaves``; None where it gives none."""
         result = rule(*self._filled(leaves))
         parts = [result] if len(self._trees) == 1 and not isinstance(result, tuple) else result
+        if isinstance(parts, tuple) and len(self._trees) < len(parts) == self._most:
+            parts = parts[: len(self._trees)]
         if not isinstance(parts, (tuple, list)) or len(parts) != len(self._trees):
             raise _wrong_partials(self.name, f"{len(self._trees)} in a tuple, one for each argument", result)
         found: list[Any] = []

@@ -235,3 +235,14 @@ def test_a_checkpoint_is_one_node_with_the_same_derivatives() -> None:
     twice = lambda f: lambda x: f(f(x, 0.5), x)  # noqa: E731
     assert rg.value_and_grad(twice(own))(1.0) == pytest.approx(rg.value_and_grad(twice(plain))(1.0), rel=1e-12)
     assert rg.hessian(own)(1.0, 0.5) == pytest.approx(rg.hessian(plain)(1.0, 0.5), rel=1e-10)
+
+
+def test_an_argument_left_to_its_default_has_a_partial_all_the_same() -> None:
+    @rg.primitive(partials=lambda x, k=2.0: (k * x ** (k - 1), None))
+    def power(x: Any, k: float = 2.0) -> Any:
+        return x**k
+
+    assert (rg.grad(power)(3.0), rg.hessian(power)(3.0)) == (6.0, 2.0)
+    assert (rg.grad(power)(3.0, 3.0), rg.grad(lambda x: power(x, k=3.0))(3.0)) == (27.0, 27.0)
+    with pytest.raises(TypeError, match="must be 2 in a tuple"):
+        rg.grad(rg.primitive(partials=lambda x, y: (1.0, 1.0, 1.0))(lambda x, y: x))(1.0, 1.0)
