@@ -203,6 +203,16 @@ def test_a_schedule_takes_an_optimizer() -> None:
             schedule()
 
 
+def test_a_rate_is_a_number() -> None:
+    """Optax takes a function for the learning rate."""
+    with pytest.raises(TypeError, match=r"a plain number and not .*: optim\.LambdaSchedule\(optimizer, f\)\."):
+        optim.Adam([rg.Value(1.0)], lr=lambda step: 0.1)  # type: ignore[arg-type]
+    for rate in (None, "fast", [0.1]):
+        with pytest.raises(TypeError, match="the learning rate must be a plain number and not") as caught:
+            optim.SGD([rg.Value(1.0)], lr=rate)  # type: ignore[arg-type]
+        assert "Schedule" not in str(caught.value)
+
+
 def test_a_batch_of_targets_is_no_target() -> None:
     logits = [rg.Value(1.0), rg.Value(2.0)]
     for target in ([1], np.array([1]), [0.0, 1.0]):

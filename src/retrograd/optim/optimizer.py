@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Parameters, Value, zero_gradients
-from ..errors import CheckpointError
+from ..errors import CheckpointError, describe
 from ..habits import OPTIMIZER, elsewhere
 from ..nn.module import Module
 
@@ -189,10 +189,16 @@ def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
 
 
 def checked_number(name: str, number: float) -> float:
-    """``number`` as a float. Raises TypeError for a Value, ValueError when it is negative or not finite."""
+    """``number`` as a float. Raises TypeError for what is none, ValueError when it is negative or not finite."""
     if isinstance(number, Value):
         raise TypeError(f"{name} must be a plain number, not a Value: pass the .data of {number!r}.")
-    number = float(number)
+    try:
+        number = float(number)
+    except (TypeError, ValueError):
+        schedule = "; a schedule is made with the optimizer: optim.LambdaSchedule(optimizer, f)"
+        raise TypeError(
+            f"{name} must be a plain number and not {describe(number)}{schedule * callable(number)}."
+        ) from None
     if not 0 <= number < math.inf:
         raise ValueError(f"{name} must be a number from 0 up, and finite; it is {number}.")
     return number
