@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .engine import Value
@@ -26,9 +28,14 @@ def register(shell: Any) -> None:
         pairs = (pair.split("=") for pair in (match["pairs"].split() if match else ()))
         numbers = {name: _number(name, text) for name, text in pairs}
         found = shell.user_ns.get(what)
-        if isinstance(found, Value):  # asked among the user's variables, which name what has no label
-            return eval(f"answer({what}, **numbers)", shell.user_ns, {"answer": answer, "numbers": numbers})
-        return answer(found if callable(found) else what, **numbers)
+        is_theirs = isinstance(found, Value) or callable(found)
+        call = functools.partial(answer, found if is_theirs else what, **numbers)
+
+        def there() -> Any:
+            return call()
+
+        # Among the user's variables, whose names stand for labels.
+        return FunctionType(there.__code__, shell.user_ns, closure=there.__closure__)()
 
     def answered(line: str, answer: Callable[..., Any]) -> Any:
         """The same; an expression that cannot be read is one sentence, without IPython's traceback."""
