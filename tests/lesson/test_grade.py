@@ -297,6 +297,16 @@ def test_what_ends_or_fills_the_process_becomes_a_sentence(does: str, says: str)
     assert statuses(found)["values"] == "passed"
 
 
+@pytest.mark.native  # of a learner's class the engine computes nothing
+@pytest.mark.skipif(not process.can_fork(), reason="without fork the class runs in this process")
+def test_a_class_that_starts_processes_is_stopped_at_the_first() -> None:
+    cls = defined(CLOSURES.replace("        topo = []\n", "        topo = []; import os; os.fork()\n"))["Value"]
+    found = rg.grade(cls, seed=SEED)
+    assert found.first_failure is not None
+    assert found.first_failure.trouble is not None
+    assert "starts no process" in found.first_failure.trouble.says
+
+
 def test_without_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "can_fork", lambda: False)
     tracer = sys.gettrace()
