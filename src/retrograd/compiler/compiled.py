@@ -67,7 +67,7 @@ class Compiled(Generic[P]):
             if not options.verify:
                 # The native methods themselves, so that a call costs no Python frame.
                 self.backward = self._cache.backward  # type: ignore[method-assign, assignment]
-                self.value_and_grad = self._cache.gradients  # type: ignore[method-assign, assignment]
+                self.value_and_grad = self._cache.gradients  # type: ignore[method-assign]
 
     # --- calls ----------------------------------------------------------------------------------------
 
