@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import retrograd as rg
 from retrograd import Value
+from retrograd.autodiff import sparse
 from retrograd.engine import ENGINE
 from retrograd.errors import ChangedValueError, HigherOrderError, MissingExtraError
 
@@ -198,6 +199,7 @@ def test_what_would_be_values_is_refused() -> None:
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
+    sparse._scipy_sparse.cache_clear()
     for transform in (rg.jacobian, rg.hessian):
         with pytest.raises(MissingExtraError, match=r"retrograd\[sparse\]"):
             transform(lambda x: x * x, sparse=True)(2.0)

@@ -185,14 +185,17 @@ def transformed_by(
     program of its own, kept by ``key``. ``finish`` makes of a result what the caller gets.
     """
     _check(function, argnums)
-    fast = _counted(argnums) if of_compiled is not None and hasattr(function, "scalar_function") else []
+    counted = _counted(argnums)
+    fast = counted if of_compiled is not None and hasattr(function, "scalar_function") else []
     furthest = max(fast, default=-1)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
         if 0 <= furthest < len(arguments) and not keywords and only_floats(arguments) and not is_recorded():
             return of_compiled(_value_and_grad(function, argnums, fast, arguments))  # type: ignore[misc]
-        wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
+        wanted: Any = argnums
+        if keywords or not counted:
+            wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
         if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
             return of_compiled(compiled)
         if (compiled_derivative := derivative_of(function)) is not None:

@@ -170,6 +170,7 @@ def _rows(roots: Sequence[Leaf], variables: Sequence[Value]) -> tuple[NDArray[An
     return np.frombuffer(starts, np.int64), np.frombuffer(columns, np.int64), np.frombuffer(numbers, np.float64)
 
 
+@functools.cache  # where SciPy is there
 def _scipy_sparse() -> Any:
     try:
         from scipy import sparse

@@ -43,6 +43,7 @@ app: typer.Typer = typer.Typer(
     help="Automatic differentiation that you can watch: explain a gradient, check it, train with it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    epilog="-h is short for --help, and -V for --version.",
     rich_markup_mode=None,  # plain help, which a pipe and a narrow terminal take as well
 )
 
