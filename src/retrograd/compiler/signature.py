@@ -85,12 +85,16 @@ class Signature:
             self._inactive_count += 1
         return offset
 
-    def add_inputs(self, leaves: Sequence[Value]) -> None:
-        """Several inputs that no gradient is wanted of."""
-        first = self._inactive_count
-        self._inactive_count += len(leaves)
-        # As Input(leaf, False, offset), in a fraction of the time.
-        self.inputs.extend(map(tuple.__new__, repeat(Input), zip(leaves, repeat(False), count(first), strict=False)))
+    def add_inputs(self, leaves: Sequence[Value], active: bool) -> int:
+        """Several inputs; the offset of the first."""
+        first = self.next_offset(active)
+        # As Input(leaf, active, offset), in a fraction of the time.
+        self.inputs.extend(map(tuple.__new__, repeat(Input), zip(leaves, repeat(active), count(first), strict=False)))
+        if active:
+            self._active.extend(leaves)
+        else:
+            self._inactive_count += len(leaves)
+        return first
 
     def mark(self) -> tuple[int, ...]:
         """How much has been described."""
@@ -182,13 +186,19 @@ class _Reader:
         # A NumPy float is not just any float: code that tells them apart is traced for each.
         return self._recorder.number(leaf), ("passive", offset, type(number))
 
-    def _floats(self, numbers: Sequence[float]) -> tuple[Any, tuple[Any, ...]]:
-        """A list or tuple of floats that no gradient is wanted of."""
-        kind, first = type(numbers), self.result.next_offset(False)
-        leaves = list(map(Value, numbers))
-        self.result.add_inputs(leaves)
-        tracers = self._recorder.numbers(leaves, numbers)
-        specs = [("passive", offset, float) for offset in range(first, first + len(leaves))]
+    def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """A list or tuple of floats."""
+        kind, leaves = type(numbers), list(map(Value, numbers))
+        first = self.result.add_inputs(leaves, differentiate)
+        offsets = range(first, first + len(leaves))
+        tracers: list[Any]
+        specs: list[tuple[Any, ...]]
+        if differentiate:
+            self.result.gradients.extend(map(Gradient, offsets))
+            tracers, specs = leaves, [("active", offset, np.float64) for offset in offsets]
+        else:
+            tracers = self._recorder.numbers(leaves, numbers)
+            specs = [("passive", offset, float) for offset in offsets]
         return (tracers if kind is list else tuple(tracers)), ("sequence", kind, specs)
 
     def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -225,8 +235,8 @@ class _Reader:
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
-        if kind in (list, tuple) and not differentiate and set(map(type, thing)) == {float}:
-            return self._floats(thing)
+        if kind in (list, tuple) and set(map(type, thing)) == {float}:
+            return self._floats(thing, differentiate)
         pairs = [self.describe(item, differentiate) for item in thing]
         items = [pair[0] for pair in pairs]
         named = isinstance(thing, tuple) and hasattr(kind, "_make")

@@ -15,6 +15,8 @@ __all__ = ["ENDS", "is_data", "is_number_or_array", "is_read_only", "weighed"]
 #: What nothing is behind that may change.
 ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
 
+_ROWS = frozenset({list, tuple})
+
 
 def is_data(things: Any, depth: int = 3) -> bool:
     """Whether a container begins with numbers or text, or with containers of which the same can be said."""
@@ -38,7 +40,8 @@ def weighed(thing: Any, most: int) -> tuple[int, set[int]]:
         inside.add(id(container))
         size += 64 + (16 if isinstance(container, dict) else 8) * len(container)
         items = dict.values(container) if isinstance(container, dict) else container
-        rest.extend(item for item in items if type(item) in (list, tuple))
+        if not _ROWS.isdisjoint(map(type, items)):
+            rest.extend(item for item in items if type(item) in _ROWS)
     return size, inside
 
 

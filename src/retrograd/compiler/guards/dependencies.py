@@ -239,7 +239,11 @@ class Reach:
         self._things += len(thing)
         if not ENDS.issuperset(map(type, thing)):
             for i, item in enumerate(thing):
-                self._ahead(item, f"{path}[{i}]")
+                if type(item) is tuple and id(item) in self._weighed and ENDS.issuperset(map(type, item)):
+                    self._seen.add(id(item))  # one of many rows of data, in which nothing can change
+                    self._things += len(item)
+                else:
+                    self._ahead(item, f"{path}[{i}]")
 
     def _dictionary(self, thing: dict[Any, Any], path: str) -> None:
         if not self._compared(thing, path):
