@@ -254,6 +254,20 @@ def test_a_verdict_that_cannot_be_written_is_not_a_good_one(wrong: str, function
     assert "retrograd: writing failed: No space left on device." in ran.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(("body", "expected"), [("rg.Value", 2), ("list", 1)])
+def test_a_grade_that_cannot_be_written_is_not_a_good_one(tmp_path: Path, body: str, expected: int) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"import retrograd as rg\nclass Value({body}): pass\n", encoding="utf-8")
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "retrograd", "grade", str(file), "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert ran.returncode == expected
+    assert "retrograd: writing failed: No space left on device." in ran.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 @pytest.mark.parametrize(
     ("arguments", "says"),

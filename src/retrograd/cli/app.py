@@ -33,7 +33,7 @@ from ..trace.grammar import FUNCTIONS, MINUS
 from ..trace.render import LIMIT, check_section
 from .grade import grade
 from .learn import learn
-from .sentences import fail, one_sentence_errors
+from .sentences import end_with_verdict, fail, one_sentence_errors
 from .train import train
 
 __all__ = ["app", "main"]
@@ -155,16 +155,14 @@ def check(
             table = explanation.check
         if table is None:
             fail(f"{what} has no inputs to check: give at least one name=value.")
-    unwritten = 0
-    try:
-        with _sentences():
-            if as_json:
-                _write(table.to_json() + "\n")
-            elif not quiet:
-                _print(_console(), check_section(table, None if all_inputs else LIMIT))
-    except typer.Exit as error:  # 0: a reader that went away does not change the verdict
-        unwritten = 2 if error.exit_code == 1 else error.exit_code
-    raise typer.Exit(unwritten if table.ok else 1)
+
+    def write() -> None:
+        if as_json:
+            _write(table.to_json() + "\n")
+        elif not quiet:
+            _print(_console(), check_section(table, None if all_inputs else LIMIT))
+
+    end_with_verdict(table.ok, write)
 
 
 # The help lists the commands in this order.

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from ..errors import GradingError
-from .sentences import one_sentence_errors
+from .sentences import end_with_verdict, one_sentence_errors
 
 if TYPE_CHECKING:
     from ..lesson.grade import Grade
@@ -49,12 +49,7 @@ def grade(
         except GradingError as error:
             print(f"retrograd: {error}", file=sys.stderr)
             raise typer.Exit(NOTHING) from None
-        if json:
-            print(found.to_json(indent=2))
-        else:
-            _print(found)
-        if not found.ok:
-            raise typer.Exit(1)
+    end_with_verdict(found.ok, lambda: print(found.to_json(indent=2)) if json else _print(found))
 
 
 def _print(found: Grade) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -15,7 +15,15 @@ from rich.console import Console
 
 from ..errors import RetrogradError
 
-__all__ = ["INTERRUPTED", "OutputConsole", "StopRequest", "fail", "file_sentence", "one_sentence_errors"]
+__all__ = [
+    "INTERRUPTED",
+    "OutputConsole",
+    "StopRequest",
+    "end_with_verdict",
+    "fail",
+    "file_sentence",
+    "one_sentence_errors",
+]
 
 #: The exit status of a command that Ctrl-C ended (128 + SIGINT), as shells have it.
 INTERRUPTED = 130
@@ -43,6 +51,18 @@ def one_sentence_errors(*also: type[Exception]) -> Iterator[None]:
         fail("there is not enough memory: make the problem smaller.")
     except expected as error:
         fail(str(error))
+
+
+def end_with_verdict(right: bool, write: Callable[[], object]) -> NoReturn:
+    """Write a verdict and exit: with 0 if it is ``right``, with 1 if not; with 2 if a right one cannot be written."""
+    unwritten = 0
+    try:
+        with one_sentence_errors():
+            write()
+            sys.stdout.flush()
+    except typer.Exit as error:  # 0: a reader that went away does not change the verdict
+        unwritten = 2 if error.exit_code == 1 else error.exit_code
+    raise typer.Exit(unwritten if right else 1)
 
 
 class OutputConsole(Console):
