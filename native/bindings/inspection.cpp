@@ -46,8 +46,8 @@ PyObject* facts_of(const Specialization& entry) {
       "one_by_one", entry.gains_little_together() ? Py_True : Py_False, "in_batches",
       entry.in_batches > 0 ? Py_True : Py_False, "side_by_side", entry.group_width(), "graph_code",
       entry.has_graph_code() && entry.runs_nodes() ? Py_True : Py_False, "tier", tier_of(entry), "nodes",
-      size(entry.graph.size()), "terms", size(entry.program.terms), "groups", size(entry.program.groups),
-      "instructions", size(entry.program.instructions.size()), "forward_calls", size(forward_calls), "backward_calls",
+      size(entry.graph.size()), "terms", size(entry.outline.terms), "groups", size(entry.outline.groups),
+      "instructions", size(entry.outline.instructions), "forward_calls", size(forward_calls), "backward_calls",
       size(backward_calls), "bytes", size(bytes), "guards", size(entry.guards.size() + entry.index_guards.size()),
       "hits", size(entry.hits), "broken_guards", size(entry.broken_guards), "exceptional", size(entry.exceptional),
       "strip", size(strip), "milliseconds", passes.get(), "batches", batches.get());
@@ -118,8 +118,9 @@ PyObject* inventory(PyObject* object, PyObject*) {
 
 // listing(entry): everything a backend or a reader needs to know of a program, as plain Python.
 PyObject* listing(PyObject* object, PyObject* argument) {
-  const Specialization* entry = specialization_numbered(object, argument);
+  Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
+  entry->make_readable();
   const Program& program = entry->program;
   Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
       roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0)), guards(PyList_New(0));
@@ -163,8 +164,9 @@ PyObject* listing(PyObject* object, PyObject* argument) {
 }
 
 PyObject* verified(PyObject* object, PyObject* argument) {
-  const Specialization* entry = specialization_numbered(object, argument);
+  Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
+  entry->make_readable();
   std::string problem = verify(entry->program, true);
   if (problem.empty() && entry->single) problem = verify(entry->program, entry->single->lowered().strips);
   return PyUnicode_FromString(problem.c_str());
@@ -175,8 +177,9 @@ PyObject* verified(PyObject* object, PyObject* argument) {
 PyObject* locate(PyObject* object, PyObject* args) {
   PyObject *number, *node;
   if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
-  const Specialization* entry = specialization_numbered(object, number);
+  Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
+  entry->make_readable();
   const auto& values = entry->graph.values;
   const auto found = std::find(values.begin(), values.end(), as_value(node));
   if (found == values.end()) Py_RETURN_NONE;

@@ -84,6 +84,10 @@ class Lifter {
       }
     }
     if (!youngest) return;
+    const uint64_t last = creation_position(youngest);
+    if (last > recorded_.first_node) {
+      nodes_.reserve(((last - recorded_.first_node) / kChunkBytes + 1) * kChunkNodes);
+    }
     bool users = false, older = false;
     Interrupt interrupt;
     interrupt.ignore();
@@ -159,6 +163,7 @@ class Lifter {
     graph_.operands.reserve(2 * nodes_.size());
     graph_.extra.reserve(nodes_.size());
     graph_.source.reserve(nodes_.size());
+    if (recorded_.inspected) graph_.values.reserve(nodes_.size());
     graph_.literals.reserve(nodes_.size() / 2);
   }
 
@@ -198,6 +203,7 @@ class Lifter {
       id = graph_.add(row, ids, source);
     }
     scratch.set(node, id.bits() + 1);
+    if (!recorded_.inspected) return;
     graph_.values.resize(graph_.size());
     graph_.values.back() = node;
   }

@@ -67,7 +67,7 @@ struct Graph {
   std::vector<uint32_t> extra;       // of a softmax: which output; of a SELECT: its index argument
   std::vector<uint32_t> source;      // the user's source line of each node; 0 if unknown
   std::vector<Id> roots;             // the result, then the values that guards compare
-  std::vector<const Value*> values;  // the tape node of each graph node, for inspection; may dangle, so only compare it
+  std::vector<const Value*> values;  // of an inspected graph: the tape node of each; may dangle, so only compare it
 
   size_t size() const { return rows.size(); }
   std::span<const Id> operands_of(size_t node) const {
@@ -97,6 +97,7 @@ struct Recorded {
   uint64_t first_node;           // the position of the first node that the function recorded
   uint32_t leaves_before;        // how many leaves had been made when it was called
   const References& references;  // those that the recording's own lists and tuples hold
+  bool inspected;                // the graph says which node of the tape each of its nodes was
 };
 
 // Reads everything that the roots depend on from the tape. The inputs come first among the leaves. Another leaf becomes

@@ -187,6 +187,14 @@ bool merge_small_packs(std::vector<PackKey>& keys) {
 
 }  // namespace
 
+size_t Packs::fewest_calls() const {
+  size_t calls = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (i == 0 || !keys[i - 1].same_pack(keys[i])) calls += 1 + (keys[i].what & 1);
+  }
+  return calls;
+}
+
 Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leaves, Schedule schedule) {
   Packs packs{std::vector<PackKey>(terms.size()), active_nodes(graph, terms, leaves)};
   std::vector<PackKey>& keys = packs.keys;
@@ -197,7 +205,7 @@ Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leave
     key.level = terms.levels[term];
     key.what = static_cast<uint32_t>(kind) << 24 | static_cast<uint32_t>(terms.rows[term]) << 8 |
                static_cast<uint32_t>(terms.has_init[term]) << 1 |
-               static_cast<uint32_t>(packs.active[terms.results[term]]);
+               static_cast<uint32_t>(packs.active[terms.results[term]]);  // see fewest_calls
     key.arity = static_cast<uint32_t>(operands.size());
     key.term = static_cast<uint32_t>(term);
     key.operands = 0;

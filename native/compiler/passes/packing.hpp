@@ -46,6 +46,9 @@ struct Packs {
   std::vector<bool> active;
   size_t count = 0;
 
+  // How many kernel calls they become at least: one for each pack, and one more where its results have gradients.
+  size_t fewest_calls() const;
+
   // Whether the same terms stand in the same order.
   bool same_order(const Packs& other) const {
     return std::equal(keys.begin(), keys.end(), other.keys.begin(), other.keys.end(),

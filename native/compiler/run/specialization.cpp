@@ -20,13 +20,14 @@ constexpr size_t kOften = 2;     // uses of a parameter
 
 // In irregular programs, shorter chains stay additions.
 constexpr size_t kLongChain = 16;
+// Of graphs with more nodes, a program that nobody runs is not kept: it takes several times their memory.
+constexpr size_t kLarge = 10'000;
 // The list schedule, whose instructions have longer lists, must save some packs.
 constexpr double kFewer = 0.95;
 
 // Whether the interpreter is faster than one kernel call for every few of a graph's nodes.
-bool interpreter_is_faster(size_t nodes, const Program& program, size_t calls) {
-  return 14.0 * static_cast<double>(calls) + 1.5 * static_cast<double>(program.terms) >
-         9.0 * static_cast<double>(nodes);
+bool interpreter_is_faster(size_t nodes, size_t terms, size_t calls) {
+  return 14.0 * static_cast<double>(calls) + 1.5 * static_cast<double>(terms) > 9.0 * static_cast<double>(nodes);
 }
 
 // Where more than one address in so many terms is in a list, another order in the packs is tried.
@@ -91,24 +92,31 @@ void Specialization::compile() {
     milliseconds.emplace_back(pass, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     start = Clock::now();
   };
+  stage = Stage::COMPILED;
   const Graph expanded = this->expanded(true);
   done("expand");
-  program = scheduled(expanded);
+  const bool wanted = options.exact || options.machine || options.at_once || graph.size() < kLarge;
+  schedule(expanded, wanted);
   done("reroll");
+  if (program.regions.empty()) return;
   const std::string problem = verify(program, false);
   if (!problem.empty()) throw Unsupported("the compiler's own check failed: " + problem);
   done("verify");
   plan_batches();
   // The literals that expansion added come after the graph's own.
   literals = expanded.literals;
-  stage = Stage::COMPILED;
   if (options.exact) return;
   // Where the fewest calls are too many already, no machine is made.
-  options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, fewest_calls(program));
-  if (options.interpret) return;
-  const size_t calls = calls_of(machine(1).lowered());
-  done("lower");
-  options.interpret = !options.machine && interpreter_is_faster(graph.size(), program, calls);
+  options.interpret = !options.machine && interpreter_is_faster(graph.size(), program.terms, fewest_calls(program));
+  if (!options.interpret) {
+    const size_t calls = calls_of(machine(1).lowered());
+    done("lower");
+    options.interpret = !options.machine && interpreter_is_faster(graph.size(), program.terms, calls);
+  }
+  if (options.interpret && !wanted) {
+    single.reset();
+    program = {};
+  }
 }
 
 void Specialization::compile_late() try {
@@ -116,6 +124,14 @@ void Specialization::compile_late() try {
 } catch (const Unsupported&) {
   options.interpret = true;
   stage = Stage::COMPILED;
+}
+
+void Specialization::make_readable() try {
+  if (!program.regions.empty()) return;
+  const Graph expanded = this->expanded(true);
+  schedule(expanded, true);
+  literals = expanded.literals;
+} catch (const Unsupported&) {  // there is nothing to look at
 }
 
 void Specialization::settle(const Arguments& arguments) {
@@ -168,22 +184,39 @@ Results Specialization::results(bool interpreted) const {
   return found;
 }
 
-Program Specialization::scheduled(const Graph& expanded) const {
-  const Terms terms = terms_of(expanded);
-  const Packs packs = pack_terms(expanded, terms, leaves);
-  if (is_irregular(terms.size(), packs.count)) {
-    const Terms short_chains = terms_of(expanded, kLongChain);
-    const Packs listed = pack_terms(expanded, short_chains, leaves, Schedule::LIST);
-    const bool fewer = static_cast<double>(listed.count) < kFewer * static_cast<double>(packs.count);
-    return reroll(expanded, fewer ? short_chains : terms, leaves, fewer ? listed : packs);
+void Specialization::schedule(const Graph& expanded, bool wanted) {
+  Terms terms = terms_of(expanded);
+  const auto ends_here = [&](size_t packs, size_t calls) {
+    outline = {terms.size(), packs, packs};
+    options.interpret |= !wanted && interpreter_is_faster(graph.size(), terms.size(), calls);
+    return options.interpret && !wanted;
+  };
+  const uint32_t levels = terms.levels.empty() ? 0 : *std::max_element(terms.levels.begin(), terms.levels.end());
+  if (ends_here(levels, levels)) return;  // each level has a pack, and each pack makes a call
+  Packs packs = pack_terms(expanded, terms, leaves);
+  const bool irregular = is_irregular(terms.size(), packs.count);
+  if (irregular) {
+    Terms short_chains = terms_of(expanded, kLongChain);
+    Packs listed = pack_terms(expanded, short_chains, leaves, Schedule::LIST);
+    if (static_cast<double>(listed.count) < kFewer * static_cast<double>(packs.count)) {
+      terms = std::move(short_chains);
+      packs = std::move(listed);
+    }
   }
-  Program by_level = reroll(expanded, terms, leaves, packs);
-  const bool interpreted = !options.machine && interpreter_is_faster(graph.size(), by_level, fewest_calls(by_level));
-  if (interpreted || by_level.pool.size() * kOftenListed <= by_level.terms) return by_level;
-  const Packs used_alike = pack_terms(expanded, terms, leaves, Schedule::BY_USE);
-  if (used_alike.same_order(packs)) return by_level;
-  Program by_use = reroll(expanded, terms, leaves, used_alike);
-  return expected_cost(by_use) < expected_cost(by_level) ? by_use : by_level;
+  if (ends_here(packs.count, packs.fewest_calls())) return;
+  program = reroll(expanded, terms, leaves, packs);
+  const auto worth_another = [&] {
+    if (irregular || program.pool.size() * kOftenListed <= program.terms) return false;
+    return options.machine || !interpreter_is_faster(graph.size(), program.terms, fewest_calls(program));
+  };
+  if (worth_another()) {
+    const Packs used_alike = pack_terms(expanded, terms, leaves, Schedule::BY_USE);
+    if (!used_alike.same_order(packs)) {
+      Program by_use = reroll(expanded, terms, leaves, used_alike);
+      if (expected_cost(by_use) < expected_cost(program)) program = std::move(by_use);
+    }
+  }
+  outline = {program.terms, program.groups, program.instructions.size()};
 }
 
 Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {
@@ -228,9 +261,9 @@ size_t Specialization::cost() const {
 bool Specialization::gains_little_together() const {
   // As measured: code for groups of members is faster where instructions are many and have fewer nodes.
   constexpr size_t kManyInstructions = 64, kFewNodes = 40;
-  const size_t instructions = program.instructions.size();
+  const size_t instructions = outline.instructions;
   if (instructions >= kManyInstructions && graph.size() < kFewNodes * instructions) return true;
-  const double together = 45.0 * static_cast<double>(program.instructions.size()) / batch_in_cache;
+  const double together = 45.0 * static_cast<double>(instructions) / batch_in_cache;
   return together > 200.0 + 0.05 * static_cast<double>(graph.operands.size());
 }
 

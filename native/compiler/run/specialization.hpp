@@ -57,6 +57,11 @@ struct Results {
   std::vector<double> outputs, gradients;
 };
 
+// How much there is in a program.
+struct Outline {
+  size_t terms = 0, groups = 0, instructions = 0;
+};
+
 class Lane;
 
 struct Specialization {
@@ -72,7 +77,8 @@ struct Specialization {
   Graph graph;
   LeafLayout leaves;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers;
-  Program program;
+  Program program;                     // empty where only its outline is kept
+  Outline outline;
   std::vector<double> literals;        // the program's: those of the graph, and those that its expansion added
   std::vector<uint32_t> index_limits;  // of each index argument: the number of candidates; 0 if unused
   std::vector<Guard> guards;
@@ -119,8 +125,11 @@ struct Specialization {
   bool agrees(const Arguments& arguments, bool* decided);
   // What the last forward pass gave, after a backward pass into the workspace.
   Results results(bool interpreted) const;
-  // The program of the expanded graph, in the schedule that is likely to be the fastest.
-  Program scheduled(const Graph& expanded) const;
+  // Makes the program of the expanded graph, in the schedule that is likely to be the fastest. Where it is not `wanted`
+  // unless it is faster than the interpreter, there may be none, and only its outline.
+  void schedule(const Graph& expanded, bool wanted);
+  // Makes the program again for somebody who wants to look at it.
+  void make_readable();
 
   // Where a single call left the path, if the last forward pass was the interpreter's, or the machine's.
   Divergence divergence(bool interpreted) const {
