@@ -482,6 +482,7 @@ PyObject* check(PyObject* object, PyObject* args) {
   PyObject *tuple, *cotangents;
   if (!PyArg_ParseTuple(args, "nO!O!:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents)) return nullptr;
   SpecializationCache* self = self_of(object);
+  trim_arena();
   const std::vector<PyObject*> items = items_of(tuple);
   for (size_t at = 0; at < self->specializations->size(); ++at) {
     const std::shared_ptr<Specialization> entry = (*self->specializations)[at];

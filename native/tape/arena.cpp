@@ -89,6 +89,15 @@ void delete_slab(Slab* slab) {
   --idle_slabs;
 }
 
+// Deletes idle slabs, from one that is available on, until so many are left.
+void delete_idle(Slab* slab, size_t left) {
+  while (slab && idle_slabs > left) {
+    Slab* next = slab->next;
+    if (slab->in_use == 0) delete_slab(slab);
+    slab = next;
+  }
+}
+
 // Keeps half of the memory that was last in use: a program that builds graphs of the same size should not allocate each
 // time, and one large graph should not hold its memory forever.
 size_t slabs_to_keep() { return std::max(kFewSlabs, std::max(peak_slabs, last_peak_slabs) / 2); }
@@ -114,12 +123,8 @@ void give_chunk(Chunk* chunk) {
   if (--slab->in_use > 0) return;
   ++idle_slabs;
   if (--used_slabs == 0) last_peak_slabs = std::exchange(peak_slabs, 0);
-  if (idle_slabs <= slabs_to_keep()) return;
-  for (Slab* idle = used_slabs ? slab : available; idle && idle_slabs > slabs_to_keep();) {
-    Slab* next = idle->next;
-    if (idle->in_use == 0) delete_slab(idle);
-    idle = next;
-  }
+  const size_t keep = slabs_to_keep();
+  if (idle_slabs > keep) delete_idle(used_slabs ? slab : available, keep);
 }
 
 // --- tapes -------------------------------------------------------------------------------------------
@@ -195,6 +200,11 @@ struct ThreadEnd {
 thread_local ThreadEnd thread_end;
 
 }  // namespace
+
+void trim_arena() {
+  peak_slabs = last_peak_slabs = used_slabs;
+  delete_idle(available, kFewSlabs);
+}
 
 void Tape::refresh_limit() {
   bool careful = !recording || observer || keeps_fallible || tapes.size() > 1;

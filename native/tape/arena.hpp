@@ -130,6 +130,9 @@ inline void permit(Value*) {}
 // Frees some slots of a chunk.
 void free_places(Chunk* chunk, uint32_t count);
 
+// Gives memory back that no node is in, but for what the next small graph will want: a large one has been compiled.
+void trim_arena();
+
 // The position from which a value assigned now is valid. Every thread starts a new chunk there, so that a chunk is
 // either entirely older or entirely younger than a change.
 uint64_t change_position();

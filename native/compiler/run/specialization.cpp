@@ -93,6 +93,7 @@ void Specialization::compile() {
     start = Clock::now();
   };
   stage = Stage::COMPILED;
+  trim_arena();
   const Graph expanded = this->expanded(true);
   done("expand");
   const bool wanted = options.exact || options.machine || options.at_once || graph.size() < kLarge;

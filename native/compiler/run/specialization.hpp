@@ -77,7 +77,7 @@ struct Specialization {
   Graph graph;
   LeafLayout leaves;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers;
-  Program program;                     // empty where only its outline is kept
+  Program program;  // empty where only its outline is kept
   Outline outline;
   std::vector<double> literals;        // the program's: those of the graph, and those that its expansion added
   std::vector<uint32_t> index_limits;  // of each index argument: the number of candidates; 0 if unused

@@ -104,3 +104,9 @@ class Recording:
     def replayable(self) -> bool:
         """Whether the recording can be valid for another call."""
         return not self.graph_breaks
+
+    def forget_nodes(self) -> None:
+        """Let the recorded graph go, which may be large: what is left says what was decided."""
+        self.result, self.tree, self.outputs = 0.0, None, ()
+        self.guards = [guard.bare() for guard in self.guards]
+        self.selections, self.fallible = [], []

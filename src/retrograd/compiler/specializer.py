@@ -301,6 +301,9 @@ class Specializer:
             number = self._cache.add(request)
         except NotImplementedError as problem:
             return Cause(Reason.UNSUPPORTED, str(problem))
+        recording = traced.recording
+        del request
+        recording.forget_nodes()
         try:
             if traced.signature.aliases_a_parameter:
                 return number
@@ -311,11 +314,7 @@ class Specializer:
         if not agrees:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
-        recording = traced.recording
-        decisions: tuple[Guard | IndexGuard, ...] = (
-            *(guard.bare() for guard in recording.guards),
-            *recording.index_guards,
-        )
+        decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
         kind = None if isinstance(plain.root, Value) else np.float64 if type(plain.root) is np.float64 else float
         self._examples[number] = Example(differentiate_first, arguments, traced.signature, kind, outputs, decisions)
         self.tier_up.added()
