@@ -303,7 +303,7 @@ void BatchRuns::count(SpecializationCache* cache, const std::vector<const Specia
     return std::find(used.begin(), used.end(), entry.get()) != used.end();
   });
   for (const auto& [number, members, by_twin] : std::exchange(runs_, {})) {
-    Specialization* entry = find_specialization(cache, number);
+    Specialization* entry = find_specialization(cache, number).get();
     Machine* machine = entry ? entry->existing(members) : nullptr;
     if (!machine || (by_twin && machine->has_code())) continue;
     if (by_twin) machine->count_twin();

@@ -108,7 +108,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
 
 // drop(number): forget a specialization, unless another thread has done so.
 PyObject* drop(PyObject* object, PyObject* argument) {
-  const Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument));
+  const Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument)).get();
   if (PyErr_Occurred()) return nullptr;
   if (!entry) Py_RETURN_NONE;
   auto& specializations = *self_of(object)->specializations;

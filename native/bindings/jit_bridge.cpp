@@ -108,8 +108,9 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; the blocks (address, bytes) that machine code may refer to; the numbers
-// of the passes it runs; from which element on they are local to strips; and something that keeps the memory alive.
+// ranges that are zero before a backward pass; the blocks (address, bytes) that machine code may refer to; those that
+// never change (address, content); the numbers of the passes it runs; from which element on they are local to strips;
+// and something that keeps the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -155,14 +156,21 @@ PyObject* memory(PyObject* object, PyObject* args) {
       if (!blocks || !one || PyList_Append(blocks.get(), one.get()) < 0) return nullptr;
     }
   }
+  Ref constants(PyList_New(0));
+  for (const Block& block : machine->constant_blocks()) {
+    Ref one(Py_BuildValue("(Ky#)", static_cast<unsigned long long>(block.begin),
+                          reinterpret_cast<const char*>(static_cast<uintptr_t>(block.begin)),
+                          static_cast<Py_ssize_t>(block.bytes)));
+    if (!constants || !one || PyList_Append(constants.get(), one.get()) < 0) return nullptr;
+  }
   Ref passes(PyList_New(0));
   for (const int pass : machine->passes(entry->destination(*machine))) {
     Ref one(PyLong_FromLong(pass));
     if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
   }
   const Location& root = entry->program.roots[0];
-  return Py_BuildValue("{s:O,s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "blocks", blocks.get(), "passes",
-                       passes.get(), "size", static_cast<long long>(lowered.size), "local",
+  return Py_BuildValue("{s:O,s:O,s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "blocks", blocks.get(), "constants",
+                       constants.get(), "passes", passes.get(), "size", static_cast<long long>(lowered.size), "local",
                        static_cast<long long>(lowered.contracted_begin), "numbers",
                        static_cast<unsigned long long>(machine->numbers()), "gradients",
                        static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
@@ -179,14 +187,13 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
   int once;
   if (!PyArg_ParseTuple(args, "Op:scalar_graph", &number, &once)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  Graph graph = entry->expanded(false);
-  if (once) {
-    without_gil([&] { graph = without_repeats(graph); });
-    entry = specialization_numbered(object, number);  // which another thread may have dropped
-    if (!entry) return nullptr;
-  }
+  if (!specialization_numbered(object, number)) return nullptr;
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
+  Graph graph;
+  without_gil([&] {
+    graph = entry->expanded(false);
+    if (once) graph = without_repeats(graph);
+  });
   Interpreter& interpreter = entry->make_interpreter();
   entry->lends_interpreter = true;
   static_assert(sizeof(Id) == sizeof(uint32_t));

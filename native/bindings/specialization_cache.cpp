@@ -4,17 +4,17 @@
 
 namespace retrograd::compiler {
 
-Specialization* find_specialization(SpecializationCache* self, size_t number) {
+std::shared_ptr<Specialization> find_specialization(SpecializationCache* self, size_t number) {
   for (const auto& entry : *self->specializations) {
-    if (entry->number == number) return entry.get();
+    if (entry->number == number) return entry;
   }
   return nullptr;
 }
 
 Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
-  if (Specialization* entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) {
+  if (const auto entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) {
     entry->compile_late();
-    return entry;
+    return entry.get();
   }
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
   return nullptr;

@@ -54,7 +54,7 @@ constexpr uint32_t kGroup = UINT32_MAX;
 
 inline SpecializationCache* self_of(PyObject* object) { return reinterpret_cast<SpecializationCache*>(object); }
 
-Specialization* find_specialization(SpecializationCache* self, size_t number);
+std::shared_ptr<Specialization> find_specialization(SpecializationCache* self, size_t number);
 // The one whose number a Python object is, with its program; null with an exception set.
 Specialization* specialization_numbered(PyObject* object, PyObject* number);
 

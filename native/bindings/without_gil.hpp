@@ -15,7 +15,7 @@ void without_gil(Work&& work) {
   std::exception_ptr problem;
   try {
     work();
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     problem = std::current_exception();
   }
   PyEval_RestoreThread(state);

@@ -18,8 +18,8 @@ from support.timeouts import PATIENCE
 
 import retrograd as rg
 from retrograd.compiler import tier_up
-from retrograd.compiler.backends.llvm import pipeline
-from retrograd.compiler.backends.loops import pipeline as loops_pipeline
+from retrograd.compiler.backends.llvm import install, pipeline
+from retrograd.compiler.backends.loops import install as loops_install
 
 pytestmark = pytest.mark.native
 
@@ -267,7 +267,7 @@ def test_the_inputs_of_batches_of_any_size() -> None:
     assert llvm.stats().reasons.keys() == vm.stats().reasons.keys()
 
 
-def _fail(*_: object) -> None:
+def _fail(*_: object, **__: object) -> None:
     raise RuntimeError("LLVM IR parsing error\n<string>:1:1: error")
 
 
@@ -275,8 +275,8 @@ def test_a_failure_of_llvm_is_no_error_of_a_call(monkeypatch: pytest.MonkeyPatch
     x = rg.Value(3.0)
     llvm = rg.compile(lambda: x * x, tier="llvm")
     assert llvm.backward() == 9.0
-    monkeypatch.setattr(pipeline, "compile_program", _fail)
-    monkeypatch.setattr(loops_pipeline, "compile_graph", _fail)
+    monkeypatch.setattr(install, "compile_program", _fail)
+    monkeypatch.setattr(loops_install, "compile_graph", _fail)
     gradients_of([x])
     for _ in range(2):
         assert llvm.backward_batch([(), (), ()]) == 9.0
@@ -294,7 +294,7 @@ def test_a_failure_of_llvm_is_no_error_of_a_call(monkeypatch: pytest.MonkeyPatch
 def test_a_failure_in_the_background_is_seen_in_the_statistics(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(pipeline, "compile_program", _fail)
+    monkeypatch.setattr(install, "compile_program", _fail)
     xs = [rg.Value(0.1 * k) for k in range(40)]
     auto = rg.compile(lambda: total((x * x).tanh() for x in xs))
     deadline = time.monotonic() + PATIENCE

@@ -19,8 +19,8 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops.graph import UnsupportedGraphError, read_graph
+    from retrograd.compiler.backends.loops.install import compile_graph
     from retrograd.compiler.backends.loops.periods import find_sections
-    from retrograd.compiler.backends.loops.pipeline import compile_graph
 
 
 def cache_of(f: Any) -> Any:

@@ -26,9 +26,10 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.backward import SEED
     from retrograd.compiler.backends.loops.code import Block, Loop, Ref
     from retrograd.compiler.backends.loops.graph import read_graph
+    from retrograd.compiler.backends.loops.install import compile_graph
     from retrograd.compiler.backends.loops.liveness import live_values
     from retrograd.compiler.backends.loops.nests import find_nests
-    from retrograd.compiler.backends.loops.pipeline import Passes, compile_graph, write_passes
+    from retrograd.compiler.backends.loops.pipeline import Passes, write_passes
     from retrograd.compiler.backends.loops.storage import Places
     from retrograd.compiler.backends.loops.structure import Body, bodies_of, build
     from retrograd.compiler.reasons import Reason

@@ -1,6 +1,7 @@
-"""Tier-up: a program that runs often is compiled by LLVM on a background thread, which replaces its kernel calls.
+"""Tier-up: a program that runs often is compiled by LLVM, in a process of its own, and its machine code takes over.
 
-The native cache counts the runs and puts a program that becomes hot into a queue, so that a call never waits for LLVM.
+The native cache counts the runs and puts a program that becomes hot into a queue. A thread sends it to that process and
+installs what comes back, so that a call never waits for LLVM, nor for the Python code that writes for it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import os
 import threading
 import weakref
 from collections import Counter
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..engine import SpecializationCache
+from .backends.process import CompileProcess, Run, here
 from .reasons import Cause, Reason
 from .request import Tier
 
@@ -33,9 +35,14 @@ _FEW_INSTRUCTIONS = 400
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
 
+#: The process that compiles ends when nothing has become hot for so many seconds.
+_IDLE = 30.0
+
 #: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
 _hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
 _worker: threading.Thread | None = None
+_process = CompileProcess()
+_stopping = False
 
 
 class TierUp:
@@ -74,15 +81,15 @@ class TierUp:
         if (number, batch) not in self._compiled:
             self.compile(number, batch)
 
-    def compile(self, number: int, batch: int) -> None:
-        """Compile a specialization for one batch size, and install the machine code.
+    def compile(self, number: int, batch: int, run: Run = here) -> None:
+        """Compile a specialization for one batch size, and install the machine code; ``run`` says in which process.
 
         Raises nothing: a call that has been answered must not fail afterwards. A program for which LLVM fails stays on
         the virtual machine, and ``stats()`` says why.
         """
-        from .backends.llvm.pipeline import compile_program
+        from .backends.llvm.install import compile_program
         from .backends.loops.graph import UnsupportedGraphError
-        from .backends.loops.pipeline import compile_graph, compile_group
+        from .backends.loops.install import compile_graph, compile_group
 
         self._compiled.add((number, batch))
         if number in self._scalar and batch != GROUP:
@@ -91,23 +98,23 @@ class TierUp:
             fact = self._fact(number)
             if batch == GROUP:
                 with contextlib.suppress(UnsupportedGraphError):
-                    compile_group(self._cache, number, _most_code(fact))
+                    compile_group(self._cache, number, _most_code(fact), run=run)
                 return
             most, whole = _most_code(fact), False
             if most > 0 and (batch < 2 or fact["one_by_one"]):
                 # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
                 with contextlib.suppress(UnsupportedGraphError):
-                    compile_graph(self._cache, number, most)
+                    compile_graph(self._cache, number, most, run=run)
                     self._scalar.update([number] if fact["one_by_one"] else [])
                     whole = True
             if batch > 0 and not whole:
-                compile_program(self._cache, number, batch)
+                compile_program(self._cache, number, batch, run=run)
             elif batch == 1 and _either_may_win(fact):
-                compile_program(self._cache, number, batch)
+                compile_program(self._cache, number, batch, run=run)
                 self._cache.compare(number)
-        except IndexError:  # the specialization was dropped meanwhile
-            pass
         except Exception as error:
+            if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
+                return
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
 
     def _fact(self, number: int) -> dict[str, Any]:
@@ -118,7 +125,7 @@ class TierUp:
 
 def _most_code(fact: dict[str, Any]) -> int:
     """For how many nodes of code at most scalar code may be faster than vector instructions."""
-    from .backends.loops.sections import MOST_STRAIGHT
+    from .backends.loops.graph import MOST_STRAIGHT
 
     each, rolled = _nodes_an_instruction(fact), int(fact["nodes"]) // _ROLLED
     if each < _FEW_NODES:
@@ -147,26 +154,37 @@ def _became_hot(event: tuple[weakref.ref[TierUp], int, int]) -> None:
 def _work() -> None:
     from .backends.llvm.jit import available
 
-    while (event := _hot.get()) is not None:
+    while True:
+        try:
+            event = _hot.get(timeout=_IDLE)
+        except Empty:
+            _process.end()
+            event = _hot.get()
+        if event is None or _stopping:
+            return
         reference, number, batch = event
         tier_up = reference()
         if tier_up is None or not available():
             continue
-        tier_up.compile(number, batch)
+        tier_up.compile(number, batch, _process.run)
         del tier_up, event
 
 
 @atexit.register
 def _stop() -> None:
     """End the thread first: LLVM must not run while the process unloads it."""
+    global _stopping
+    _stopping = True
     if _worker is not None:
         _hot.put(None)
+        _process.close()
         _worker.join()
 
 
 def _forked() -> None:
     global _worker
     _worker = None
+    _process.forget()
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -51,6 +51,7 @@ def generate_function(
     width: int,
     literals: Mapping[int, float],
     blocks: Sequence[tuple[int, int]],
+    exponents: Mapping[int, float],
 ) -> tuple[IRBuilder, str]:
     """The LLVM IR of ``int32_t name(void **bases)``, which does what the calls do.
 
@@ -64,8 +65,9 @@ def generate_function(
         width: doubles in a vector register.
         literals: the numbers at addresses that are never written.
         blocks: address and length in bytes of each block of memory that the calls refer to.
+        exponents: the numbers that exponents of powers have at present, by address.
     """
-    t = IRBuilder(width, literals, blocks)
+    t = IRBuilder(width, literals, blocks, exponents)
     alike = Counter((call.kernel, call.row) for call in calls)
 
     def write(t: IRBuilder, call: KernelCall) -> None:

@@ -6,8 +6,7 @@ reverse order, is a liveness analysis: it drops calls whose targets no later cal
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,10 +41,9 @@ class DeadCodeElimination:
     temporary: Flags  #: gradients of intermediate results, which only later calls of the pass read
     zero: Flags  #: gradients that are zero when the pass begins
     regions: list[tuple[int, int]]  #: begin and end of each region, for all members of a batch
-    keep: Any  #: keeps the machine's memory alive
 
     @staticmethod
-    def of(memory: dict[str, Any], batch: int) -> DeadCodeElimination:
+    def of(memory: Mapping[str, Any], batch: int) -> DeadCodeElimination:
         """From what ``SpecializationCache.memory`` exports of a program bound for ``batch`` members."""
         size, local = memory["size"], memory["local"]
         regions = [
@@ -64,9 +62,7 @@ class DeadCodeElimination:
             range(memory["numbers"] + local * DOUBLE, memory["numbers"] + size * DOUBLE),
             range(memory["gradients"] + local * DOUBLE, memory["gradients"] + size * DOUBLE),
         )
-        return DeadCodeElimination(
-            memory["gradients"], strip_local, size, temporary, zero & temporary, regions, memory["keep"]
-        )
+        return DeadCodeElimination(memory["gradients"], strip_local, size, temporary, zero & temporary, regions)
 
     def remove_dead_calls(
         self, calls: Sequence[KernelCall], strips: Sequence[Strip]
@@ -109,9 +105,9 @@ class DeadCodeElimination:
         """The addresses that a call of a backward pass writes; None where only running it shows which."""
         match call.kernel:
             case "scatter":
-                return _listed_addresses(call, 5, call.pointers[2])
+                return _listed_addresses(call, 0, call.pointers[2])
             case "indexed_back":
-                lists = [_listed_addresses(call, 5 + i, call.pointers[2]) for i in range(3) if call.which >> i & 1]
+                lists = [_listed_addresses(call, i, call.pointers[2]) for i in range(3) if call.which >> i & 1]
                 return np.concatenate(lists) if lists else np.zeros(0, np.int64)
             case "select_back":  # may write any candidate; all candidates are in one region
                 first = (call.pointers[1] - self.gradients) // DOUBLE
@@ -143,7 +139,7 @@ class DeadCodeElimination:
         if call.kernel == "indexed_back":
             which = call.which
             for i in range(3):
-                if which >> i & 1 and not self._is_read(_listed_addresses(call, 5 + i, call.pointers[2]), read):
+                if which >> i & 1 and not self._is_read(_listed_addresses(call, i, call.pointers[2]), read):
                     which &= ~(1 << i)
             return None if which == 0 else replace(call, which=which)
         targets = self._targets(call)
@@ -174,12 +170,9 @@ def _operand_addresses(call: KernelCall, pointer: int) -> Addresses:
     return found + call.pointers[pointer]
 
 
-def _listed_addresses(call: KernelCall, pointer: int, base: int) -> Addresses:
-    """The addresses in the index lists behind a pointer, one list for each member of the batch."""
-    members, length, apart = call.counts[3], call.counts[4], call.strides[1][3]
-    start = call.pointers[pointer]
-    lists = [np.array((ctypes.c_int32 * length).from_address(start + 4 * apart * m), np.int64) for m in range(members)]
-    found: Addresses = np.concatenate(lists) * DOUBLE + base
+def _listed_addresses(call: KernelCall, number: int, base: int) -> Addresses:
+    """The addresses in one of a call's lists, for all members of the batch."""
+    found: Addresses = call.lists[number].reshape(-1).astype(np.int64) * DOUBLE + base
     return found
 
 

@@ -200,13 +200,18 @@ class IRBuilder:
     """The body of one function, and what its definition needs: base pointers, scratch memory, declarations."""
 
     def __init__(
-        self, width: int, literals: Mapping[int, float] | None = None, blocks: Sequence[tuple[int, int]] = ()
+        self,
+        width: int,
+        literals: Mapping[int, float] | None = None,
+        blocks: Sequence[tuple[int, int]] = (),
+        exponents: Mapping[int, float] | None = None,
     ) -> None:
         self.width = width  #: doubles of a vector
         self._blocks = sorted(
             [*blocks, (SCRATCH, _MAX_DISPLACEMENT)]
         )  # address and length in bytes of each block of memory
         self.literals: Mapping[int, float] = literals or {}  #: the numbers at addresses that are never written
+        self.exponents: Mapping[int, float] = exponents or {}  #: what was at addresses of exponents when this began
         self.lines: list[str] = []
         self.bases: list[
             int

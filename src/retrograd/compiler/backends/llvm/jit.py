@@ -6,12 +6,13 @@ import functools
 import importlib.util
 import sys
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ....errors import MissingExtraError
 
-__all__ = ["MachineCode", "available", "compile_module", "has_avx512", "require", "vector_width"]
+__all__ = ["MachineCode", "available", "has_avx512", "load", "object_of", "require", "vector_width"]
 
 _MISSING = 'tier="llvm" needs llvmlite: pip install "retrograd[llvm]"'
 
@@ -68,25 +69,35 @@ def vector_width() -> int:
     return 8 if has_avx512() else 4
 
 
-def compile_module(module: str, names: list[str], passes: bool = False) -> MachineCode:
-    """Compile a module and look up the functions ``names``. llvmlite releases the GIL while LLVM works.
+def object_of(module: str, passes: bool = False) -> bytes:
+    """Compile a module to an object file for this processor. llvmlite releases the GIL while LLVM works.
 
     Args:
         module: LLVM IR.
-        names: the functions.
         passes: run LLVM's own passes, its vectorizer among them, before instructions are selected.
     """
     binding = require()
-    parsed = binding.parse_assembly(module)
-    # An execution engine takes ownership of its target machine, so each one gets a new one.
-    target = binding.Target.from_default_triple()
-    features = binding.get_host_cpu_features().flatten()
-    machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)
+    parsed, machine = binding.parse_assembly(module), _target_machine()
     if passes:
         options = binding.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = True
         builder = binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(parsed, builder)
-    engine = binding.create_mcjit_compiler(parsed, machine)
+    code: bytes = machine.emit_object(parsed)
+    return code
+
+
+def load(code: bytes, names: Iterable[str]) -> MachineCode:
+    """Load an object file that ``object_of`` has made, and look up the functions ``names``."""
+    binding = require()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine())
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return MachineCode({name: engine.get_function_address(name) for name in names}, engine)
+
+
+def _target_machine() -> Any:
+    """A new one, since an execution engine takes ownership of its own."""
+    binding = require()
+    target, features = binding.Target.from_default_triple(), binding.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)

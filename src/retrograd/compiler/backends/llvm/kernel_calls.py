@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ....ops import NARY, OPS
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "Address", "KernelCall", "Loop", "Strip", "decode"]
+from ....ops import BY_NAME, NARY, OPS
+
+__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "Address", "KernelCall", "Loop", "Strip", "decode", "exponents_now"]
 
 #: In the order of the enumeration Kernel.
 KERNELS = (
@@ -25,6 +29,13 @@ DOUBLE = 8  #: bytes of a double
 POINTERS = 8  #: offset of the pointers in a struct Call, in bytes
 
 _LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHBxi")
+_ROW = struct.calcsize("<Q8Qd5i20iBBBB")  # where a call has its row, in bytes
+
+#: Kernels that read lists of addresses, behind the pointers 5, 6 and 7.
+_LISTED = {KERNELS.index(name) for name in ("gather", "scatter", "indexed", "indexed_back")}
+
+#: How many lists a call of each row reads at most; gather and scatter have no row, and one list.
+_ARITIES = tuple(len(BY_NAME[name].partials) if name in BY_NAME else 1 if not name else 3 for name in ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,7 @@ class KernelCall:
     which: int  #: the operand that map_back differentiates by; for indexed_back, a mask of operands
     pooled: bool
     stride: int
+    lists: tuple[NDArray[np.int32], ...] = ()  #: lists of indices, one behind each pointer from 5 on: a row a member
     offsets: tuple[str | None, ...] = (None,) * 8  #: SSA values in bytes, added to the pointers
     strip_steps: tuple[int, ...] = (0,) * 8  #: how far each pointer moves from one strip to the next, in bytes
     strip_count: int = 1
@@ -95,11 +107,22 @@ class KernelCall:
         return 0 in self.counts
 
 
-def decode(calls: bytes, start: int) -> Iterator[KernelCall]:
-    """The calls in an array of struct Call, a copy of which is kept at the address ``start``."""
+def decode(calls: bytes, start: int, constants: Sequence[tuple[int, bytes]]) -> Iterator[KernelCall]:
+    """The calls in an array of struct Call.
+
+    Args:
+        calls: the array.
+        start: the address at which a copy of it is kept.
+        constants: address and content of the memory that holds lists of indices.
+    """
     for offset in range(0, len(calls), _LAYOUT.size):
         f = _LAYOUT.unpack_from(calls, offset)
         kernel, accumulate, which, pooled, row, _, stride = f[35:]
+        counts, strides = f[10:15], tuple(f[15 + 5 * w : 20 + 5 * w] for w in range(4))
+        lists: tuple[NDArray[np.int32], ...] = ()
+        if kernel in _LISTED:
+            members, length, apart = counts[3], counts[4], strides[1][3]
+            lists = tuple(_rows(constants, at, members, length, apart) for at in f[6 : 6 + _ARITIES[row]])
         yield KernelCall(
             kernel=KERNELS[kernel],
             row=ROWS[row],
@@ -107,10 +130,35 @@ def decode(calls: bytes, start: int) -> Iterator[KernelCall]:
             run=f[0],
             pointers=f[1:9],
             k=f[9],
-            counts=f[10:15],
-            strides=tuple(f[15 + 5 * w : 20 + 5 * w] for w in range(4)),
+            counts=counts,
+            strides=strides,
             accumulate=bool(accumulate),
             which=which,
             pooled=bool(pooled),
             stride=stride,
+            lists=lists,
         )
+
+
+def _rows(
+    constants: Sequence[tuple[int, bytes]], address: int, rows: int, length: int, apart: int
+) -> NDArray[np.int32]:
+    """So many rows of int32 from an address on, each ``apart`` after the one before; none where nothing is there."""
+    for begin, content in constants:
+        first = (address - begin) // 4
+        if first >= 0 and first + apart * (rows - 1) + length <= len(content) // 4:
+            found: NDArray[np.int32] = np.frombuffer(content, np.int32)[
+                first + apart * np.arange(rows)[:, None] + np.arange(length)
+            ]
+            return found
+    return np.zeros((rows, 0), np.int32)
+
+
+def exponents_now(calls: bytes) -> dict[int, float]:
+    """What memory holds now where calls have the exponents of powers, by address."""
+    layout = np.dtype(
+        {"names": ["b", "row"], "formats": ["<u8", "<u2"], "offsets": [24, _ROW], "itemsize": _LAYOUT.size}
+    )
+    array = np.frombuffer(calls, layout)
+    addresses = np.unique(array["b"][array["row"] == ROWS.index("pow")]).tolist()
+    return {at: ctypes.c_double.from_address(at).value for at in addresses if at}

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from ..llvm.kernel_calls import ROWS
 
-__all__ = ["LEAF", "LITERAL", "NODE", "NONE", "ScalarGraph", "UnsupportedGraphError", "read_graph"]
+__all__ = ["LEAF", "LITERAL", "MOST_STRAIGHT", "NODE", "NONE", "ScalarGraph", "UnsupportedGraphError", "read_graph"]
 
 #: Kinds of operands. The first three are those of native/compiler/graph/graph.hpp: Id.
 LEAF, LITERAL, NODE, NONE = 0, 1, 2, 3
+
+#: So many nodes of straight-line code and of loops' bodies are written at most.
+MOST_STRAIGHT = 6_000
 
 _WIDTH = 3  # operands of a node at most
 _INDEX = (1 << 30) - 1

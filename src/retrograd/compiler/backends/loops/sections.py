@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from .graph import ScalarGraph, UnsupportedGraphError
+from .graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
 from .nests import find_nests
 from .periods import find_sections
 from .structure import Body, Repeat, build
 
-__all__ = ["MOST_STRAIGHT", "find_structure"]
-
-#: So many nodes of straight-line code and of loops' bodies are written at most.
-MOST_STRAIGHT = 6_000
+__all__ = ["find_structure"]
 
 #: With so many, nests are looked for; they are taken where they save this factor, or where sections are too much code.
 _LONG, _GAIN = 1_000, 2.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 
 from ..ir_builder import IRBuilder, Vector
@@ -23,10 +22,9 @@ def _stays_prebuilt(call: KernelCall) -> bool:
     return call.counts[3] > 1 or call.counts[4] > _MAX_LIST
 
 
-def _listed_addresses(call: KernelCall, pointer: int, base: int) -> list[int]:
-    """The addresses in the list of int32 behind a pointer, which never changes."""
-    indices = (ctypes.c_int32 * call.counts[4]).from_address(call.pointers[pointer])
-    return [base + DOUBLE * index for index in indices]
+def _listed_addresses(call: KernelCall, number: int, base: int) -> list[int]:
+    """The addresses in one of a call's lists, which never change."""
+    return [base + DOUBLE * index for index in call.lists[number][0].tolist()]
 
 
 def indexed_forward(t: IRBuilder, call: KernelCall) -> bool:
@@ -35,7 +33,7 @@ def indexed_forward(t: IRBuilder, call: KernelCall) -> bool:
     if _stays_prebuilt(call) or (call.kernel == "indexed" and formula is None):
         return False
     arity = formula.arity if formula else 1
-    lists = [_listed_addresses(call, 5 + i, call.pointers[1]) for i in range(arity)]
+    lists = [_listed_addresses(call, i, call.pointers[1]) for i in range(arity)]
     for i in range(0, call.counts[4], t.width):
         count = min(t.width, call.counts[4] - i)
         a, *b = (gather(t, addresses[i : i + count]) for addresses in lists)
@@ -51,7 +49,7 @@ def scatter(t: IRBuilder, call: KernelCall) -> bool:
     """SCATTER: base[list[i]] += d[i]."""
     if _stays_prebuilt(call):
         return False
-    addresses = _listed_addresses(call, 5, call.pointers[2])
+    addresses = _listed_addresses(call, 0, call.pointers[2])
     for i in range(0, call.counts[4], t.width):
         count = min(t.width, call.counts[4] - i)
         scatter_add(t, addresses[i : i + count], t.load(call.address(0).plus(i), count))
@@ -63,8 +61,8 @@ def indexed_backward(t: IRBuilder, call: KernelCall) -> bool:
     formula = FORMULAS.get(call.row)
     if _stays_prebuilt(call) or formula is None:
         return False
-    values = [_listed_addresses(call, 5 + i, call.pointers[1]) for i in range(formula.arity)]
-    adjoints = [_listed_addresses(call, 5 + i, call.pointers[2]) for i in range(formula.arity)]
+    values = [_listed_addresses(call, i, call.pointers[1]) for i in range(formula.arity)]
+    adjoints = [_listed_addresses(call, i, call.pointers[2]) for i in range(formula.arity)]
     for i in range(0, call.counts[4], t.width):
         count = min(t.width, call.counts[4] - i)
         g, y = (t.load(call.address(p).plus(i), count) for p in (4, 3))

@@ -6,7 +6,6 @@ and of moderate size, it calls the prebuilt kernel.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 from ..ir_builder import IRBuilder, Mask, Vector
@@ -49,7 +48,7 @@ def _exponent(t: IRBuilder, call: KernelCall) -> float | None:
     address = call.pointers[2]
     number = t.literals.get(address)
     if number is None:  # not a literal: what memory holds now may change, and is only a guess
-        number = ctypes.c_double.from_address(address).value
+        number = t.exponents.get(address)
     return number if number in _POWERS else None
 
 

@@ -1,0 +1,82 @@
+"""Installs machine code of a program's passes, which ``pipeline`` writes, here or in a process of its own."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..process import Run, here
+from .jit import load
+from .kernel_calls import exponents_now
+
+if TYPE_CHECKING:
+    from ....engine import SpecializationCache
+
+__all__ = ["BoundPass", "PassCode", "Strips", "compile_program"]
+
+Strips = Sequence[tuple[int, int, int, int, Sequence[tuple[int, ...]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPass:
+    """The kernel calls of one pass, a copy of which is kept at the address ``at``."""
+
+    number: int
+    calls: bytes
+    at: int
+    strips: Strips
+
+    @property
+    def name(self) -> str:
+        return f"pass{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class PassCode:
+    """An object file, and the addresses in the tables that its functions take."""
+
+    object: bytes
+    bases: list[list[int]]
+
+
+def compile_program(programs: SpecializationCache, number: int, batch: int, run: Run = here) -> None:
+    """Compile all passes of program ``number``, bound for ``batch`` members, and install them.
+
+    Args:
+        programs: the programs of one compiled function.
+        number: which of them.
+        batch: the batch size for which the program's machine was made.
+        run: where code is written and compiled.
+
+    Raises:
+        IndexError: the program has been dropped meanwhile.
+    """
+    start = perf_counter()
+    memory = programs.memory(number, batch)
+    keep = memory.pop("keep")  # so that nothing else gets its addresses meanwhile
+    passes, buffers = [], []
+    for which in memory["passes"]:
+        calls = programs.kernel_calls(number, batch, which)
+        buffers.append(ctypes.create_string_buffer(calls, len(calls)))
+        passes.append(BoundPass(which, calls, ctypes.addressof(buffers[-1]), programs.strips(number, batch, which)))
+    exponents = {at: value for each in passes for at, value in exponents_now(each.calls).items()}
+    made = run(_code_of, memory, batch, passes, exponents)
+    code = load(made.object, [each.name for each in passes])
+    milliseconds = (perf_counter() - start) * 1e3 / len(passes)
+    for each, bases in zip(passes, made.bases, strict=True):
+        table, own = np.array(bases, np.uint64).tobytes(), (each.at, len(each.calls))
+        kept = code, buffers, keep
+        programs.install(number, batch, each.number, code.addresses[each.name], table, *own, kept, milliseconds)
+
+
+def _code_of(
+    memory: Mapping[str, Any], batch: int, passes: Sequence[BoundPass], exponents: Mapping[int, float]
+) -> PassCode:
+    from .pipeline import code_of  # what writes code, where this runs
+
+    return code_of(memory, batch, passes, exponents)

@@ -1,0 +1,149 @@
+"""Installs machine code of whole graphs, which ``pipeline`` writes, here or in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..llvm.jit import load
+from ..process import Run, here
+from .graph import LEAF, LITERAL, MOST_STRAIGHT, NODE, UnsupportedGraphError
+
+if TYPE_CHECKING:
+    from ....engine import SpecializationCache
+
+__all__ = ["ARRAYS", "NAMES", "GraphCode", "compile_graph", "compile_group"]
+
+#: The functions of an object file, and the arrays whose addresses they take before those of the tables.
+NAMES, ARRAYS = ("forward", "backward"), "LGWB"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCode:
+    """Machine code of a whole graph, and what it wants of memory.
+
+    Attributes:
+        object: an object file with the functions ``forward`` and ``backward``.
+        size: so many numbers of nodes are kept, and as many adjoints.
+        tables: the constant arrays that it reads.
+        literals: the graph's.
+        roots: kind and element of each root.
+        zeroed: the stretches of the adjoints that must be zero before the backward pass: begin and length.
+    """
+
+    object: bytes
+    size: int
+    tables: list[NDArray[np.float64] | NDArray[np.int64]]
+    literals: NDArray[np.float64]
+    roots: list[tuple[int, int]]
+    zeroed: list[tuple[int, int]]
+
+
+def compile_graph(
+    programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT, run: Run = here
+) -> None:
+    """Compile program ``number``, which the interpreter runs, and install the machine code.
+
+    Args:
+        programs: where the program is.
+        number: which it is.
+        most_straight: so many nodes of code are written at most.
+        run: where code is written and compiled.
+
+    Raises:
+        IndexError: the program has been dropped meanwhile.
+        UnsupportedGraphError: the program has something that this backend does not write.
+    """
+    start = perf_counter()
+    exported, code = _compiled(programs, number, lambda graph: run(_code_of_graph, graph, most_straight))
+    machine = load(code.object, NAMES)
+    values, adjoints = np.zeros(code.size + 1), np.zeros(code.size + 1)
+    bases = [exported["values"], exported["adjoints"], values.ctypes.data, adjoints.ctypes.data]  # as ARRAYS
+    place = {LEAF: exported["values"], LITERAL: code.literals.ctypes.data, NODE: values.ctypes.data}
+    roots = np.array([place[kind] + 8 * element for kind, element in code.roots], np.uint64)
+    size = values.nbytes + adjoints.nbytes + sum(table.nbytes for table in code.tables)
+    table = [*bases, *(entries.ctypes.data for entries in code.tables)]
+    ranges = [(adjoints.ctypes.data + 8 * begin, 8 * length) for begin, length in code.zeroed]
+    programs.install_graph(
+        number,
+        machine.addresses["forward"],
+        machine.addresses["backward"],
+        np.array(table, np.uint64).tobytes(),
+        np.array([[array.ctypes.data, array.nbytes] for array in (values, adjoints)], np.uint64).tobytes(),
+        roots.tobytes(),
+        np.array(ranges, np.uint64).tobytes(),
+        size,
+        (machine, values, adjoints, code.tables, code.literals),
+        (perf_counter() - start) * 1e3,
+    )
+
+
+def compile_group(
+    programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT, run: Run = here
+) -> None:
+    """Compile program ``number`` to run a group of calls side by side, and install the machine code.
+
+    Args:
+        programs: where the program is.
+        number: which it is.
+        most_straight: so many nodes of code are written at most.
+        run: where code is written and compiled.
+
+    Raises:
+        IndexError: the program has been dropped meanwhile.
+        UnsupportedGraphError: the program has something that this backend does not write.
+    """
+    start = perf_counter()
+    width, functions = programs.vector_functions()
+    _, code = _compiled(programs, number, lambda graph: run(_code_of_group, graph, most_straight, width, functions))
+    machine = load(code.object, NAMES)
+    programs.install_group(
+        number,
+        width,
+        machine.addresses["forward"],
+        machine.addresses["backward"],
+        np.array([entries.ctypes.data for entries in code.tables], np.uint64).tobytes(),
+        code.size,
+        np.array(code.roots, np.uint64).tobytes(),
+        np.array(code.zeroed, np.uint64).tobytes(),
+        code.literals.tobytes(),
+        (machine, code.tables),
+        (perf_counter() - start) * 1e3,
+    )
+
+
+def _compiled(
+    programs: SpecializationCache, number: int, make: Callable[[dict[str, Any]], GraphCode]
+) -> tuple[dict[str, Any], GraphCode]:
+    """The graph of a program, as it was exported, and what was made of it.
+
+    What the program computes twice is computed once, unless too little of it repeats itself then.
+    """
+    try:
+        exported = programs.scalar_graph(number, True)
+        return exported, make(exported)
+    except UnsupportedGraphError:
+        exported = programs.scalar_graph(number, False)
+        return exported, make(exported)
+
+
+# They import what writes code where they run.
+
+
+def _code_of_graph(exported: Mapping[str, Any], most_straight: int) -> GraphCode:
+    from .pipeline import code_of_graph
+
+    return code_of_graph(exported, most_straight)
+
+
+def _code_of_group(
+    exported: Mapping[str, Any], most_straight: int, width: int, functions: Mapping[str, int]
+) -> GraphCode:
+    from .pipeline import code_of_group
+
+    return code_of_group(exported, most_straight, width, functions)
