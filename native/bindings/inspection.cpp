@@ -87,6 +87,47 @@ PyObject* instruction_of(const Instruction& instruction) {
 
 }  // namespace
 
+// A graph as arrays: the rows of its nodes (uint16), where the operands of each begin (uint32), the operands (uint32:
+// two bits of kind and an index), the roots (uint32), the literals (double), and each node's source line (uint32).
+PyObject* arrays_of(const Graph& graph) {
+  static_assert(sizeof(Id) == sizeof(uint32_t));
+  Ref rows(bytes_of(graph.rows)), first(bytes_of(graph.first)), operands(bytes_of(graph.operands)),
+      roots(bytes_of(graph.roots)), literals(bytes_of(graph.literals)), source(bytes_of(graph.source));
+  if (!rows || !first || !operands || !roots || !literals || !source) return nullptr;
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O}", "rows", rows.get(), "first", first.get(), "operands",
+                       operands.get(), "roots", roots.get(), "literals", literals.get(), "source", source.get());
+}
+
+// stages(entry): what the passes make one after the other: "lift" and "expand", see arrays_of; of "reductions" for each
+// term its kind (uint8), row (uint16), whether it has a start value (uint8), the node that it computes, its level and
+// where its operands begin (uint32), and the operands; of "pack" the terms in order (uint32), and the number of each
+// one's group (uint32).
+PyObject* stages(PyObject* object, PyObject* argument) {
+  Specialization* entry = specialization_numbered(object, argument);
+  if (!entry) return nullptr;
+  const Graph expanded = entry->expanded(true);
+  const Scheduled made = entry->schedule(expanded, true);
+  std::vector<uint32_t> order, groups;
+  for (const PackKey& key : made.packs.keys) {
+    const bool begins = order.empty() || !made.packs.keys[order.size() - 1].same_pack(key);
+    groups.push_back(groups.empty() ? 0 : groups.back() + begins);
+    order.push_back(key.term);
+  }
+  const Terms& terms = made.terms;
+  Ref lift(arrays_of(entry->graph)), expand(arrays_of(expanded)), kinds(bytes_of(terms.kinds)),
+      rows(bytes_of(terms.rows)), starts(bytes_of(terms.has_init)), results(bytes_of(terms.results)),
+      levels(bytes_of(terms.levels)), first(bytes_of(terms.first)), operands(bytes_of(terms.operands)),
+      ordered(bytes_of(order)), grouped(bytes_of(groups));
+  for (const Ref* each :
+       {&lift, &expand, &kinds, &rows, &starts, &results, &levels, &first, &operands, &ordered, &grouped}) {
+    if (!*each) return nullptr;
+  }
+  return Py_BuildValue("{s:O,s:O,s:{s:O,s:O,s:O,s:O,s:O,s:O,s:O},s:{s:O,s:O}}", "lift", lift.get(), "expand",
+                       expand.get(), "reductions", "kinds", kinds.get(), "rows", rows.get(), "starts", starts.get(),
+                       "results", results.get(), "levels", levels.get(), "first", first.get(), "operands",
+                       operands.get(), "pack", "order", ordered.get(), "groups", grouped.get());
+}
+
 // tier(): of the program that was used last, which is made now if there is only a graph.
 PyObject* tier(PyObject* object, PyObject*) {
   const auto& specializations = *self_of(object)->specializations;

@@ -179,10 +179,9 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        root.region, "keep", keep.get());
 }
 
-// scalar_graph(entry, once): the expanded graph of a program that the interpreter runs, as arrays: the rows of its
-// nodes (uint16), where the operands of each begin (uint32), the operands (uint32: two bits of kind and an index),
-// which leaves want a gradient (uint8), the roots (uint32), the literals (double), each node's source line (uint32);
-// and where the interpreter has the values and adjoints of the leaves. `once`: what is computed twice is computed once.
+// scalar_graph(entry, once): the expanded graph of a program that the interpreter runs, see arrays_of; which leaves
+// want a gradient (uint8); and where the interpreter has the values and adjoints of the leaves. `once`: what is
+// computed twice is computed once.
 PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
   int once;
@@ -196,23 +195,19 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
   });
   Interpreter& interpreter = entry->make_interpreter();
   entry->lends_interpreter = true;
-  static_assert(sizeof(Id) == sizeof(uint32_t));
-  const auto bytes = [](const auto& list) {
-    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
-                                     static_cast<Py_ssize_t>(list.size() * sizeof(*list.data())));
-  };
   std::vector<uint8_t> wanted;
   wanted.reserve(entry->leaves.locations.size());
   for (const LeafLocation& place : entry->leaves.locations) {
     wanted.push_back(place.kind == RegionKind::PARAMETER || (place.kind == RegionKind::INPUT && place.active));
   }
-  Ref rows(bytes(graph.rows)), first(bytes(graph.first)), operands(bytes(graph.operands)), want(bytes(wanted)),
-      roots(bytes(graph.roots)), literals(bytes(graph.literals)), source(bytes(graph.source));
-  if (!rows || !first || !operands || !want || !roots || !literals || !source) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:K,s:K}", "rows", rows.get(), "first", first.get(), "operands",
-                       operands.get(), "wanted", want.get(), "roots", roots.get(), "literals", literals.get(), "source",
-                       source.get(), "values", static_cast<unsigned long long>(interpreter.leaf_values()), "adjoints",
-                       static_cast<unsigned long long>(interpreter.leaf_adjoints()));
+  Ref exported(arrays_of(graph)), want(bytes_of(wanted));
+  Ref values(PyLong_FromUnsignedLongLong(interpreter.leaf_values()));
+  Ref adjoints(PyLong_FromUnsignedLongLong(interpreter.leaf_adjoints()));
+  const auto add = [&](const char* name, const Ref& item) {
+    return item && PyDict_SetItemString(exported.get(), name, item.get()) == 0;
+  };
+  if (!exported || !add("wanted", want) || !add("values", values) || !add("adjoints", adjoints)) return nullptr;
+  return exported.release();
 }
 
 // install_graph(entry, forward, backward, bases, memory, roots, zeroed, bytes, keep, milliseconds): machine code that

@@ -246,6 +246,7 @@ PyMethodDef methods[] = {
     {"install", guarded<install>, METH_VARARGS, "Machine code in place of a machine's calls."},
     {"profile", guarded<profile>, METH_VARARGS, "How long each call of a machine takes."},
     {"verify", guarded<verified>, METH_O, "What is wrong with a program, or nothing."},
+    {"stages", guarded<stages>, METH_O, "What each pass makes of a traced function."},
     {"locate", guarded<locate>, METH_VARARGS, "The instruction that computes a node of the trace."},
     {"drop", guarded<drop>, METH_O, "Forget a program."},
     {nullptr, nullptr, 0, nullptr},

@@ -135,5 +135,14 @@ PyObject* inventory(PyObject* object, PyObject*);
 PyObject* listing(PyObject* object, PyObject* number);
 PyObject* verified(PyObject* object, PyObject* number);
 PyObject* locate(PyObject* object, PyObject* args);
+PyObject* stages(PyObject* object, PyObject* argument);
+
+// A new bytes object of the elements of a list; null with MemoryError set.
+template <class Element>
+PyObject* bytes_of(const std::vector<Element>& list) {
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
+                                   static_cast<Py_ssize_t>(list.size() * sizeof(Element)));
+}
+PyObject* arrays_of(const Graph& graph);
 
 }  // namespace retrograd::compiler

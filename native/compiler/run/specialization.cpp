@@ -97,7 +97,7 @@ void Specialization::compile() {
   const Graph expanded = this->expanded(true);
   done("expand");
   const bool wanted = options.exact || options.machine || options.at_once || graph.size() < kLarge;
-  schedule(expanded, wanted);
+  program = schedule(expanded, wanted).program;
   done("reroll");
   if (program.regions.empty()) return;
   const std::string problem = verify(program, false);
@@ -130,7 +130,7 @@ void Specialization::compile_late() try {
 void Specialization::make_readable() try {
   if (!program.regions.empty()) return;
   const Graph expanded = this->expanded(true);
-  schedule(expanded, true);
+  program = schedule(expanded, true).program;
   literals = expanded.literals;
 } catch (const Unsupported&) {  // there is nothing to look at
 }
@@ -185,16 +185,19 @@ Results Specialization::results(bool interpreted) const {
   return found;
 }
 
-void Specialization::schedule(const Graph& expanded, bool wanted) {
-  Terms terms = terms_of(expanded);
-  const auto ends_here = [&](size_t packs, size_t calls) {
-    outline = {terms.size(), packs, packs};
+Scheduled Specialization::schedule(const Graph& expanded, bool wanted) {
+  Scheduled made;
+  auto& [terms, packs, result] = made;
+  terms = terms_of(expanded);
+  // Whether the interpreter is faster than a program of so many packs, each of which makes one call at least.
+  const auto ends_here = [&](size_t groups, size_t calls) {
+    outline = {terms.size(), groups, groups};
     options.interpret |= !wanted && interpreter_is_faster(graph.size(), terms.size(), calls);
     return options.interpret && !wanted;
   };
   const uint32_t levels = terms.levels.empty() ? 0 : *std::max_element(terms.levels.begin(), terms.levels.end());
-  if (ends_here(levels, levels)) return;  // each level has a pack, and each pack makes a call
-  Packs packs = pack_terms(expanded, terms, leaves);
+  if (ends_here(levels, levels)) return made;  // each level has a pack, and each pack makes a call
+  packs = pack_terms(expanded, terms, leaves);
   const bool irregular = is_irregular(terms.size(), packs.count);
   if (irregular) {
     Terms short_chains = terms_of(expanded, kLongChain);
@@ -204,20 +207,24 @@ void Specialization::schedule(const Graph& expanded, bool wanted) {
       packs = std::move(listed);
     }
   }
-  if (ends_here(packs.count, packs.fewest_calls())) return;
-  program = reroll(expanded, terms, leaves, packs);
+  if (ends_here(packs.count, packs.fewest_calls())) return made;
+  result = reroll(expanded, terms, leaves, packs);
   const auto worth_another = [&] {
-    if (irregular || program.pool.size() * kOftenListed <= program.terms) return false;
-    return options.machine || !interpreter_is_faster(graph.size(), program.terms, fewest_calls(program));
+    if (irregular || result.pool.size() * kOftenListed <= result.terms) return false;
+    return options.machine || !interpreter_is_faster(graph.size(), result.terms, fewest_calls(result));
   };
   if (worth_another()) {
-    const Packs used_alike = pack_terms(expanded, terms, leaves, Schedule::BY_USE);
+    Packs used_alike = pack_terms(expanded, terms, leaves, Schedule::BY_USE);
     if (!used_alike.same_order(packs)) {
       Program by_use = reroll(expanded, terms, leaves, used_alike);
-      if (expected_cost(by_use) < expected_cost(program)) program = std::move(by_use);
+      if (expected_cost(by_use) < expected_cost(result)) {
+        result = std::move(by_use);
+        packs = std::move(used_alike);
+      }
     }
   }
-  outline = {program.terms, program.groups, program.instructions.size()};
+  outline = {result.terms, result.groups, result.instructions.size()};
+  return made;
 }
 
 Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {

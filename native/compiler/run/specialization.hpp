@@ -6,6 +6,7 @@
 
 #include "compiler/graph/graph.hpp"
 #include "compiler/guards/state_guards.hpp"
+#include "compiler/passes/packing.hpp"
 #include "compiler/run/contest.hpp"
 #include "compiler/run/group.hpp"
 #include "compiler/run/interpreter.hpp"
@@ -60,6 +61,13 @@ struct Results {
 // How much there is in a program.
 struct Outline {
   size_t terms = 0, groups = 0, instructions = 0;
+};
+
+// What the passes from a graph to its program have made, one after the other.
+struct Scheduled {
+  Terms terms;
+  Packs packs;
+  Program program;
 };
 
 class Lane;
@@ -125,9 +133,9 @@ struct Specialization {
   bool agrees(const Arguments& arguments, bool* decided);
   // What the last forward pass gave, after a backward pass into the workspace.
   Results results(bool interpreted) const;
-  // Makes the program of the expanded graph, in the schedule that is likely to be the fastest. Where it is not `wanted`
-  // unless it is faster than the interpreter, there may be none, and only its outline.
-  void schedule(const Graph& expanded, bool wanted);
+  // What the passes make of the expanded graph, in the schedule that is likely to be the fastest. Where a program is
+  // not `wanted` unless it is faster than the interpreter, there may be none, and only its outline.
+  Scheduled schedule(const Graph& expanded, bool wanted);
   // Makes the program again for somebody who wants to look at it.
   void make_readable();
 

@@ -21,6 +21,7 @@ from .inspection import Inspection, inspected
 from .reasons import Cause, Reason
 from .recorder import active_recorder
 from .request import Options
+from .stages import Pass, check_pass
 from .statistics import Statistics, gathered
 
 if TYPE_CHECKING:
@@ -446,14 +447,33 @@ class Compiled(Generic[P]):
             return self._answering().stats()
         return gathered([] if self._uncompiled else self._cache.facts(), self._causes)
 
-    def program(self) -> str:
-        """The vector program that was used last, as text.
+    def program(self, after: Pass = "reroll") -> str:
+        """The program that was used last, as text.
+
+        Args:
+            after: After which pass of the compiler. ``"lift"``, the graph of the traced call; ``"expand"``, with
+                formulas in place of ``mean`` or ``softmax``; ``"reductions"``, with chains of additions as sums and dot
+                products; ``"pack"``, the groups that run together; ``"reroll"``, the vector program; ``"lower"``, its
+                kernel calls; ``"loops"``, the code with loops that a recurrence becomes instead, as C: ``L`` has the
+                leaves, ``G`` their gradients, ``W`` what the forward pass keeps, ``B`` the gradients of that.
 
         Returns:
             One instruction a line, with the user's line beside it; or a sentence that says why there is none.
+
+        Raises:
+            ValueError: If there is no such pass.
+
+        Example:
+            >>> import retrograd as rg
+            >>> square_sum = rg.compile(lambda x, y: x * x + y * y)
+            >>> square_sum.value_and_grad(2.0, 3.0)[0]
+            13.0
+            >>> square_sum.program(after="reductions").split("  ")[0]
+            't0 = in1[0] * in1[0] + in0[0] * in0[0]'
         """
+        check_pass(after)
         if self._primal is not None:
-            return self._answering().program()
+            return self._answering().program(after)
         if self._uncompiled:
             return f"There is no program: {self._uncompiled}."
         facts = self._cache.facts()
@@ -461,7 +481,7 @@ class Compiled(Generic[P]):
         if example is None:
             return "There is no program yet: the first call makes one."
         found = inspected(self._function, example.arguments, example.differentiate_first, self._options)
-        return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.program
+        return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.after(after)
 
     def guards(self) -> str:
         """What the compiled programs take for granted, and each call checks.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .. import engine
 from ..engine import Value
 from ..index import Index
-from .printer import listing
 from .reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .specializer import trace
+from .stages import Pass, printed_after
 
 __all__ = ["Inspection", "inspected"]
 
@@ -29,7 +30,11 @@ class Inspection:
     def __init__(self, value: Value, cache: engine.SpecializationCache, facts: dict[str, Any]) -> None:
         self.value = value
         self._cache, self._facts = cache, facts
-        self.program: str = listing(facts, cache.listing(facts["number"]))
+        self.program: str = self.after("reroll")
+
+    def after(self, pass_: Pass) -> str:
+        """What one of the compiler's passes has made, as text; see ``Compiled.program``."""
+        return printed_after(pass_, self._cache, self._facts)
 
     def instruction(self, node: Value) -> str | None:
         """The line of ``program`` that computes one node of the scalar graph.
@@ -53,6 +58,8 @@ def inspected(
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)
     try:
+        if options.tier == "auto" and not options.exact:
+            options = replace(options, tier="vm")  # whatever would run it: this is to be looked at
         request = CompileRequest(
             traced.recording, traced.signature, differentiate_first, options, cache.capture([]), at_once=True
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.source_lines import location_numbered
 
-__all__ = ["listing"]
+__all__ = ["formula", "listing"]
 
 _NAMES = {"parameter": "p", "input": "in", "literal": "c", "value": "v"}
 
@@ -92,7 +92,7 @@ def _instruction(instruction: dict[str, Any], regions: Sequence[Any], program: d
             chosen = f"{views[0]} + {instruction['stride']}*index[{slot}]"
             right = f"memory[{views[0]} + index[{slot}]]" if instruction["through_pool"] else f"memory[&{chosen}]"
         case _:
-            right = _formula(instruction["row"], views)
+            right = formula(instruction["row"], views)
     head = f"for {', '.join(members)}: " if members else ""
     return f"{head}{result} = {right}"
 
@@ -100,7 +100,8 @@ def _instruction(instruction: dict[str, Any], regions: Sequence[Any], program: d
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 
 
-def _formula(row: str, views: list[str]) -> str:
+def formula(row: str, views: list[str]) -> str:
+    """An operator applied to what has these names."""
     if row in _INFIX:
         return f"{views[0]} {_INFIX[row]} {views[1]}"
     return f"{row}({', '.join(views)})"
