@@ -16,7 +16,6 @@ from ..errors import pair_expected
 from . import sparse as sparse_matrices
 from .active import (
     Transform,
-    derivative_of,
     is_differentiating,
     is_recorded,
     remember_transform,
@@ -188,6 +187,12 @@ def transformed_by(
     counted = _counted(argnums)
     fast = counted if of_compiled is not None and hasattr(function, "scalar_function") else []
     furthest = max(fast, default=-1)
+    is_compiled = hasattr(function, "scalar_function") and hasattr(function, "derivative")
+
+    def of_plain(plain: Callable[..., Any], which: Argnums) -> Callable[..., Any]:
+        if finish is not None:
+            sparse_matrices.check(False, function_name(function))  # here, since importing SciPy is an effect
+        return transformed_by(plain, which, body, key)
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
@@ -198,11 +203,9 @@ def transformed_by(
             wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
         if of_compiled is not None and (compiled := _compiled(function, wanted, arguments, keywords)) is not None:
             return of_compiled(compiled)
-        if (compiled_derivative := derivative_of(function)) is not None:
-            if finish is not None:
-                sparse_matrices.check(False, function_name(function))  # here, since importing SciPy is an effect
+        if is_compiled and not is_recorded():
             which = tuple(wanted) if isinstance(wanted, list) else wanted
-            derivative = compiled_derivative((key, which), lambda plain: transformed_by(plain, which, body, key))
+            derivative = function.derivative((key, which), lambda plain: of_plain(plain, which))  # type: ignore[attr-defined]
             result = derivative(*arguments, **keywords)
             return finish(result) if finish else result
         recording = engine.is_recording()

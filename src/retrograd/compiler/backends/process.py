@@ -84,7 +84,8 @@ class CompileProcess:
         if not self._possible or python is None:
             return None
         packages = [(name, list(sys.modules[name].__path__)) for name in _PACKAGES]
-        program = _PROGRAM.format(path=sys.path, packages=packages, module=__name__)
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        program = _PROGRAM.format(path=path, packages=packages, module=__name__)
         try:
             process = self._process = subprocess.Popen(
                 [str(python), "-I", *(["-B"] if sys.dont_write_bytecode else []), "-c", program],
