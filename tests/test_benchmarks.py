@@ -16,7 +16,7 @@ import pytest
 from support.parts import ALL, require
 
 import retrograd as rg
-from benchmarks import EFFORTS, compile_cost, gc_training, main, measure, recurrences, sparse, triangles
+from benchmarks import EFFORTS, compile_cost, gc_training, main, measure, recurrences, sparse, triangles, waits
 from benchmarks import compiled_workloads as works
 from benchmarks.compiled_programs import moons_loss
 from benchmarks.figures import Effort, Figure
@@ -391,3 +391,13 @@ def test_casadi_computes_the_same_recurrences(function: Callable[[Any, Any], Any
     wanted, exact = run(at)
     assert value == pytest.approx(float(wanted), rel=1e-9)
     assert gradient == pytest.approx(exact.full().ravel().tolist(), rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.native
+def test_waits_are_those_of_calls() -> None:
+    function, at = waits.PROGRAMS[0]
+    found = waits.waits_of(function, at, 0.2)
+    assert found.calls > 0
+    assert 0 <= found.long <= found.calls
+    assert found.worst >= 0.0
+    assert found.until_code <= 0.2
