@@ -67,7 +67,7 @@ class CompileProcess:
         try:
             _send(_descriptor(process.stdin), (function, args, kwargs))
             returned, answer = _receive(_descriptor(process.stdout))
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # ValueError: another thread has closed it
             self.end()
             raise RuntimeError("the process that compiles has ended") from None
         if not returned:
