@@ -132,7 +132,8 @@ void Specialization::make_readable() try {
   const Graph expanded = this->expanded(true);
   program = schedule(expanded, true).program;
   literals = expanded.literals;
-} catch (const Unsupported&) {  // there is nothing to look at
+} catch (const Unsupported&) {
+  program = {};  // there is nothing to look at
 }
 
 void Specialization::settle(const Arguments& arguments) {
