@@ -195,11 +195,14 @@ def test_two_threads_call_one_function_at_once(tier: str) -> None:
 
 
 @native
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
 @pytest.mark.parametrize("way", ["call", "backward", "value_and_grad", "backward_batch"])
-def test_other_threads_run_during_a_long_pass(way: str) -> None:
+def test_other_threads_run_during_a_long_pass(way: str, tier: Any) -> None:
     """A thread that has the GIL keeps it here until it gives it away itself: only the pass can."""
+    if tier == "llvm":
+        require("llvmlite")
     p = Value(0.5)
-    compiled = rg.compile(lambda x: sum((p * x + 0.001 * i).tanh() for i in range(60_000)), tier="vm")
+    compiled = rg.compile(lambda x: sum((p * x + 0.001 * i).tanh() for i in range(60_000)), tier=tier)
     calls = {
         "call": lambda: compiled(0.7),
         "backward": lambda: compiled.backward(0.7),

@@ -96,7 +96,7 @@ LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t
 }
 
 bool is_long(const Specialization& entry, size_t members) {
-  if (entry.options.exact || entry.runs == 0 || members * entry.cost() < kLong) return false;
+  if (entry.options.exact || entry.hits == 0 || members * entry.cost() < kLong) return false;
   size_t parameters = 0;
   for (const auto& buffer : entry.buffers) parameters += buffer->size();
   return members * entry.graph.operands.size() >= kOperandsPerParameter * parameters;
