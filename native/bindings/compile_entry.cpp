@@ -64,7 +64,7 @@ void lift_into(Specialization& entry, const CompileRequest& request) {
   for (const RequestedInput& input : request.inputs) inputs.push_back(input.leaf);
   const auto start = std::chrono::steady_clock::now();
   entry.graph = lift({request.roots, inputs, request.fallible, request.selections, request.first_node,
-                      request.leaves_before, request.references, request.options.at_once});
+                      request.leaves_before, request.references, request.inspected});
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   entry.milliseconds.emplace_back("lift", spent.count());
 }

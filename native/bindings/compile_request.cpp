@@ -109,7 +109,7 @@ class Reader {
 
   void read(PyObject* request) {
     into_.differentiate_first = flag(request, "differentiate_first");
-    into_.options.at_once = flag(request, "at_once");
+    into_.options.at_once = into_.inspected = flag(request, "at_once");
     into_.state = whole(field(request, "state").get());
     read_options(field(request, "options").get());
     read_signature(field(request, "signature").get());
