@@ -15,6 +15,9 @@ _MOST_ROUNDS = 10
 
 #: So many traces in a row are looked at, of which so many must have answered no call but their own to be a storm.
 _TRACES, _FRUITLESS = 8, 7
+#: That is no storm if so many calls came between the first of them and the last: programs answer most calls, and those
+#: that are rare have been dropped since.
+_CALLS = 256
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
 
@@ -52,7 +55,7 @@ class Storm:
 
     def __init__(self, cache: engine.SpecializationCache) -> None:
         self._cache = cache
-        self._traces: deque[int] = deque(maxlen=_TRACES)
+        self._traces: deque[tuple[int, int]] = deque(maxlen=_TRACES)  # the number, and how many calls came before
         self._rounds = 0
 
     def forget(self) -> None:
@@ -63,10 +66,11 @@ class Storm:
 
     def traced(self, number: int) -> bool:
         """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
-        self._traces.append(number)
+        calls = self._cache.calls()
+        self._traces.append((number, calls))
         hits = {one: count for one, _, count in self._cache.inventory()}
-        fruitless = sum(hits.get(one, 0) <= 1 for one in self._traces)  # the call that was traced is a hit
-        if fruitless < _FRUITLESS:
+        fruitless = sum(hits.get(one, 0) <= 1 for one, _ in self._traces)  # the call that was traced is a hit
+        if fruitless < _FRUITLESS or calls - self._traces[0][1] > _CALLS:
             self._rounds = 0
             return False
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)
