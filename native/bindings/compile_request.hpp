@@ -23,7 +23,7 @@ struct RequestedGradient {
 struct CompileRequest {
   std::unique_ptr<Signature> signature;
   bool differentiate_first = false;
-  bool inspected = false;  // somebody will ask which node became what
+  bool inspected = false;  // Compiled.inspect asked, which tells what became of each node of the tape
   Options options;
   std::vector<Value*> roots;  // the result, then what the function returns if that is several, and what guards compare
   std::vector<Value*> fallible;   // nodes whose operands may be outside a domain in another call

@@ -156,7 +156,7 @@ DANGEROUS = {"eval", "exec", "compile", "__import__", "load_source", "system", "
 #: Formulas of the op table are compiled; a learner's own file runs, in a process of its own, because that was asked.
 ALLOWED = {"ops/formula.py": {"eval"}, "lesson/grader/loading.py": {"compile", "exec"}}
 MODULES = {"pickle", "marshal", "shelve", "dill", "yaml", "joblib", "cPickle"}
-#: A pipe to a process that was started for this, from which nobody else can write.
+#: The compiler's process answers through a pipe that only this process and that one have.
 ALLOWED_MODULES = {"compiler/backends/process.py": {"pickle"}}
 
 

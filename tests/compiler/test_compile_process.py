@@ -34,7 +34,7 @@ def process() -> Iterator[CompileProcess]:
 
 
 def alive(pid: int) -> bool:
-    """Whether there is such a process, other than one that has ended and is waited for by nobody."""
+    """Whether a process runs; one that has ended does not, even if its parent has not waited for it (a zombie)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -20,7 +20,7 @@ constexpr size_t kOften = 2;     // uses of a parameter
 
 // In irregular programs, shorter chains stay additions.
 constexpr size_t kLongChain = 16;
-// Of graphs with more nodes, a program that nobody runs is not kept: it takes several times their memory.
+// Where the interpreter runs a graph of more nodes, its program is not kept: it takes several times the graph's memory.
 constexpr size_t kLarge = 10'000;
 // The list schedule, whose instructions have longer lists, must save some packs.
 constexpr double kFewer = 0.95;

@@ -136,7 +136,7 @@ struct Specialization {
   // What the passes make of the expanded graph, in the schedule that is likely to be the fastest. Where a program is
   // not `wanted` unless it is faster than the interpreter, there may be none, and only its outline.
   Scheduled schedule(const Graph& expanded, bool wanted);
-  // Makes the program again for somebody who wants to look at it.
+  // Makes the program again where it was not kept: listing() and to_jax() read it.
   void make_readable();
 
   // Where a single call left the path, if the last forward pass was the interpreter's, or the machine's.

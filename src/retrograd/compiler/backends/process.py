@@ -114,22 +114,23 @@ class CompileProcess:
     def end(self) -> None:
         """End the process, if there is one."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+            _close_pipes(process)
 
     def forget(self) -> None:
         """In a process that was forked: leave the other one to whom it belongs."""
         process, self._process = self._process, None
         if process is not None:
             process.returncode = 0  # it is not this process's to wait for
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+            _close_pipes(process)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
 
 
 def _python() -> Path | None:

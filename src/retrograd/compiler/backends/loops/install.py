@@ -88,15 +88,7 @@ def compile_group(
 ) -> None:
     """Compile program ``number`` to run a group of calls side by side, and install the machine code.
 
-    Args:
-        programs: where the program is.
-        number: which it is.
-        most_straight: so many nodes of code are written at most.
-        run: where code is written and compiled.
-
-    Raises:
-        IndexError: the program has been dropped meanwhile.
-        UnsupportedGraphError: the program has something that this backend does not write.
+    Arguments and exceptions are those of ``compile_graph``.
     """
     start = perf_counter()
     width, functions = programs.vector_functions()
