@@ -32,27 +32,6 @@ bool same_scalar(PyObject* one, PyObject* other) {
   return equal == 1;
 }
 
-// CPython keeps a list's items in an array whose address follows the header. The stable ABI does not promise that, so
-// it is tried once with a list of two.
-PyObject** array_at(PyObject* list) {
-  PyObject** array;
-  std::memcpy(static_cast<void*>(&array), reinterpret_cast<char*>(list) + sizeof(PyVarObject), sizeof(array));
-  return array;
-}
-bool knows_arrays() {
-  static const bool known = [] {
-    Ref sample(Py_BuildValue("[OO]", Py_None, Py_True));
-    if (!sample) PyErr_Clear();
-    Ref basic(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyList_Type), "__basicsize__"));
-    const bool large = basic && PyLong_AsSize_t(basic.get()) >= sizeof(PyVarObject) + sizeof(PyObject**);
-    if (PyErr_Occurred()) PyErr_Clear();
-    if (!sample || !large) return false;
-    PyObject** array = array_at(sample.get());
-    return array && array[0] == Py_None && array[1] == Py_True && Py_SIZE(sample.get()) == 2;
-  }();
-  return known;
-}
-
 // A buffer that is given back at the end.
 class View {
  public:
@@ -112,14 +91,37 @@ bool StateGuards::read_place(PyObject* tuple) {
   } else {
     read_contents(place);
   }
-  const auto index = static_cast<uint32_t>(places_.size());
-  if (place.kind == NAMED) {
-    names_.push_back({object, name, place.position, place.first, index});
-  } else {
-    (place.kind == ITEMS ? lists_ : others_).push_back(index);
-  }
+  watch(place);
   places_.push_back(std::move(place));
   return !PyErr_Occurred();
+}
+
+// Adds the footprint of a place, unless it is that of the place before it, a name in the same dictionary.
+void StateGuards::watch(const Place& place) {
+  const size_t span = footprint_.size(), mine = places_.size();
+  PyObject* object = place.object.get();
+  bool known = false;
+  switch (place.kind) {
+    case ITEMS: known = footprint_.add_list(object); break;
+    case ENTRIES:
+    case NAMED: {
+      const bool again = !groups_.empty() && groups_.back().end == mine && places_.back().kind == place.kind &&
+                         places_.back().object.get() == object;
+      known = again || footprint_.add_dict(object);
+      break;
+    }
+    case NAMESPACE: known = footprint_.add_namespace(object, contents_[place.first + 1]); break;
+    case FUNCTION:
+    case CELL: known = footprint_.add_body(object); break;
+    default: break;
+  }
+  if (!known) {
+    asked_.push_back(mine);
+  } else if (footprint_.size() > span) {
+    groups_.push_back({mine, mine + 1, span});
+  } else {
+    ++groups_.back().end;
+  }
 }
 
 bool StateGuards::read_buffer(PyObject* object) {
@@ -279,41 +281,12 @@ bool StateGuards::same_function(const Place& place) const {
   return same && thing == place.first + place.count;
 }
 
-// Most of what a model reads are lists, whose headers and arrays lie anywhere: those that come are fetched meanwhile.
-bool StateGuards::same_lists() {
-  constexpr size_t ahead = 8;
-  const bool quick = knows_arrays();
-  for (size_t i = 0; i < lists_.size(); ++i) {
-    const Place& place = places_[lists_[i]];
-    PyObject* list = place.object.get();
-    if (i + ahead < lists_.size()) RETROGRAD_PREFETCH(places_[lists_[i + ahead]].object.get());
-    if (quick && i + ahead / 2 < lists_.size()) {
-      RETROGRAD_PREFETCH(static_cast<const void*>(array_at(places_[lists_[i + ahead / 2]].object.get())));
-    }
-    PyObject* const* held = contents_.data() + place.first;
-    const bool alike = quick && static_cast<size_t>(Py_SIZE(list)) == place.count &&
-                       std::equal(held, held + place.count, array_at(list));
-    if (!alike && !same_items(place)) return false;
-  }
-  return true;
-}
-
 // A variable is usually still at the same position of its dictionary.
 bool StateGuards::same_name(const Place& place) {
   PyObject *key, *item;
   Py_ssize_t at = place.position;
   const bool found = PyDict_Next(place.object.get(), &at, &key, &item) && key == place.name.get();
   return same(place.first, found ? item : content(place).get());
-}
-
-// The attributes of a thousand objects are most of what some functions read.
-bool StateGuards::same_names() {
-  return std::all_of(names_.begin(), names_.end(), [&](const Name& name) {
-    PyObject *key, *item;
-    Py_ssize_t at = name.position;
-    const bool there = PyDict_Next(name.dict, &at, &key, &item) && key == name.key;
-    return (there && contents_[name.first] == item) || same_name(places_[name.place]);
-  });
 }
 
 bool StateGuards::same_place(const Place& place) {
@@ -346,13 +319,29 @@ bool StateGuards::held_scalar(size_t which) const {
 
 bool StateGuards::hold_in(uint64_t call) {
   if (call_ != call) {
-    const bool held = same_lists() && same_names() && std::all_of(others_.begin(), others_.end(), [&](uint32_t other) {
-                        return same_place(places_[other]);
-                      });
-    held_ = held;
+    held_ = same_groups();
     call_ = call;
   }
   return held_;
+}
+
+// A group whose footprint is another one is asked.
+bool StateGuards::same_groups() {
+  const auto same_places = [&](size_t begin, size_t end) {
+    const auto first = places_.begin();
+    return std::all_of(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end),
+                       [&](const Place& place) { return same_place(place); });
+  };
+  for (size_t span = footprint_.changed_from(0); span < footprint_.size(); span = footprint_.changed_from(span)) {
+    const auto next = std::upper_bound(groups_.begin(), groups_.end(), span,
+                                       [](size_t at, const Group& group) { return at < group.span; });
+    const Group& group = *(next - 1);
+    const size_t end = next == groups_.end() ? footprint_.size() : next->span;
+    if (!same_places(group.begin, group.end)) return false;
+    footprint_.renew(group.span, end);
+    span = end;
+  }
+  return std::all_of(asked_.begin(), asked_.end(), [&](size_t place) { return same_place(places_[place]); });
 }
 
 int StateGuards::traverse(visitproc visit, void* arg) const {

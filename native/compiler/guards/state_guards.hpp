@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/guards/footprint.hpp"
 #include "tape/value.hpp"
 
 namespace retrograd::compiler {
@@ -68,19 +69,18 @@ class StateGuards {
   bool same_buffer(const Place& place) const;
   bool same_namespace(const Place& place) const;
   bool same_function(const Place& place) const;
-  bool same_lists();
-  bool same_names();
   bool same_name(const Place& place);
+  bool same_groups();
+  void watch(const Place& place);
 
   std::vector<Place> places_;
-  std::vector<uint32_t> lists_, others_;  // the numbers of places that are lists, and of all others but the names
-  struct Name {                           // of a place NAMED, what a call compares first
-    PyObject *dict, *key;
-    Py_ssize_t position;
-    size_t first;
-    uint32_t place;
+  // Places [begin, end) that have one footprint, which begins with that span; and the numbers of places without.
+  struct Group {
+    size_t begin, end, span;
   };
-  std::vector<Name> names_;
+  std::vector<Group> groups_;
+  std::vector<size_t> asked_;
+  Footprint footprint_;
   // What the places held, one after another. A reference keeps each alive, except Values, which may be freed: then
   // their parameter buffer is invalid (ParameterBuffer::invalid).
   std::vector<PyObject*> contents_;

@@ -264,7 +264,7 @@ bool Specialization::invalid() const {
 }
 
 size_t Specialization::cost() const {
-  return graph.operands.size() * (has_graph_code() ? 4 : uses_interpreter() ? 40 : 1);
+  return graph.operands.size() * (!runs_nodes() ? 1 : has_graph_code() ? 4 : 40);
 }
 
 bool Specialization::gains_little_together() const {
