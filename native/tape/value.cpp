@@ -380,6 +380,7 @@ void value_dealloc(PyObject* self) {
   }
   if (!(value->flags & IN_ARENA)) PyObject_GC_UnTrack(self);
   if (freeing) {
+    if (value->flags & IN_BUFFER) forget_leaf(value);  // a buffer that is freed meanwhile would write a gradient to it
     wait(value);
     return;
   }

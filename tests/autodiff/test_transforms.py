@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import math
 import threading
+import weakref
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from retrograd import compile as compiled
 from retrograd import engine, errors
 from retrograd.autodiff.transforms import (
     grad,
@@ -419,3 +422,22 @@ def test_rosenbrock_has_its_published_gradient_and_hessian() -> None:
         [0.0, -400 * b, 200.0],
     ]
     np.testing.assert_allclose(hessian(rosenbrock)(np.array(point)), curvature, rtol=1e-13)
+
+
+@pytest.mark.parametrize("make", [grad, value_and_grad, jacobian, compiled], ids=lambda make: make.__name__)
+def test_an_object_that_keeps_what_was_made_of_its_method_is_collected(make: Callable[[Any], Any]) -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.weight = Value(2.0)
+            self.made = make(self.loss)
+
+        def loss(self, x: Any) -> Any:
+            return self.weight * x
+
+    model = Model()
+    for _ in range(3):
+        model.made(1.0)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from .. import engine
 
@@ -74,14 +74,19 @@ class Transform(NamedTuple):
     of_many: Callable[[list[tuple[Any, ...]], int | None], list[Any] | None]
 
 
-_made: WeakKeyDictionary[_Function, Transform] = WeakKeyDictionary()
+#: The attribute in which a function has how it was made, beside a weak reference to itself: ``functools.wraps`` copies
+#: attributes to other functions. A registry would keep a function alive whose object refers to what was made of it.
+_ATTRIBUTE = "_made_by_transform"
 
 
 def remember_transform(result: _Function, transform: Transform) -> None:
-    """Note how a function was made. Not as its attribute, which ``functools.wraps`` would copy to others."""
-    _made[result] = transform
+    """Note how a function was made."""
+    setattr(result, _ATTRIBUTE, (ref(result), transform))
 
 
 def transform_of(function: _Function) -> Transform | None:
     """How a function was made, if one of these two made it."""
-    return _made.get(function) if type(function) is FunctionType else None
+    if type(function) is not FunctionType:
+        return None
+    noted: tuple[ref[_Function], Transform] | None = function.__dict__.get(_ATTRIBUTE)
+    return noted[1] if noted is not None and noted[0]() is function else None
