@@ -1,6 +1,7 @@
 // Calls: from arguments to the program that stands for them, forward, and back.
 #include <algorithm>
 
+#include "bindings/deferred_call.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/lane.hpp"
@@ -14,6 +15,7 @@ struct Found {
   Specialization* entry = nullptr;
   bool interpreted = false;
   bool swept = false;                     // gradients are wanted, which the pass found together with the value
+  bool deferred = false;                  // gradients are wanted later: see deferred_call.hpp
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
   Divergence divergence;                  // of the last program that was tried, where a guard failed
@@ -28,14 +30,14 @@ const Arguments& arguments_of(const SpecializationCache* self, const Found& foun
 }
 
 // Runs found.own on the lane, forward and, if gradients are wanted, back, while other threads run.
-Outcome run_long(Found& found, const std::shared_ptr<Specialization>& entry, Wanted wanted) {
+Outcome run_long(Found& found, const std::shared_ptr<Specialization>& entry, Wanted wanted, double seed = 1.0) {
   found.held.clear();
   for (Value* value : found.own.values) found.held.push_back(Ref::borrow(as_object(value)));
   found.lane = lane_for_call(entry);
   Outcome outcome = Outcome::EXCEPTIONAL;
   without_gil([&] {
     outcome = found.lane->forward(found.own, wanted);
-    if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.lane->backward(1.0);
+    if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.lane->backward(seed);
   });
   return outcome;
 }
@@ -152,7 +154,8 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (!holds || self->changes != changes) found.reason = Reason::STATE_CHANGED;
     if (self->changes != changes) return found;
     if (!holds) continue;
-    const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results();
+    found.deferred = several && differentiates && may_defer(entry, *self->scratch);
+    const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results() && !found.deferred;
     const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
     Outcome outcome;
     if (entry.is_due()) entry.settle(*self->scratch);
@@ -214,7 +217,7 @@ double value_of(const Found& found, uint32_t root = 0) {
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
-void sweep(const Found& found, GradientDestination target, std::vector<double>& gradients) {
+void sweep(const Found& found, GradientDestination target, std::vector<double>& gradients, double seed = 1.0) {
   if (found.lane) {  // has been back
     if (target == GradientDestination::BUFFERS) found.lane->add_gradients_out();
     if (!gradients.empty()) found.lane->input_gradients(gradients.data());
@@ -222,12 +225,12 @@ void sweep(const Found& found, GradientDestination target, std::vector<double>& 
   }
   if (found.interpreted) {
     Interpreter& interpreter = *found.entry->interpreter;
-    interpreter.backward(1.0, target);
+    interpreter.backward(seed, target);
     interpreter.input_gradients(gradients.data());
     return;
   }
   Machine& machine = *found.entry->single;
-  machine.backward(1.0, target);
+  machine.backward(seed, target);
   if (!gradients.empty()) machine.input_gradients(0, gradients.data());
 }
 
@@ -300,16 +303,17 @@ Ref dependencies_of(const SpecializationCache* self, const Found& found) {
   return values && slopes ? Ref(PyTuple_Pack(2, values.get(), slopes.get())) : Ref();
 }
 
-// One call of a program with several results, to be run again, and back, with cotangents.
-struct Replay {
-  std::shared_ptr<Specialization> entry;
-  Ref cache;  // whose workspaces the entry uses
-  Arguments arguments;
-};
-
 constexpr const char* kReplay = "retrograd._native.replay";
 
 Replay* replay_of(PyObject* capsule) { return static_cast<Replay*>(PyCapsule_GetPointer(capsule, kReplay)); }
+
+// The same call, to be run back when that is wanted.
+Ref deferral_of(SpecializationCache* self, const Found& found) {
+  const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
+                                  [&](const auto& one) { return one.get() == found.entry; });
+  if (place == self->specializations->end()) return Ref();
+  return deferral({*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), arguments_of(self, found)});
+}
 
 // What several results depend on, and what differentiates them: (Values, replay).
 Ref replay_of(SpecializationCache* self, const Found& found) {
@@ -395,20 +399,40 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return Py_BuildValue("(nOO)", number, results.get(), dependencies.get());
   }
   const double result = value_of(found);
-  Ref dependencies(records ? dependencies_of(self, found).release() : Py_NewRef(Py_None));
+  Ref dependencies(!records         ? Py_NewRef(Py_None)
+                   : found.deferred ? deferral_of(self, found).release()
+                                    : dependencies_of(self, found).release());
   if (!dependencies) return nullptr;
   count_answer(self, found);
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
 }
 
 // Runs the program of a call once more, with gradients. Whether the pass is done.
-bool run_again(const Replay& call, Found& found) {
+bool run_again(const Replay& call, Found& found, double seed = 1.0) {
   Specialization& entry = *call.entry;
+  found.entry = &entry;
   if (!is_long(entry)) {
     return run_forward(entry, call.arguments, Wanted::GRADIENTS, &found.interpreted) == Outcome::DONE;
   }
   found.own = call.arguments;
-  return run_long(found, call.entry, Wanted::GRADIENTS) == Outcome::DONE && !entry.invalid();
+  return run_long(found, call.entry, Wanted::GRADIENTS, seed) == Outcome::DONE && !entry.invalid();
+}
+
+bool add_gradients(const Replay& call, double seed) {
+  Found found;
+  call.entry->contest.begin();
+  if (!run_again(call, found, seed)) return false;
+  std::vector<double> none;
+  sweep(found, GradientDestination::BUFFERS, none, seed);
+  if (found.interpreted == call.entry->runs_nodes()) call.entry->contest.end();
+  return true;
+}
+
+bool find_slopes(const Replay& call, std::vector<double>& slopes) {
+  Found found;
+  if (!run_again(call, found)) return false;
+  for (const auto& [value, slope] : slopes_of(call.arguments, found)) slopes.push_back(slope);
+  return true;
 }
 
 // replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
@@ -422,7 +446,6 @@ PyObject* replay(PyObject*, PyObject* args) {
   if (!set_cotangents(entry, call->arguments, cotangents)) return nullptr;
   if (entry.invalid()) Py_RETURN_NONE;
   Found found;
-  found.entry = &entry;
   if (!run_again(*call, found)) {
     return flush_parameters() ? Py_NewRef(Py_None) : nullptr;
   }

@@ -25,8 +25,9 @@ bool need_value(PyObject* object, const char* where) {
 
 // --- looking at a node ------------------------------------------------------------------------------------------
 
-PyObject* operands(PyObject*, PyObject* object) {
+PyObject* operands(PyObject*, PyObject* object) try {
   if (!need_value(object, "operands()")) return nullptr;
+  show_operands();
   const Value* node = as_value(object);
   Form form = is_op(node->code) ? form_of(node) : VALUES;
   if (form == VALUES) {
@@ -42,6 +43,8 @@ PyObject* operands(PyObject*, PyObject* object) {
   PyObject* value = Py_NewRef(as_object(node->a));
   Ref first(form == NUMBER_LEFT ? number : value), second(form == NUMBER_LEFT ? value : number);
   return PyTuple_Pack(2, first.get(), second.get());
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 PyObject* concrete(PyObject*, PyObject* object) {

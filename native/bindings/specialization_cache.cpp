@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "bindings/deferred_call.hpp"
+
 namespace retrograd::compiler {
 
 std::shared_ptr<Specialization> find_specialization(SpecializationCache* self, size_t number) {
@@ -154,6 +156,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   for (const auto& entry : *self_of(object)->specializations) {
     Py_VISIT(entry->keeps.get());
     if (const int stopped = entry->signature->traverse(visit, arg)) return stopped;
+    if (const int stopped = traverse_operands(*entry, visit, arg)) return stopped;
   }
   return 0;
 }
@@ -218,6 +221,7 @@ PyMethodDef methods[] = {
     {"gradients", fast_with_keywords(guarded<gradients>), METH_FASTCALL | METH_KEYWORDS,
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
+    {"deferred", guarded<deferred>, METH_VARARGS, "The result of a call that is run back when that is wanted."},
     {"replay", guarded<replay>, METH_VARARGS, "Run a call with several results again, and back, with cotangents."},
     {"capture", guarded<capture>, METH_O, "Keep what some places hold now, as a state; its number."},
     {"changed", guarded<changed>, METH_O, "The first place of a state that holds something else now, or None."},

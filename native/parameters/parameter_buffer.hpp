@@ -23,6 +23,7 @@ class ParameterBuffer {
 
   size_t size() const { return values_.size(); }
   double* data() { return data_; }
+  const double* data() const { return data_; }
   double* gradients() {
     if (zero_pending_) write_zeros();
     return gradients_;

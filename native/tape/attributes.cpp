@@ -28,14 +28,17 @@ std::string exponent_text(double number) {
   return text;
 }
 
+// Writes back the buffer that a Value is in, if it is in one.
+bool is_current(PyObject* self) { return !(as_value(self)->flags & IN_BUFFER) || flush_parameters(); }
+
 PyObject* get_data(PyObject* self, void*) {
-  if (!flush_parameters()) return nullptr;
+  if (!is_current(self)) return nullptr;
   if (following()) return ask_tracer("data", self);
   return PyFloat_FromDouble(as_value(self)->data);
 }
 
 PyObject* get_grad(PyObject* self, void*) {
-  if (!flush_parameters() || !tell_tracer("reads a gradient")) return nullptr;
+  if (!is_current(self) || !tell_tracer("reads a gradient")) return nullptr;
   return PyFloat_FromDouble(as_value(self)->grad);
 }
 
@@ -90,8 +93,9 @@ PyObject* get_op(PyObject* self, void*) try {
   return PyErr_NoMemory();
 }
 
-PyObject* get_children(PyObject* self, void*) {
+PyObject* get_children(PyObject* self, void*) try {
   Value* value = as_value(self);
+  show_operands();
   if (!materialize(value)) return nullptr;
   Py_ssize_t count = 0;
   each_operand(value, [&](Value*) { ++count; });
@@ -100,6 +104,8 @@ PyObject* get_children(PyObject* self, void*) {
   Py_ssize_t i = 0;
   each_operand(value, [&](Value* child) { PyTuple_SetItem(children, i++, Py_NewRef(as_object(child))); });
   return children;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
 }
 
 PyObject* get_prev(PyObject* self, void* closure) {

@@ -105,27 +105,41 @@ struct LocalSink {
 // Whether no value that this thread's nodes may have used has changed since.
 bool nothing_changed(const Tape* tape) { return tape->oldest_position() >= last_change_position(); }
 
-// Returns the node, or the operand of it, whose data has changed since the node was recorded; null if none has.
-Value* changed_at(Value* node) {
-  const uint64_t position = creation_position(node);
-  Value* changed = unchanged_since(node, position) ? nullptr : node;
+// Returns the node, or the operand of it, whose data has changed since the node was recorded, and the number that was
+// used; null if none has.
+Value* changed_at(Value* node, double* used) {
+  if (!unchanged_since(node, creation_position(node))) {
+    *used = data_used_at(node, creation_position(node));
+    return node;
+  }
+  if (is_deferred(node)) return node->extra->deferred->changed(used);
+  Value* changed = nullptr;
+  const uint64_t position = use_position(node);
   each_operand(node, [&](Value* operand) {
     if (!changed && !unchanged_since(operand, position)) changed = operand;
   });
+  if (changed) *used = data_used_at(changed, position);
   return changed;
 }
 
 // Raises if there is one, and returns false.
 bool check_node(Value* node) {
-  Value* changed = changed_at(node);
-  if (changed) raise_changed(changed, data_used_at(changed, creation_position(node)));
-  return !changed;
+  double used;
+  Value* changed = changed_at(node, &used);
+  if (changed) {
+    raise_changed(changed, used);
+  } else if (is_deferred(node) && is_foreign(node, this_tape())) {
+    raise_from("foreign_thread", "()");
+  } else {
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 bool check_graph(Value* root) {
-  if (root->code == LEAF || nothing_changed(this_tape())) return true;
+  if (root->code == LEAF || (nothing_changed(this_tape()) && !any_deferred())) return true;
   return uninterrupted([&](Interrupt& interrupt) {
     Value* stale = nullptr;
     size_t pending = mark_any(root);
@@ -135,7 +149,8 @@ bool check_graph(Value* root) {
           Value* node = node_at(place);
           --pending;
           each_older_operand(node, place, [&](Value* operand) { pending += mark_any(operand); });
-          if (changed_at(node)) stale = node;
+          double used;
+          if (changed_at(node, &used)) stale = node;
           return !stale;
         },
         [&] { return pending == 0; });
@@ -149,7 +164,7 @@ bool check_graph(Value* root) {
 bool has_python_rule(Value* node) {
   if (node->code == USER) {
     const Extra* extra = node->extra;
-    return extra->backward || !extra->has_partials;
+    return extra->backward || (!extra->has_partials && !extra->deferred);
   }
   return node->flags & HAS_EXTRA && find_extra(node)->backward;
 }
@@ -228,6 +243,16 @@ class GradientSnapshot {
   std::vector<std::pair<Ref, double>> before_;
 };
 
+// Passes on what has arrived at nodes whose derivatives are found now. They depend on leaves alone, so they come last.
+bool apply_deferred(const std::vector<Ref>& order) {
+  std::vector<std::pair<Value*, double>> upstream;
+  for (const Ref& held : order) {
+    Value* node = as_value(held.get());
+    if (is_deferred(node) && node->grad != 0.0) upstream.emplace_back(node, node->grad);
+  }
+  return upstream.empty() || push_deferred(upstream);
+}
+
 // Applies all VJPs in order. False if a user function raised, or the user interrupted.
 bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
   for (const Ref& node : order) {
@@ -241,7 +266,7 @@ bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
     // User functions run between the nodes anyway, so a signal handler may, too.
     if ((++count & 0x3fff) == 0 && PyErr_CheckSignals() < 0) return false;
   }
-  return true;
+  return apply_deferred(order);
 }
 
 // A pass with user-defined derivatives. User functions may do anything, even run a backward pass, so the order is
@@ -259,7 +284,7 @@ bool push_through_users(Value* root, double seed) {
   });
   if (!collected) return false;
   if (apply_all(root, seed, order)) return true;
-  leaves.restore();
+  leaves.restore();  // they are in no buffer that is newer: push_deferred() has written those back
   return false;
 }
 
@@ -288,13 +313,15 @@ bool need_value(PyObject* object, const char* where) {
   return false;
 }
 
-bool may_walk(Value* root) {
-  Tape* tape = this_tape();
-  if (!tape || !flush_parameters()) return false;
+bool is_own(Value* root) {
+  const Tape* tape = this_tape();
+  if (!tape) return false;
   if (!is_foreign(root, tape)) return true;
   raise_from("foreign_thread", "()");
   return false;
 }
+
+bool may_walk(Value* root) { return is_own(root) && find_deferred() && flush_parameters(); }
 
 namespace {
 
@@ -311,12 +338,23 @@ struct UndoableSink : SweepSink {
   }
 };
 
+// A pass from a compiled call's result itself. The parameters stay in their buffers.
+bool run_deferred(Value* root, double seed) {
+  if (!check_node(root)) return false;
+  const std::pair<Value*, double> upstream{root, seed};
+  if (seed != 0.0 && !push_deferred({&upstream, 1})) return false;
+  root->grad = seed;
+  return true;
+}
+
 bool run_backward(Value* root, double seed) {
   BackwardLock lock;
   if (!lock) return false;
   reserve_scratch(this_tape());
   seed += 0.0;  // -0.0 becomes 0.0
-  if (!may_walk(root)) return false;
+  if (!is_own(root)) return false;
+  if (root->code != LEAF && is_deferred(root)) return run_deferred(root, seed);
+  if (!flush_parameters()) return false;
   if (root->code == LEAF) {
     root->grad += seed;
     return true;
@@ -366,6 +404,7 @@ namespace {
 PyObject* interior(PyObject*, PyObject* object) try {
   if (!need_value(object, "interior()")) return nullptr;
   if (!flush_parameters()) return nullptr;
+  show_operands();
   Value* root = as_value(object);
   std::vector<Ref> order;
   const bool collected = root->code == LEAF || uninterrupted([&](Interrupt& interrupt) {
@@ -471,9 +510,9 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
 }
 
 PyObject* value_push(PyObject* self, PyObject*) try {
-  if (!flush_parameters()) return nullptr;
+  if (!find_deferred() || !flush_parameters()) return nullptr;
   Value* node = as_value(self);
-  if (node->code == USER && !node->extra->has_partials) {
+  if (node->code == USER && !node->extra->has_partials && !node->extra->deferred) {
     raise_from("missing_derivative", "(O)", self);
     return nullptr;
   }
@@ -486,7 +525,7 @@ PyObject* value_push(PyObject* self, PyObject*) try {
 }
 
 PyObject* value_local_grads(PyObject* self, void*) try {
-  if (!flush_parameters()) return nullptr;
+  if (!find_deferred() || !flush_parameters()) return nullptr;
   Value* node = as_value(self);
   if (!this_tape() || !tell_tracer("reads local derivatives") || !materialize(node)) return nullptr;
   LocalSink sink;

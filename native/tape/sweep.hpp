@@ -88,7 +88,7 @@ class IsolatedGradients {
 bool has_python_rule(Value* node);
 // Whether `object` is a Value; raises a sentence with `where` if not.
 bool need_value(PyObject* object, const char* where);
-// Whether this thread may run a backward pass from `root`.
+// Whether this thread may run a pass from `root`, with the derivatives of all nodes found; else raises.
 bool may_walk(Value* root);
 // Whether nothing that `root` depends on has changed since it was recorded: before a pass changes any gradient.
 bool check_graph(Value* root);

@@ -154,6 +154,7 @@ void drop_extra(Value* value) {
     side_table().erase(value);
     value->flags &= static_cast<uint8_t>(~HAS_EXTRA);
   }
+  if (extra->deferred) forget_deferred(value);
   for (Value* child : extra->children) Py_DECREF(as_object(child));
   delete extra;
 }
@@ -196,19 +197,25 @@ Value* new_leaf(double data, uint8_t flags) {
   return leaf;
 }
 
-bool give_slot(Value* user_node) {
+Value* new_slot(Value* node) {
   Tape* tape = this_tape();
-  if (!tape || !make_room(tape)) return false;
+  if (!tape || !make_room(tape)) return nullptr;
   Value* slot = tape->bump++;
   permit(slot);
   std::memset(static_cast<void*>(slot), 0, sizeof *slot);
   slot->code = SLOT;
   slot->flags = IN_ARENA;
-  slot->a = user_node;
+  slot->a = node;
+  return slot;
+}
+
+bool give_slot(Value* user_node) {
+  Value* slot = new_slot(user_node);
+  if (!slot) return false;
   user_node->code = USER;
   user_node->source = 0;
   user_node->slot = slot;
-  ++tape->user_nodes;
+  ++current_tape->user_nodes;
   // Its children may be instances of a subclass with attributes that lead back to it.
   if (!PyObject_GC_IsTracked(as_object(user_node))) PyObject_GC_Track(as_object(user_node));
   return true;
@@ -340,12 +347,14 @@ Value* free_in_arena(Value* node, Places& places) {
 
 void free_outside(Value* value, Places& places) {
   Value* slot = value->code == USER ? value->slot : nullptr;
+  Value* anchor = slot ? value->extra->anchor : nullptr;
   if (value->flags & IN_BUFFER) forget_leaf(value);
   drop_extra(value);
-  if (slot) {
-    --chunk_of(slot)->tape->user_nodes;
-    places.free(slot);
-    forbid(slot);
+  if (slot) --chunk_of(slot)->tape->user_nodes;
+  for (Value* place : {slot, anchor}) {
+    if (!place) continue;
+    places.free(place);
+    forbid(place);
   }
   PyTypeObject* type = Py_TYPE(as_object(value));
   auto free_object = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
@@ -409,7 +418,7 @@ int value_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(extra->op.get());
   Py_VISIT(extra->backward.get());
   for (Value* child : extra->children) Py_VISIT(as_object(child));
-  return 0;
+  return extra->deferred ? extra->deferred->traverse(visit, arg) : 0;
 }
 
 int value_clear(PyObject* self) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <bit>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tape/arena.hpp"
@@ -39,6 +42,20 @@ struct Change {
   double data;
 };
 
+// The derivative of a node that is found when it is wanted, since it may be that of thousands of leaves at once: of a
+// compiled call. Until then the node has no operands.
+class Deferred {
+ public:
+  virtual ~Deferred() = default;
+  // A leaf that has changed since the node was made, and the number that the node used; null if there is none.
+  virtual Value* changed(double* used) const = 0;
+  // What the node depends on.
+  virtual std::vector<Value*> operands() const = 0;
+  // The derivative with respect to each of them; false with an exception set.
+  virtual bool find_partials(std::vector<double>& partials) = 0;
+  virtual int traverse(visitproc visit, void* arg) const = 0;
+};
+
 // Rarely used fields. Leaves and USER nodes point to theirs; other nodes have them in a side table.
 struct Extra {
   Ref label;
@@ -48,6 +65,8 @@ struct Extra {
   std::vector<Value*> children;  // of a USER node, owned
   std::vector<double> partials;
   bool has_partials = false;
+  std::unique_ptr<Deferred> deferred;  // of a USER node: what will find its operands and partials
+  Value* anchor = nullptr;             // the SLOT at whose position it found them; their numbers are of then
 };
 
 Extra* find_extra(const Value* value);  // null when there is none
@@ -64,7 +83,8 @@ inline bool born_after(const Value* leaf, uint32_t births_then) {
 
 // New Values, with one reference; null with an exception set.
 Value* new_leaf(double data, uint8_t flags = 0);
-bool give_slot(Value* user_node);  // reserves a USER node's position in the order of creation
+Value* new_slot(Value* node);      // reserves a position in the order of creation
+bool give_slot(Value* user_node);  // the same for a USER node, as its own
 
 // Compiled programs and optimizers keep the numbers of leaves in arrays (parameters/parameter_buffer.hpp). Every entry
 // from Python that reads a Value or computes with one flushes them first, so that the Values hold the present numbers.
@@ -74,6 +94,9 @@ extern size_t dirty_buffers;  // buffers whose numbers are newer than their Valu
 bool flush_all();
 inline bool flush_parameters() { return dirty_buffers == 0 || flush_all(); }
 void forget_leaf(Value* leaf);  // a leaf that is in a buffer
+// Adds to the gradients of what some nodes depend on, for each node what arrives from upstream times its derivative:
+// all or nothing. False with an exception set.
+bool push_deferred(std::span<const std::pair<Value*, double>> upstream);
 
 inline bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
 // The same for one NaN and another: their signs are the processor's affair.
@@ -105,6 +128,23 @@ class ChangeScope {
 double data_used_at(const Value* value, uint64_t position);
 
 inline uint64_t creation_position(const Value* node) { return position_of(node->code == USER ? node->slot : node); }
+// The position from which the numbers of a node's operands must not have changed.
+inline uint64_t use_position(const Value* node) {
+  return node->code == USER && node->extra->anchor ? position_of(node->extra->anchor) : creation_position(node);
+}
+
+// A node whose derivative is found when it is wanted; null with an exception set.
+Value* new_deferred(double data, PyObject* op, std::unique_ptr<Deferred> deferred);
+// Whether a node waits for its derivative to be wanted, and the user has assigned none.
+inline bool is_deferred(const Value* node) {
+  return node->code == USER && node->extra->deferred && !node->extra->backward;
+}
+bool any_deferred();
+// Gives deferred nodes their operands. May throw std::bad_alloc.
+void show_operands();
+// Finds the derivatives of this thread's, but for those of which a leaf has changed; false with an exception set.
+bool find_deferred();
+void forget_deferred(Value* node);
 
 // Whether a node belongs to another thread's tape.
 inline bool is_foreign(const Value* value, const Tape* tape) {

@@ -97,8 +97,9 @@ struct Specialization {
   std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
   std::unique_ptr<Interpreter> interpreter;
-  std::shared_ptr<const GroupCode> group_code;  // for members of a batch, where there is any
-  std::vector<std::unique_ptr<Lane>> idle;      // lanes that no thread has
+  std::shared_ptr<const GroupCode> group_code;                       // for members of a batch, where there is any
+  std::vector<std::unique_ptr<Lane>> idle;                           // lanes that no thread has
+  std::shared_ptr<const struct DeferredOperands> deferred_operands;  // see bindings/deferred_call.cpp
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;                     // of members, and of calls

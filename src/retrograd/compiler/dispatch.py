@@ -12,7 +12,7 @@ from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
 from .eager import EagerRunner, Method, Result, answer
-from .fused_node import FusedCall, fused_node
+from .fused_node import FusedCall, FusedOperation, fused_node
 from .outputs import Outputs
 from .reasons import Cause, Reason
 from .recorder import active_recorder
@@ -135,6 +135,8 @@ class Dispatcher:
         return outputs.collect(numbers, run.results(numbers))
 
     def _fused(self, data: float, dependencies: Any, arguments: tuple[Any, ...]) -> Value:
+        if type(dependencies) is not tuple:
+            return self.cache.deferred(data, FusedOperation(self._function, arguments), dependencies)
         operands, slopes = dependencies
         return fused_node(data, operands, slopes, self._function, arguments)
 

@@ -1,6 +1,7 @@
 """The result of a compiled call as a node on the tape: one node, whose local derivatives the program has computed.
 
-A backward pass multiplies them with the upstream gradient, as with any other node. A derivative that is itself to be
+A backward pass multiplies them with the upstream gradient, as with any other node. Where they are many, the native
+engine runs the program back instead (native/bindings/deferred_call.hpp). A derivative that is itself to be
 differentiated needs more than numbers: :attr:`FusedOperation.plain` then runs the function as it is.
 
 Several results are nodes that share one more node, the *call*, which depends on what the program depends on. In a
@@ -36,6 +37,14 @@ class FusedOperation(str):
     def plain(self) -> Any:
         """The result of the same call, recorded operation by operation."""
         return self._function(*self._arguments)
+
+    def gradients(self, operands: Sequence[Value], upstream: float) -> list[float]:
+        """``upstream`` times the derivatives of that result; for the native engine, where no program can find them."""
+        recording = engine.set_recording(True)
+        try:
+            return list(engine.gradients(self.plain(), upstream, operands))
+        finally:
+            engine.set_recording(recording)
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         """A copy or a pickle is the name alone."""
