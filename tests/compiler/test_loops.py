@@ -531,3 +531,31 @@ def test_a_function_of_the_same_numbers_is_computed_once_and_a_product_from_long
     near, once = sizes(scaled, numbers(5), points)
     assert near - once == 4 * 5
     check(scaled, *((numbers(5, seed), numbers(5, seed + 1)) for seed in range(3)))
+
+
+def test_leaves_may_lie_anywhere() -> None:
+    """Of two buffers, in both directions and with gaps, between inputs: each gets its own number and gradient."""
+    first, second = ([rg.Value(x) for x in numbers(12, seed=seed)] for seed in (1, 2))
+    for values in (first, second):
+        rg.compile(lambda x, values=values: sum(values) * x).backward(1.0)  # gives them a buffer
+    order = [*first[3:7], second[0], *second[8:2:-1], *first[7:12:2], second[1], first[0]]
+
+    def f(data: list[float]) -> Any:
+        total = data[0] * data[-1]
+        for i, value in enumerate(order):
+            total = total * 0.5 + value * data[i % 4] / (1.0 + value * value * (i + 1))
+        return total
+
+    for exact in (False, True):
+        compiled = rg.compile(f, exact=exact)
+        for call in range(3):
+            found: list[list[float]] = []
+            data = numbers(5, seed=10 + call)
+            for run in (compiled.backward, lambda data: f(data).backward()):
+                for value in (*first, *second):
+                    value.grad = 0.25  # gradients are added to what is there
+                run(data)
+                found.append([value.grad for value in (*first, *second)])
+            assert found[0] == (found[1] if exact else pytest.approx(found[1], rel=1e-13))
+            if call == 0 and not exact:
+                compile_graph(cache_of(compiled), cache_of(compiled).facts()[0]["number"])

@@ -13,6 +13,7 @@ Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
     : graph_(graph),
       leaves_(leaves),
       buffers_(std::move(buffers)),
+      runs_(leaf_runs(leaves)),
       first_node_(static_cast<uint32_t>(graph.leaves.size() + graph.literals.size())),
       values_(first_node_ + graph.size()),
       adjoints_(values_.size()) {
@@ -41,9 +42,9 @@ uint32_t Interpreter::flat(Id id) const {
 }
 
 void Interpreter::set_inputs(bool active, const double* numbers) {
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::INPUT && place.active == active) values_[i] = numbers[place.offset];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::INPUT || run.active != active) continue;
+    std::copy_n(numbers + run.offset, run.count, values_.data() + run.first);
   }
 }
 
@@ -52,9 +53,9 @@ void Interpreter::set_literals(const std::vector<double>& numbers) {
 }
 
 void Interpreter::input_gradients(double* gradients) const {
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::INPUT && place.active) gradients[place.offset] = adjoints_[i];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::INPUT || !run.active) continue;
+    std::copy_n(adjoints_.data() + run.first, run.count, gradients + run.offset);
   }
 }
 
@@ -119,9 +120,9 @@ bool Interpreter::nary(size_t node) {
 void Interpreter::read_parameters() {
   if (const Tape* tape = this_tape()) std::copy_n(tape->raise, std::size(tape->raise), raise_);
   for (const auto& buffer : buffers_) buffer->take_ownership();
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) values_[i] = buffers_[place.buffer]->data()[place.offset];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::PARAMETER) continue;
+    std::copy_n(buffers_[run.buffer]->data() + run.offset, run.count, values_.data() + run.first);
   }
 }
 
@@ -296,16 +297,16 @@ bool Interpreter::run_code_back(double seed, GradientDestination target) {
 }
 
 void Interpreter::add_gradients_out() {
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] += adjoints_[i];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::PARAMETER) continue;
+    add_stretch(buffers_[run.buffer]->gradients() + run.offset, adjoints_.data() + run.first, run.count);
   }
 }
 
 void Interpreter::add_gradients_to(ParameterGradients& sums) const {
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) sums[place.buffer][place.offset] += adjoints_[i];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::PARAMETER) continue;
+    add_stretch(sums[run.buffer].data() + run.offset, adjoints_.data() + run.first, run.count);
   }
 }
 
@@ -351,9 +352,9 @@ void Interpreter::backward(double seed, GradientDestination target) {
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
   // Contributions are added to the parameter's previous gradient, one after the other, as the engine does.
-  for (size_t i = 0; i < leaves_.locations.size() && target == GradientDestination::BUFFERS; ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) adjoint[i] = buffers_[place.buffer]->gradients()[place.offset];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::PARAMETER || target != GradientDestination::BUFFERS) continue;
+    std::copy_n(buffers_[run.buffer]->gradients() + run.offset, run.count, adjoint + run.first);
   }
   const uint32_t* targets = this->targets();
   adjoint[chosen_.empty() ? roots_[0] : chosen_[roots_[0]]] += seed + 0.0;
@@ -391,9 +392,9 @@ void Interpreter::backward(double seed, GradientDestination target) {
     }
   }
   if (target != GradientDestination::BUFFERS) return;
-  for (size_t i = 0; i < leaves_.locations.size(); ++i) {
-    const LeafLocation& place = leaves_.locations[i];
-    if (place.kind == RegionKind::PARAMETER) buffers_[place.buffer]->gradients()[place.offset] = adjoint[i];
+  for (const LeafRun& run : runs_) {
+    if (run.kind != RegionKind::PARAMETER) continue;
+    std::copy_n(adjoint + run.first, run.count, buffers_[run.buffer]->gradients() + run.offset);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "compiler/run/leaf_runs.hpp"
 #include "compiler/run/machine.hpp"
 
 namespace retrograd::compiler {
@@ -71,6 +72,7 @@ class Interpreter {
   const Graph& graph_;
   const LeafLayout& leaves_;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
+  std::vector<LeafRun> runs_;
   uint32_t first_node_;
   const uint32_t* targets();
 
