@@ -64,3 +64,11 @@ def test_gradients_of_parameters_are_added_by_both_and_values_decide_nothing() -
         with rg.no_grad():
             assert compiled(XS).data == pytest.approx(value, rel=1e-12)
         assert by_graph(compiled) is turn
+
+
+def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arm of six joints at 15 places: 200 nodes a vector instruction, and half the time as scalar code."""
+    monkeypatch.undo()
+    fact = {"nodes": 7_240, "instructions": 38}
+    assert tier_up._most_code(fact) >= 2_000
+    assert tier_up._either_may_win(fact)

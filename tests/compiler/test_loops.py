@@ -559,3 +559,20 @@ def test_leaves_may_lie_anywhere() -> None:
             assert found[0] == (found[1] if exact else pytest.approx(found[1], rel=1e-13))
             if call == 0 and not exact:
                 compile_graph(cache_of(compiled), cache_of(compiled).facts()[0]["number"])
+
+
+@pytest.mark.parametrize("function", [rm.sin, rm.cos])
+def test_a_sine_is_computed_once_with_its_cosine(function: Callable[..., Any]) -> None:
+    """What the partial of one is, the forward pass has computed beside it: in loops and outside, of nodes too."""
+
+    def f(p: list[Any], data: list[float]) -> Any:
+        state = p[0]
+        for x in data:
+            state = state + 0.1 * function(state * p[1] + x) - 0.2 * rm.cos(p[2]) * function(x * p[3])
+        return state * function(p[1]) + rm.sin(p[4] * state)
+
+    calls = [(numbers(5, seed=k, low=-3.0, high=3.0), numbers(30, seed=50 + k, low=-4.0, high=4.0)) for k in range(4)]
+    compiled = check(f, *calls, loops=1)
+    _, backward = compiled.program(after="loops").split("backward:")
+    assert "sin(" not in backward
+    assert "cos(" not in backward

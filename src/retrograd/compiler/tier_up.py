@@ -130,7 +130,7 @@ def _most_code(fact: dict[str, Any]) -> int:
     each, rolled = _nodes_an_instruction(fact), int(fact["nodes"]) // _ROLLED
     if each < _FEW_NODES:
         return MOST_STRAIGHT
-    return max(_SHORT, rolled) if each < 2 * _FEW_NODES else rolled
+    return max(_SHORT, rolled)
 
 
 def _either_may_win(fact: dict[str, Any]) -> bool:

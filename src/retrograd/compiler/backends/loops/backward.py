@@ -6,6 +6,8 @@ what it follows, one iteration earlier; what is Far adds to memory (the array B)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from . import formulas
 from .code import Address, Builder, Loop, Phi, Ref, Value
 from .forward import Forward
@@ -17,6 +19,18 @@ __all__ = ["SEED", "Backward"]
 
 #: The value that the pass begins with: the gradient of the result.
 SEED = Ref(0)
+
+
+class _Recalling(Builder):
+    """Asks first whether the other pass has called a function with these operands."""
+
+    def __init__(self, retried: bool, recalled: Callable[[str, Sequence[Value]], Value | None]) -> None:
+        super().__init__(retried=retried)
+        self._recalled = recalled
+
+    def call(self, name: str, *operands: Value) -> Value:
+        found = self._recalled(name, operands)
+        return super().call(name, *operands) if found is None else found
 
 
 class Backward:
@@ -34,7 +48,7 @@ class Backward:
             forward: its forward pass.
             retried: whether a gradient that is not finite is computed again, through the nodes.
         """
-        self.t = Builder(retried=retried)
+        self.t = _Recalling(retried, self._recalled)
         self._layout, self._forward = layout, forward
         self._pending: dict[Operand, Value] = {}  # adjoints, in the iteration that is being written
         self._sums: list[dict[Operand | Position, Value]] = []  # of each loop: what goes to outer bodies
@@ -136,6 +150,12 @@ class Backward:
         load = self.t.load(self._forward.home(value))
         self._loads[load.number] = value
         return load
+
+    def _recalled(self, name: str, operands: Sequence[Value]) -> Value | None:
+        """What the forward pass has called a function for: cos(x), where sin(x) is looked at."""
+        numbers = [v if isinstance(v, float) else self._loads.get(v.number) for v in operands]
+        found = None if None in numbers else self._forward.recalled(name, *(v for v in numbers if v is not None))
+        return None if found is None else self._again(found)
 
     # --- loops ----------------------------------------------------------------------------------------------
 

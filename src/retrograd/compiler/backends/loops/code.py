@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from .layout import Carry, Constants, Far, Leaf
+from .layout import Beside, Carry, Constants, Far, Leaf
 from .structure import Body
 
 __all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value"]
@@ -40,10 +40,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Own:
-    """A place in each iteration of a body for what its loop hands on."""
+    """A place in each iteration of a body for what its loop hands on, or what is no node."""
 
     frame: Body
-    of: Carry
+    of: Carry | Beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,7 @@ class Builder:
         self._blocks = [self.top]
         self._count = 0
         self._constants: set[Ref] = set()
+        self._called: dict[tuple[Value | str, ...], Ref] = {}
         self._depths = [0]  # of the values by number; 0 is the seed
 
     # --- values -------------------------------------------------------------------------------------------
@@ -199,7 +200,13 @@ class Builder:
 
     def call(self, name: str, *operands: Value) -> Value:
         """A function of the C library, or of LLVM's where it is an instruction (sqrt, floor, …)."""
-        return self._op(f"call {name}", *operands)
+        result = self._op(f"call {name}", *operands)
+        self._called[name, *operands] = result
+        return result
+
+    def called(self, name: str, *operands: Value) -> Ref | None:
+        """The result of a function that was called with these operands."""
+        return self._called.get((name, *operands))
 
     def compare(self, test: str, a: Value, b: Value) -> Ref | bool:
         if isinstance(a, float) and isinstance(b, float):

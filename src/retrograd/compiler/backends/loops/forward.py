@@ -6,7 +6,7 @@ It is written twice: the backward pass, which is written in between, says which 
 from __future__ import annotations
 
 from . import formulas
-from .code import Address, Builder, Loop, Phi, Ref, Value
+from .code import Address, Builder, Loop, Own, Phi, Ref, Value
 from .graph import UnsupportedGraphError
 from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Near, NodeOperand, Operand
 from .storage import Storage
@@ -41,6 +41,9 @@ _BOUNDED = {
 #: Rows that tell -0.0 from 0.0.
 _SIGN_OF_ZERO = {"atan2", "copysign", "reciprocal"}
 
+#: Rows that another function is computed with in little more time, which their partials are.
+_BESIDE = {"sin": "cos", "cos": "sin"}
+
 #: A value that must be finite: by its number among those multiplied by zero, or the last one that a loop hands on.
 Check = int | Carry
 
@@ -72,18 +75,25 @@ class Forward:
         self.layout, self.storage = layout, storage
         self._checked = checked
         self._vanished: list[Value] = []  # all that was multiplied by zero, in order
-        self._homes: dict[Ref, NodeOperand | Address] = {}
+        self._homes: dict[Ref, NodeOperand | Own | Address] = {}
         self._read_before: dict[Operand, Value] = {}
         self._carried: dict[Body, list[tuple[Carry, Phi]]] = {}
         self._loops: dict[Body, Loop] = {}
         self._keep_far()
         self._write_items(layout.top)
 
+    def recalled(self, name: str, *operands: Value) -> Ref | None:
+        """What a function gave for values of this pass, if it was called and its result has a home."""
+        found = self.t.called(name, *operands)
+        return found if found in self._homes else None
+
     def home(self, value: Ref) -> Address:
         """Where the backward pass finds a value, if it is kept."""
         home = self._homes[value]
         if isinstance(home, Address):
             return home
+        if isinstance(home, Own):
+            return Address("W", home)
         if isinstance(home, Carry) and not self.storage.is_regular(home):
             return Address("W", self.storage.own_place(home))
         return Address("W", self.layout.at(home.frame, home.nodes))
@@ -95,6 +105,8 @@ class Forward:
             self.storage.keep_value(home.position)
         elif isinstance(home, Carry) and not self.storage.is_regular(home):
             self.storage.keep_own(home)
+        elif isinstance(home, Own):
+            self.storage.keep_own(home.of)
         elif not isinstance(home, Address):
             self.storage.keep(*self.layout.targets(home))
 
@@ -142,11 +154,23 @@ class Forward:
         self.values.append(value)
         self.operands.append(operands)
         home = self._home_of(position, value)
-        if isinstance(value, Ref):
-            self._homes.setdefault(value, home)
+        if isinstance(value, Ref) and isinstance(self._homes.get(value), Own | None):
+            self._homes[value] = home
+        if row in _BESIDE and self.layout.active[position.number]:
+            self._write_beside(position, self.t.call(_BESIDE[row], *operands))
         if position in self.storage.whole:
             self.t.store(Address("W", self.layout.at(position.body, position.nodes)), value)
         elif position in self.storage and isinstance(value, Ref):
+            self.t.store(self.home(value), value)
+
+    def _write_beside(self, position: Position, value: Value) -> None:
+        """What the backward pass may read again; nothing is computed that it does not."""
+        if not isinstance(value, Ref) or value in self._homes:
+            return
+        near = self._home_of(position, value)
+        of = self.storage.beside(position, near.frame, near.nodes)
+        self._homes[value] = self.storage.own_place(of)
+        if of in self.storage.owners:
             self.t.store(self.home(value), value)
 
     def _home_of(self, position: Position, value: Value) -> Near:

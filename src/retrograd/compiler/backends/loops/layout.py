@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 from .graph import LEAF, LITERAL, NONE, ScalarGraph, UnsupportedGraphError
 from .structure import Body, Indices, Position, bodies_of
 
-__all__ = ["Carry", "Constant", "Constants", "Far", "Last", "Layout", "Leaf", "Near", "NodeOperand", "Operand"]
+__all__ = [
+    "Beside",
+    "Carry",
+    "Constant",
+    "Constants",
+    "Far",
+    "Last",
+    "Layout",
+    "Leaf",
+    "Near",
+    "NodeOperand",
+    "Operand",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,14 @@ class Carry:
     nodes: Indices
     following: NodeOperand
     start: NodeOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """What is computed beside nodes, for the backward pass: the cosine beside a sine."""
+
+    frame: Body
+    nodes: Indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -199,7 +199,8 @@ class Text:
             kind = "f64" if self._width == 1 else f"v{self._width}f64"
             return self._call(f"{name}.{kind}", self._double, operands)
         if self._width == 1:
-            return self._call(name, "double", operands)
+            # LLVM makes one call of both of these, where the C library has a function for it.
+            return self._call(f"llvm.{name}.f64" if name in ("sin", "cos") else name, "double", operands)
         if name in self._functions:
             return self._call_of_vectors(self._functions[name], operands[0])
         value = "poison"  # the C library's function, element by element

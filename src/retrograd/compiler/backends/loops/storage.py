@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .code import Address, Own
 from .graph import NODE, ScalarGraph
-from .layout import Carry, Constants, Far, Layout, Leaf
+from .layout import Beside, Carry, Constants, Far, Layout, Leaf
 from .structure import Body, Indices, Position
 
 __all__ = ["Index", "Places", "Storage", "Table", "fit"]
@@ -69,11 +69,12 @@ class Storage:
         self._leader: dict[Position, Position] = {}
         self._place = np.full(len(layout.graph), -1, np.int64)
         self._ranges: dict[Position, tuple[int, int]] = {}
-        self._own: dict[Carry, Own] = {}
-        self._begins: dict[Carry, int] = {}
+        self._own: dict[Carry | Beside, Own] = {}
+        self._beside: dict[Position, Beside] = {}
+        self._begins: dict[Carry | Beside, int] = {}
         self._regular: dict[Carry, bool] = {}
         self.whole: set[Position] = set()
-        self.owners: set[Carry] = set()
+        self.owners: set[Carry | Beside] = set()
         self.size = 0
 
     def __contains__(self, position: Position) -> bool:
@@ -110,12 +111,16 @@ class Storage:
             self._regular[carried] = index.table is None or index.table[0] is not carried.frame
         return self._regular[carried]
 
-    def own_place(self, of: Carry) -> Own:
+    def beside(self, position: Position, frame: Body, nodes: Indices) -> Beside:
+        """What is computed beside a position's nodes, in the body in which it changes."""
+        return self._beside.setdefault(position, Beside(frame, nodes))
+
+    def own_place(self, of: Carry | Beside) -> Own:
         """The place of its own that something has, if it is kept."""
         return self._own.setdefault(of, Own(of.frame, of))
 
-    def keep_own(self, of: Carry) -> None:
-        """Give what a loop hands on a place of its own in each iteration."""
+    def keep_own(self, of: Carry | Beside) -> None:
+        """Give what a loop hands on, or what is no node, a place of its own in each iteration."""
         self.owners.add(of)
 
     def _find(self, position: Position) -> Position:
@@ -141,7 +146,7 @@ class Storage:
         """The places of nodes."""
         return self._place[nodes]
 
-    def own_places(self, of: Carry) -> Indices:
+    def own_places(self, of: Carry | Beside) -> Indices:
         """The places of what is no node, by ordinal."""
         return self._begins[of] + np.arange(of.frame.times)
 
