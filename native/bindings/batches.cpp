@@ -110,7 +110,7 @@ class Batch {
   // Which states hold is found out first: that may run code of the user, which may change the list of specializations.
   void check_states() {
     call_ = ++programs_->calls;
-    const std::vector<std::shared_ptr<StateGuards>> states = *programs_->states;
+    const std::vector<Shared<StateGuards>> states = *programs_->states;
     for (const auto& state : states) state->hold_in(call_);
   }
 
@@ -234,9 +234,8 @@ class Batch {
       machine->backward(*seed, GradientDestination::BUFFERS);
     }
     for (uint32_t m = 0; m < together_.size(); ++m) {
-      const std::vector<Value*>& values = members_.arguments(together_[m]).values;
-      owed_.resize(values.size());
-      if (seed_ && !values.empty()) machine->input_gradients(m, owed_.data());
+      owed_.resize(members_.arguments(together_[m]).active.size());
+      if (seed_ && !owed_.empty()) machine->input_gradients(m, owed_.data());
       take(entry, together_[m], machine->root(m, 0));
     }
   }
@@ -246,7 +245,7 @@ class Batch {
     for (size_t m = members.size(); m-- > 0;) {
       const Arguments& arguments = members_.arguments(members[m]);
       if (entry.interpret_forward(arguments) != Outcome::DONE) continue;
-      owed_.resize(arguments.values.size());
+      owed_.resize(arguments.active.size());
       if (const std::optional<double> seed = seed_) {
         note(entry, 1);
         entry.interpreter->backward(*seed, GradientDestination::BUFFERS);

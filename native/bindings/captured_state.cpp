@@ -9,12 +9,12 @@ namespace retrograd::compiler {
 // capture(places): see StateGuards::read; the number of the state that they hold now.
 PyObject* capture(PyObject* object, PyObject* places) {
   if (!PyList_Check(places)) return PyErr_Format(PyExc_TypeError, "places are a list");
-  std::shared_ptr<StateGuards> state = StateGuards::read(places);
+  Shared<StateGuards> state(StateGuards::read(places));
   if (!state) return nullptr;
   SpecializationCache* self = self_of(object);
   const size_t number = state->number = self->states_made++;
   // States that no specialization needs go, when the list is complete again: what they release may call this function.
-  std::vector<std::shared_ptr<StateGuards>> gone;
+  std::vector<Shared<StateGuards>> gone;
   auto& states = *self->states;
   for (auto& one : states) {
     if (one.use_count() == 1) gone.push_back(std::move(one));
@@ -28,7 +28,7 @@ PyObject* capture(PyObject* object, PyObject* places) {
 // which may come back: other specializations would keep what the user has replaced.
 PyObject* outdated(PyObject* object, PyObject* number) {
   SpecializationCache* self = self_of(object);
-  const std::shared_ptr<StateGuards> state = find_state(self, PyLong_AsSize_t(number));
+  const Shared<StateGuards> state = find_state(self, PyLong_AsSize_t(number));
   if (!state) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
   const std::optional<size_t> place = state->changed();
   if (!place || state->held_scalar(*place)) Py_RETURN_NONE;
@@ -44,7 +44,7 @@ PyObject* outdated(PyObject* object, PyObject* number) {
 
 // changed(state): the first of its places that holds something else now, None if there is none.
 PyObject* changed(PyObject* object, PyObject* number) {
-  const std::shared_ptr<StateGuards> state = find_state(self_of(object), PyLong_AsSize_t(number));
+  const Shared<StateGuards> state = find_state(self_of(object), PyLong_AsSize_t(number));
   if (!state) return PyErr_Occurred() ? nullptr : PyErr_Format(PyExc_IndexError, "there is no such state");
   const std::optional<size_t> place = state->changed();
   return place ? PyLong_FromSize_t(*place) : Py_NewRef(Py_None);

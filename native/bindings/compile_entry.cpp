@@ -78,7 +78,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
   if (!flush_parameters()) return nullptr;
   CompileRequest request;
   if (!request.read(asked)) return nullptr;
-  entry->signature = std::move(request.signature);
+  entry->signature = Shared<Signature>(std::move(request.signature));
   entry->differentiate_first = request.differentiate_first;
   entry->options = request.options;
   entry->guards = std::move(request.guards);

@@ -184,7 +184,7 @@ Ref deferral(Replay call) {
     delete static_cast<DeferredCall*>(PyCapsule_GetPointer(object, kDeferral));
   };
   PyCapsule_SetDestructor(capsule.get(), free_call);
-  own.release();
+  static_cast<void>(own.release());  // the capsule has it now
   return capsule;
 }
 

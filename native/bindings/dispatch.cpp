@@ -5,7 +5,7 @@
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/lane.hpp"
-#include "trees/build.hpp"
+#include "trees/arrays.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -20,23 +20,44 @@ struct Found {
   bool failed = false;                    // an exception is set
   Divergence divergence;                  // of the last program that was tried, where a guard failed
   LeasedLane lane;                        // what ran a long pass, back too if gradients were wanted
-  Arguments own;                          // its arguments; those of a short pass are in the scratch memory
-  std::vector<Ref> held;                  // the Values among them
+  struct Own {
+    Arguments arguments;
+    std::vector<Ref> held;  // the Values among them
+  };
+  std::unique_ptr<Own> own;  // of a long pass; the arguments of a short one are in the scratch memory
+};
+
+// The gradients of one call's arguments, which a sweep writes. They are on the stack if they are few.
+class Gradients {
+ public:
+  explicit Gradients(size_t count)
+      : many_(count > kFew ? std::make_unique_for_overwrite<double[]>(count) : nullptr),
+        all_(many_ ? many_.get() : few_, count) {}
+  Gradients(const Gradients&) = delete;
+  Gradients& operator=(const Gradients&) = delete;
+  std::span<double> all() { return all_; }
+
+ private:
+  static constexpr size_t kFew = 64;
+  double few_[kFew];
+  std::unique_ptr<double[]> many_;
+  std::span<double> all_;
 };
 
 // The arguments of the call that was found.
 const Arguments& arguments_of(const SpecializationCache* self, const Found& found) {
-  return found.lane ? found.own : *self->scratch;
+  return found.lane ? found.own->arguments : *self->scratch;
 }
 
-// Runs found.own on the lane, forward and, if gradients are wanted, back, while other threads run.
+// Runs found.own's arguments on the lane, forward and, if gradients are wanted, back, while other threads run.
 Outcome run_long(Found& found, const std::shared_ptr<Specialization>& entry, Wanted wanted, double seed = 1.0) {
-  found.held.clear();
-  for (Value* value : found.own.values) found.held.push_back(Ref::borrow(as_object(value)));
+  Arguments& arguments = found.own->arguments;
+  found.own->held.clear();
+  for (Value* value : arguments.values) found.own->held.push_back(Ref::borrow(as_object(value)));
   found.lane = lane_for_call(entry);
   Outcome outcome = Outcome::EXCEPTIONAL;
   without_gil([&] {
-    outcome = found.lane->forward(found.own, wanted);
+    outcome = found.lane->forward(arguments, wanted);
     if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.lane->backward(seed);
   });
   return outcome;
@@ -79,7 +100,8 @@ using Departure = std::pair<std::shared_ptr<const Specialization>, Divergence>;
 // it is done: `i` follows the entry, and there is no outcome if that is gone.
 std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t& i, Wanted wanted) {
   const std::shared_ptr<Specialization> entry = (*self->specializations)[i];
-  std::swap(found.own, *self->scratch);
+  found.own = std::make_unique<Found::Own>();
+  std::swap(found.own->arguments, *self->scratch);
   const bool compiled = !entry->runs_nodes();
   Outcome outcome = run_long(found, entry, wanted);
   const auto& list = *self->specializations;
@@ -93,7 +115,7 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   if (outcome == Outcome::EXCEPTIONAL && compiled) {
     ++entry->exceptional;
     found.interpreted = true;
-    std::swap(found.own, *self->scratch);
+    std::swap(found.own->arguments, *self->scratch);
     outcome = entry->interpret_forward(*self->scratch);
     if (outcome == Outcome::GUARD) found.divergence = entry->divergence(true);
     found.lane.reset();
@@ -149,7 +171,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     }
     if (fit == 0) continue;
     const uint64_t changes = self->changes;
-    const std::shared_ptr<StateGuards> state = entry.state;  // the check may run code that drops the specialization
+    const Shared<StateGuards> state = entry.state;  // the check may run code that drops the specialization
     const bool holds = state->hold_in(call);
     if (!holds || self->changes != changes) found.reason = Reason::STATE_CHANGED;
     if (self->changes != changes) return found;
@@ -217,7 +239,7 @@ double value_of(const Found& found, uint32_t root = 0) {
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
-void sweep(const Found& found, GradientDestination target, std::vector<double>& gradients, double seed = 1.0) {
+void sweep(const Found& found, GradientDestination target, std::span<double> gradients, double seed = 1.0) {
   if (found.lane) {  // has been back
     if (target == GradientDestination::BUFFERS) found.lane->add_gradients_out();
     if (!gradients.empty()) found.lane->input_gradients(gradients.data());
@@ -226,7 +248,7 @@ void sweep(const Found& found, GradientDestination target, std::vector<double>& 
   if (found.interpreted) {
     Interpreter& interpreter = *found.entry->interpreter;
     interpreter.backward(seed, target);
-    interpreter.input_gradients(gradients.data());
+    if (!gradients.empty()) interpreter.input_gradients(gradients.data());
     return;
   }
   Machine& machine = *found.entry->single;
@@ -244,7 +266,7 @@ double gradient_of(const Found& found, uint32_t leaf) {
 
 }  // namespace
 
-void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients) {
+void add_to_values(const std::vector<Value*>& values, std::span<const double> gradients) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     const BufferSlot place = find_buffer(values[i]);
@@ -258,8 +280,8 @@ void add_to_values(const std::vector<Value*>& values, const std::vector<double>&
 
 Ref results_of(const Specialization& entry, std::span<const double> numbers) {
   if (entry.as_array) {
-    const Ref size(PyLong_FromSize_t(numbers.size()));
-    return size ? Ref(trees::new_array(size.get(), numbers.data(), numbers.size())) : Ref();
+    const Ref shape(Py_BuildValue("(n)", static_cast<Py_ssize_t>(numbers.size())));
+    return shape ? Ref(trees::new_array(shape.get(), numbers.data(), numbers.size())) : Ref();
   }
   Ref list(PyList_New(static_cast<Py_ssize_t>(numbers.size())));
   for (size_t i = 0; list && i < numbers.size(); ++i) {
@@ -414,7 +436,7 @@ bool run_again(const Replay& call, Found& found, double seed = 1.0) {
   if (!is_long(entry)) {
     return run_forward(entry, call.arguments, Wanted::GRADIENTS, &found.interpreted) == Outcome::DONE;
   }
-  found.own = call.arguments;
+  found.own = std::make_unique<Found::Own>(call.arguments);
   return run_long(found, call.entry, Wanted::GRADIENTS, seed) == Outcome::DONE && !entry.invalid();
 }
 
@@ -422,8 +444,7 @@ bool add_gradients(const Replay& call, double seed) {
   Found found;
   call.entry->contest.begin();
   if (!run_again(call, found, seed)) return false;
-  std::vector<double> none;
-  sweep(found, GradientDestination::BUFFERS, none, seed);
+  sweep(found, GradientDestination::BUFFERS, {}, seed);
   if (found.interpreted == call.entry->runs_nodes()) call.entry->contest.end();
   return true;
 }
@@ -466,11 +487,11 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
   const Found found = find(self, false, true, args, count);
   if (!found.entry) return call_miss(self, "backward", args, count, found);
   const Arguments& arguments = arguments_of(self, found);
-  std::vector<double> gradients(arguments.active.size());
+  Gradients gradients(arguments.active.size());
   Ref result(PyFloat_FromDouble(value_of(found)));
   if (!result) return nullptr;  // before any gradient is touched
-  sweep(found, GradientDestination::BUFFERS, gradients);
-  add_to_values(arguments.values, gradients);
+  sweep(found, GradientDestination::BUFFERS, gradients.all());
+  add_to_values(arguments.values, gradients.all());
   count_answer(self, found);
   return result.release();
 }
@@ -481,8 +502,9 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, P
   const Found found = find(self, true, false, args, count);
   if (!found.entry) return call_miss(self, "gradients", args, count, found);
   const Specialization& entry = *found.entry;
-  std::vector<double> numbers(arguments_of(self, found).active.size());
-  const double result = value_of(found);
+  Gradients of_inputs(arguments_of(self, found).active.size());
+  const std::span<double> numbers = of_inputs.all();
+  const double value = value_of(found);
   sweep(found, GradientDestination::WORKSPACE, numbers);
   const auto of_leaf = [&](uint32_t leaf) { return leaf == kNoLeaf ? 0.0 : gradient_of(found, leaf); };
   std::vector<double> ordered;
@@ -492,10 +514,15 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, P
       ordered.push_back(source == WantedGradient::INPUT ? numbers[index] : of_leaf(index));
     }
   }
-  const std::shared_ptr<Signature> signature = entry.signature;  // what is built may run the user's code
+  const Shared<Signature> signature = entry.signature;  // what is built may run the user's code
   count_answer(self, found);
-  const Ref tree = signature->collect_first((entry.wants_inputs ? numbers : ordered).data());
-  return tree ? Py_BuildValue("(dO)", result, tree.get()) : nullptr;
+  Ref tree = signature->collect_first(entry.wants_inputs ? numbers.data() : ordered.data());
+  Ref number(tree ? PyFloat_FromDouble(value) : nullptr);
+  Ref result(number ? PyTuple_New(2) : nullptr);
+  if (!result) return nullptr;
+  PyTuple_SetItem(result.get(), 0, number.release());
+  PyTuple_SetItem(result.get(), 1, tree.release());
+  return result.release();
 }
 
 // check(entry, arguments, cotangents): what the entry computes for a call, (value, gradient of each leaf of its graph,
@@ -555,7 +582,7 @@ PyObject* standing(PyObject* object, PyObject* args) {
     const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     if (fit == 0) continue;
-    const std::shared_ptr<StateGuards> state = entry->state;
+    const Shared<StateGuards> state = entry->state;
     const bool holds = state->hold_in(call);
     if (self->changes != changes) break;
     bool interpreted;

@@ -35,7 +35,7 @@ class Mapping {
  private:
   void check_states() {
     call_ = ++cache_->calls;
-    const std::vector<std::shared_ptr<StateGuards>> states = *cache_->states;
+    const std::vector<Shared<StateGuards>> states = *cache_->states;
     for (const auto& state : states) state->hold_in(call_);
   }
 
@@ -115,7 +115,7 @@ class Mapping {
         ordered.push_back(wanted.index == kNoLeaf ? 0.0 : inputs[wanted.index]);
       }
     }
-    const std::shared_ptr<Signature> signature = entry.signature;  // what is built may run the user's code
+    const Shared<Signature> signature = entry.signature;  // what is built may run the user's code
     const Ref tree = signature->collect_first(entry.wants_inputs ? inputs.data() : ordered.data());
     return tree ? Ref(Py_BuildValue("(dO)", value, tree.get())) : Ref();
   }

@@ -23,8 +23,9 @@ Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
 }
 
 int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssize_t count) {
+  const Specialization& first = *(*self->specializations)[place];
+  if (!first.signature->runs_python()) return first.matches(args, count, *self->scratch);
   const std::shared_ptr<Specialization> entry = (*self->specializations)[place];
-  if (!entry->signature->runs_python()) return entry->matches(args, count, *self->scratch);
   Arguments numbers;  // the user's code may call the function, which uses the scratch memory
   const int fit = entry->matches(args, count, numbers);
   std::swap(*self->scratch, numbers);
@@ -32,11 +33,11 @@ int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssi
   return fit == 1 && !there ? 0 : fit;
 }
 
-std::shared_ptr<StateGuards> find_state(const SpecializationCache* self, size_t number) {
+Shared<StateGuards> find_state(const SpecializationCache* self, size_t number) {
   for (const auto& state : *self->states) {
     if (state->number == number) return state;
   }
-  return nullptr;
+  return {};
 }
 
 std::vector<PyObject*> items_of(PyObject* tuple) {
@@ -127,7 +128,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   auto workspaces = std::make_unique<Workspaces>();
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
-  auto states = std::make_unique<std::vector<std::shared_ptr<StateGuards>>>();
+  auto states = std::make_unique<std::vector<Shared<StateGuards>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;

@@ -37,7 +37,7 @@ struct SpecializationCache {
   Arguments* scratch;
   std::vector<Arguments>* members;  // the same for the members of a batch
   // What the function reads besides its arguments, as specializations were traced with it; the newest comes last.
-  std::vector<std::shared_ptr<StateGuards>>* states;
+  std::vector<Shared<StateGuards>>* states;
   size_t states_made;
   uint64_t calls;    // that were looked up
   uint64_t changes;  // of the list of specializations
@@ -70,7 +70,7 @@ std::optional<Reason> must_run_eagerly(bool differentiates);
 PyObject* reason_of(const SpecializationCache* self, Reason reason);
 
 // Adds the gradients of active arguments that were Values to them.
-void add_to_values(const std::vector<Value*>& values, const std::vector<double>& gradients);
+void add_to_values(const std::vector<Value*>& values, std::span<const double> gradients);
 
 // Several results: a list of floats, or an array; null with an exception set.
 Ref results_of(const Specialization& entry, std::span<const double> numbers);
@@ -87,7 +87,7 @@ void count_run(SpecializationCache* self, Specialization& entry, const Machine& 
 std::vector<PyObject*> items_of(PyObject* tuple);
 
 // Null if there is none of this number.
-std::shared_ptr<StateGuards> find_state(const SpecializationCache* self, size_t number);
+Shared<StateGuards> find_state(const SpecializationCache* self, size_t number);
 
 // The forward pass of an entry for a call.
 Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wanted, bool* interpreted);

@@ -14,7 +14,7 @@
 
 namespace retrograd {
 
-thread_local Tape* current_tape = nullptr;
+constinit thread_local Tape* current_tape = nullptr;
 
 // --- memory: chunks are cut from slabs of 2 MiB, the size of a large page -----------------------------
 

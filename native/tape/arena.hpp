@@ -145,6 +145,6 @@ uint64_t oldest_living_position();
 // Whether a node recorded in [from, until), both positions of changes, may be alive. May throw std::bad_alloc.
 bool recorded_between(uint64_t from, uint64_t until);
 
-extern thread_local Tape* current_tape;
+extern constinit thread_local Tape* current_tape;
 
 }  // namespace retrograd

@@ -75,7 +75,8 @@ bool find_deferred() {
   for (const Ref& held : found) {
     Value* node = as_value(held.get());
     Extra* extra = node->extra;
-    if (!(extra->anchor = new_slot(node))) return false;
+    extra->anchor = new_slot(node);
+    if (!extra->anchor) return false;
     take_operands(extra);
     extra->has_partials = true;
     forget_deferred(node);

@@ -16,14 +16,6 @@ struct PythonHalf {
 };
 extern PythonHalf python_half;
 
-// A C-contiguous float64 array of a shape, with the given numbers; null with an exception set.
-PyObject* new_array(PyObject* shape, const double* numbers, size_t count);
-
-// Copies the numbers of a float64 array in row-major order. Its memory may have any strides.
-void copy_numbers(const Py_buffer& view, double* to);
-// Whether a buffer holds float64 numbers in the machine's byte order.
-bool holds_doubles(const Py_buffer& view);
-
 // A named tuple of a type, made of the items of a tuple; null with an exception set.
 PyObject* make_named_tuple(PyObject* type, PyObject* items);
 

@@ -1,5 +1,7 @@
 #include "trees/in_place.hpp"
 
+#include "trees/arrays.hpp"
+
 namespace retrograd::trees {
 
 bool reads_in_place = false;
@@ -38,6 +40,7 @@ bool look_in_place() {
 PyObject* read_in_place(PyObject*, PyObject* wanted) {
   const bool before = reads_in_place;
   reads_in_place = false;
+  read_arrays_in_place(wanted == Py_True);
   if (wanted == Py_True && !look_in_place()) return nullptr;
   return PyBool_FromLong(before);
 }

@@ -4,7 +4,9 @@
 #include <new>
 #include <vector>
 
+#include "trees/arrays.hpp"
 #include "trees/build.hpp"
+#include "trees/contents.hpp"
 #include "trees/in_place.hpp"
 
 namespace retrograd::trees {
@@ -142,16 +144,10 @@ class Flattener {
 
   // 1 for an array of floats, 0 for another one, -1 with an exception set.
   int add_floats(PyObject* array) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(array, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
-      PyErr_Clear();
-      return 0;
-    }
-    const bool floats = holds_doubles(view);
-    std::vector<double> numbers(floats ? static_cast<size_t>(view.len) / sizeof(double) : 0);
-    if (floats) copy_numbers(view, numbers.data());
-    PyBuffer_Release(&view);
+    const FloatArray floats(array);
     if (!floats) return 0;
+    std::vector<double> numbers(floats.size());
+    floats.copy(numbers.data());
     Ref shape(PyObject_GetAttrString(array, "shape"));
     if (!shape) return -1;
     for (const double number : numbers) {
@@ -459,22 +455,17 @@ bool is_floats(PyObject* thing, int levels) {
     return true;
   }
   if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) != python_half.array_type) return false;
-  Py_buffer view;
-  if (PyObject_GetBuffer(thing, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
-    PyErr_Clear();
-    return false;
-  }
-  const bool doubles = holds_doubles(view);
-  PyBuffer_Release(&view);
-  return doubles;
+  return static_cast<bool>(FloatArray(thing));
 }
 PyObject* only_floats(PyObject*, PyObject* tree) { return PyBool_FromLong(is_floats(tree, 8)); }
 
-// set_python_half(array_type, empty_array, flatten_other, fill_array, collect_array): see PythonHalf.
+// set_python_half(array_type, empty_array, flatten_other, fill_array, collect_array, table): see PythonHalf, and
+// look_at_arrays for the table of NumPy's functions.
 PyObject* set_python_half(PyObject*, PyObject* args) {
   PythonHalf given;
-  if (!PyArg_ParseTuple(args, "OOOOO:set_python_half", &given.array_type, &given.empty_array, &given.flatten_other,
-                        &given.fill_array, &given.collect_array)) {
+  PyObject* table;
+  if (!PyArg_ParseTuple(args, "OOOOOO:set_python_half", &given.array_type, &given.empty_array, &given.flatten_other,
+                        &given.fill_array, &given.collect_array, &table)) {
     return nullptr;
   }
   for (PyObject* one :
@@ -482,6 +473,7 @@ PyObject* set_python_half(PyObject*, PyObject* args) {
     Py_INCREF(one);  // for good: the module stays
   }
   python_half = given;
+  if (!look_at_arrays(table)) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -493,6 +485,7 @@ bool add_structure_type(PyObject* module) {
 }
 
 PyMethodDef tree_functions[] = {
+    {"contents", fast(contents), METH_FASTCALL, "What the containers in a tree hold, to compare it later."},
     {"flatten_tree", flatten_tree, METH_O, "The leaves of a tree, a list, and its Structure."},
     {"new_leaves", new_leaves, METH_O, "A new Value for each number or Value in a list."},
     {"only_floats", only_floats, METH_O,

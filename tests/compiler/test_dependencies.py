@@ -278,6 +278,26 @@ def test_code_attributes_of_functions_and_of_classes() -> None:
     assert subclass() == 8.0
 
 
+def test_a_function_is_the_same_as_long_as_all_that_it_refers_to() -> None:
+    w = Value(2.0)
+
+    def helper(x: float, factor: float = 3.0, *, plus: float = 0.0) -> Any:
+        return w * x * factor + plus
+
+    f = rg.compile(lambda x: helper(x))
+    assert f(1.0) == 6.0
+    seen = weakref.ref(helper)  # its memory changes, and nothing that it refers to
+    for _ in range(100):  # it is one of those that Python makes faster
+        assert (f(1.0), helper(1.0).data) == (6.0, 6.0)
+    assert seen() is helper
+    assert f.stats().traces == 1
+    helper.__defaults__ = (4.0,)
+    assert f(1.0) == 8.0
+    helper.__kwdefaults__ = {"plus": 1.0}
+    assert (f(1.0), f(1.0)) == (9.0, 9.0)
+    assert f.stats().traces == 3
+
+
 def test_attributes_that_no_code_names() -> None:
     class Model(nn.Module):
         def __init__(self) -> None:

@@ -55,6 +55,24 @@ def test_no_branch_is_stale(exact: bool) -> None:
     compare(function, [w, v], [(x,) for x in (1.0, 0.1, -2.0, 0.0, -3.0, 2.0, 0.2, -2.0, 0.0)], exact=exact)
 
 
+def test_contents_are_objects_and_not_addresses() -> None:
+    """A new number may lie where one was that the container has let go."""
+    items, by_name, rows = [float("1.5"), float("2.5")], {"a": float("1.5")}, ([float("1.5")],)
+    held = effects.contents((items, by_name, rows))
+    assert effects.contents((items, by_name, rows)) == held
+    del items[-1]
+    items.append(math.sqrt(2.0))
+    changed = effects.contents((items, by_name, rows))
+    assert changed != held
+    del by_name["a"]
+    by_name["a"] = math.sqrt(3.0)
+    assert effects.contents((items, by_name, rows)) != changed
+    changed = effects.contents((items, by_name, rows))
+    del rows[0][0]
+    rows[0].append(math.sqrt(5.0))
+    assert effects.contents((items, by_name, rows)) != changed
+
+
 def test_no_counter_and_no_random_number_is_stale(exact: bool) -> None:
     w = [Value(0.5), Value(-0.25), Value(1.5)]
     counter = itertools.count(1)

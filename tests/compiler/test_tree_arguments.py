@@ -197,6 +197,43 @@ def test_an_array_of_gradients_is_the_callers_own() -> None:
     np.testing.assert_array_equal(compiled.value_and_grad(given)[1], second / 2.0)
 
 
+def unaligned(numbers: Any) -> Any:
+    return np.frombuffer(b"\0" + numbers.tobytes(), dtype=np.float64, offset=1).reshape(numbers.shape)
+
+
+MEMORY: dict[str, Callable[[Any], Any]] = {
+    "backwards": lambda a: a[::-1],
+    "by columns": lambda a: np.asfortranarray(a),
+    "every other": lambda a: np.repeat(a, 2, axis=0)[::2],
+    "the same row": lambda a: np.broadcast_to(a[0], a.shape),
+    "unaligned": unaligned,
+    "read only": lambda a: np.frombuffer(a.tobytes()).reshape(a.shape),
+    "another byte order": lambda a: a.astype(a.dtype.newbyteorder()),
+    "another dtype object": lambda a: a.view(np.dtype(np.float64, metadata={"unit": "m"})),
+    "float32": lambda a: a.astype(np.float32),
+    "other axes": lambda a: a.T,
+    "many axes": lambda a: a.reshape((1,) * 8 + a.shape),
+    "none": lambda a: a[:, :0],
+}
+
+
+@pytest.mark.parametrize("lay_out", MEMORY.values(), ids=MEMORY)
+def test_arrays_lie_in_memory_as_they_like(lay_out: Callable[[Any], Any]) -> None:
+    def weighted(array: Any, factors: Any) -> Any:
+        pairs = zip(array.flat, factors.flat, strict=True)
+        return sum(((k + 2.0) * a**2 * b for k, (a, b) in enumerate(pairs)), array.size * 1.0)
+
+    compiled = rg.compile(weighted)
+    plain = np.arange(6.0).reshape(2, 3) + 1.0
+    compiled.value_and_grad(plain, plain)
+    for array, factors in [(lay_out(plain), lay_out(0.5 * plain)), (plain, plain)] * 2:
+        value, gradient = compiled.value_and_grad(array, factors)
+        expected, slopes = rg.value_and_grad(weighted)(array, factors)
+        assert value == pytest.approx(expected, rel=1e-13)
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-13)
+        assert (type(gradient), gradient.dtype, gradient.shape) == (np.ndarray, np.float64, array.shape)
+
+
 def test_values_in_trees_get_their_gradients() -> None:
     a, b, c = Value(2.0), Value(3.0), Value(4.0)
     compiled = rg.compile(objective)

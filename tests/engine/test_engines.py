@@ -176,6 +176,7 @@ def test_the_surfaces_are_equal() -> None:
 def test_the_reference_engine_refuses_a_tracer() -> None:
     assert reference.set_tracer(None) is None
     assert reference.hear_calls(0, print) is None  # type: ignore[func-returns-value]
+    assert reference.contents([1.0], 1, bool, print) is None
     assert reference.concrete(reference.Value(2.5)) == 2.5
     with pytest.raises(RuntimeError, match="no compiler and cannot be traced"):
         reference.set_tracer(object())

@@ -1,6 +1,7 @@
 #include "compiler/guards/footprint.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace retrograd::compiler {
@@ -72,7 +73,7 @@ bool knows_dicts() {
 
 // The address of an object's dictionary is the third word before the object, if its class says so.
 constexpr unsigned long kManagedDict = 1UL << 4;  // Py_TPFLAGS_MANAGED_DICT
-constexpr ptrdiff_t kManagedDictAt = -3;
+constexpr std::ptrdiff_t kManagedDictAt = -3;
 
 }  // namespace
 

@@ -61,8 +61,8 @@ std::vector<char> bytes_of(const Py_buffer& view) {
 
 }  // namespace
 
-std::shared_ptr<StateGuards> StateGuards::read(PyObject* places) {
-  auto guards = std::make_shared<StateGuards>();
+std::unique_ptr<StateGuards> StateGuards::read(PyObject* places) {
+  auto guards = std::make_unique<StateGuards>();
   for (Py_ssize_t i = 0; i < PyList_Size(places); ++i) {
     if (!guards->read_place(PyList_GetItem(places, i))) return nullptr;
   }
@@ -162,8 +162,8 @@ void StateGuards::read_contents(Place& place) {
     case NAMED: {  // probably after the one before it, if that is of the same dictionary
       const Place* last = places_.empty() ? nullptr : &places_.back();
       const bool next = last && last->kind == NAMED && last->object.get() == object;
-      place.position = position_of_key(object, place.name.get(), next ? last->position : 0);
       keep(content(place).get());
+      if (contents_.back()) place.position = position_of_key(object, place.name.get(), next ? last->position : 0);
       break;
     }
     case FUNCTION:

@@ -27,7 +27,7 @@ class StateGuards {
   //   ("shared", class, attribute), ("slot", object, descriptor), ("cell", cell, None),
   //   ("referent", weak reference, None)
   // Null with an exception set.
-  static std::shared_ptr<StateGuards> read(PyObject* places);
+  static std::unique_ptr<StateGuards> read(PyObject* places);
 
   // The first place that holds something else now. This may run code of the user, such as the __eq__ of a key: the
   // caller keeps a reference to this object meanwhile.

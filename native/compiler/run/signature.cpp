@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trees/arrays.hpp"
 #include "trees/build.hpp"
 #include "trees/in_place.hpp"
 
@@ -18,7 +19,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
       {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
-      {"variable", VARIABLE},
+      {"variable", VARIABLE}, {"floats", FLOATS},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -40,6 +41,16 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       signature->shape_ = Ref::borrow(third);
       signature->number_ = PyLong_AsSize_t(fourth);
       signature->active_ = PyObject_IsTrue(fifth) == 1;
+      for (Py_ssize_t i = 0; i < PyTuple_Size(third); ++i) {
+        signature->extents_.push_back(PyLong_AsSsize_t(PyTuple_GetItem(third, i)));
+        signature->count_ *= static_cast<size_t>(signature->extents_.back());
+      }
+      break;
+    case FLOATS:
+      signature->number_ = PyLong_AsSize_t(third);
+      signature->count_ = PyLong_AsSize_t(fourth);
+      signature->active_ = PyObject_IsTrue(fifth) == 1;
+      signature->rest_ = Ref::borrow(sixth);
       break;
     case SEQUENCE:
     case DICT:
@@ -69,13 +80,6 @@ bool Signature::parse_items(PyObject* descriptions) {
     if (!child) return false;
     runs_python_ |= child->runs_python_;
     items_.push_back(std::move(child));
-  }
-  list_of_floats_ = kind_ == SEQUENCE && object_.get() == reinterpret_cast<PyObject*>(&PyList_Type) && !items_.empty();
-  for (size_t i = 0; i < items_.size() && list_of_floats_; ++i) {
-    const Kind kind = items_[i]->kind_;
-    const bool plain = items_[i]->object_.get() == reinterpret_cast<PyObject*>(&PyFloat_Type);
-    list_of_floats_ = (kind == ACTIVE || (kind == PASSIVE && plain)) && kind == items_[0]->kind_ &&
-                      items_[i]->number_ == items_[0]->number_ + i;
   }
   return true;
 }
@@ -117,13 +121,13 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       if (!is_value(argument)) return 0;
       if (!flush_all()) return -1;
       put(into.active, number_, as_value(argument)->data);
-      put(into.values, number_, static_cast<Value*>(nullptr));
       return 1;
     }
     case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;
     case IS: return argument == object_.get();
     case EQUAL: return equals(argument);
     case SEQUENCE: return type_of(argument) == object_.get() ? read_sequence(argument, into) : 0;
+    case FLOATS: return type_of(argument) == object_.get() ? read_floats(argument, into) : 0;
     case DICT: return type_of(argument) == object_.get() ? read_dict(argument, into) : 0;
     case FIELDS: return type_of(argument) == object_.get() ? read_fields(argument, into) : 0;
     case NODE: return type_of(argument) == object_.get() ? read_node(argument, into) : 0;
@@ -139,7 +143,6 @@ int Signature::read_number(PyObject* argument, Arguments& into) const {
   const double number = PyFloat_CheckExact(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
   if (number == -1.0 && PyErr_Occurred()) return -1;
   put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
-  if (kind_ == ACTIVE) put(into.values, number_, static_cast<Value*>(nullptr));
   return 1;
 }
 
@@ -160,7 +163,6 @@ int Signature::read_sequence(PyObject* argument, Arguments& into) const {
   const bool list = PyList_Check(argument);
   const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
   if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
-  if (list_of_floats_) return read_list_of_floats(argument, into);
   if (PyObject** items = list && !runs_python_ ? trees::items_of(argument) : nullptr) return read_items(items, into);
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (list && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
@@ -180,22 +182,24 @@ int Signature::read_items(PyObject* const* items, Arguments& into) const {
   return 1;
 }
 
-int Signature::read_list_of_floats(PyObject* list, Arguments& into) const {
-  const size_t count = items_.size(), first = items_.front()->number_;
-  const bool active = items_.front()->kind_ == ACTIVE;
-  std::vector<double>& target = active ? into.active : into.passive;
-  if (target.size() < first + count) target.resize(first + count);
-  if (active) into.values.resize(target.size());
-  double* to = target.data() + first;
-  PyObject* const* items = trees::items_of(list);
-  for (size_t i = 0; i < count; ++i) {
-    PyObject* item = items ? items[i] : PyList_GetItem(list, static_cast<Py_ssize_t>(i));
+int Signature::read_floats(PyObject* argument, Arguments& into) const {
+  const bool list = PyList_Check(argument);
+  if ((list ? PyList_Size(argument) : PyTuple_Size(argument)) != static_cast<Py_ssize_t>(count_)) return 0;
+  std::vector<double>& target = active_ ? into.active : into.passive;
+  if (target.size() < number_ + count_) target.resize(number_ + count_);
+  double* to = target.data() + number_;
+  PyObject* const* items = list ? trees::items_of(argument) : nullptr;
+  for (size_t i = 0; i < count_; ++i) {
+    const auto at = static_cast<Py_ssize_t>(i);
+    PyObject* item = items ? items[i] : list ? PyList_GetItem(argument, at) : PyTuple_GetItem(argument, at);
     if (PyFloat_CheckExact(item)) {
       to[i] = trees::number_of(item);
-    } else {
-      const int read_one = items_[i]->read_number(item, into);
-      if (read_one != 1) return read_one;
+      continue;
     }
+    // Any float or int is accepted where a gradient is wanted, as above.
+    if (!active_ || !(PyLong_CheckExact(item) || type_of(item) == rest_.get())) return 0;
+    to[i] = PyFloat_AsDouble(item);
+    if (to[i] == -1.0 && PyErr_Occurred()) return -1;
   }
   return 1;
 }
@@ -271,24 +275,15 @@ int Signature::read_node(PyObject* argument, Arguments& into) const {
 
 // Reads a float64 array of the traced shape, in any memory order.
 int Signature::read_array(PyObject* argument, Arguments& into) const {
-  Py_buffer view;
-  if (PyObject_GetBuffer(argument, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
-    PyErr_Clear();
-    return 0;
+  const trees::FloatArray array(argument);
+  if (!array || array.axes() != static_cast<int>(extents_.size())) return 0;
+  for (int i = 0; i < array.axes(); ++i) {
+    if (array.extent(i) != extents_[static_cast<size_t>(i)]) return 0;
   }
-  bool same = trees::holds_doubles(view) && view.ndim == PyTuple_Size(shape_.get());
-  for (int i = 0; same && i < view.ndim; ++i) {
-    same = view.shape[i] == PyLong_AsSsize_t(PyTuple_GetItem(shape_.get(), i));
-  }
-  if (same) {
-    const size_t count = static_cast<size_t>(view.len) / sizeof(double);
-    auto& target = active_ ? into.active : into.passive;
-    if (target.size() < number_ + count) target.resize(number_ + count);
-    if (active_) into.values.resize(target.size());
-    trees::copy_numbers(view, target.data() + number_);
-  }
-  PyBuffer_Release(&view);
-  return same;
+  auto& target = active_ ? into.active : into.passive;
+  if (target.size() < number_ + count_) target.resize(number_ + count_);
+  array.copy(target.data() + number_);
+  return 1;
 }
 
 // --- gradients ----------------------------------------------------------------------------------------------------
@@ -298,15 +293,15 @@ Ref Signature::collect(const double*& next) const {
     case ACTIVE:
     case VARIABLE: return Ref(PyFloat_FromDouble(*next++));
     case ARRAY: {
-      Py_ssize_t count = 1;
-      for (Py_ssize_t i = 0; i < PyTuple_Size(shape_.get()); ++i) {
-        count *= PyLong_AsSsize_t(PyTuple_GetItem(shape_.get(), i));
-      }
-      const double* numbers = std::exchange(next, next + count);
-      return Ref(trees::new_array(shape_.get(), numbers, static_cast<size_t>(count)));
+      const double* numbers = std::exchange(next, next + count_);
+      return Ref(trees::new_array(shape_.get(), numbers, count_));
+    }
+    case FLOATS: {
+      Ref list(trees::list_of_floats(std::exchange(next, next + count_), count_));
+      if (!list || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return list;
+      return Ref(PyList_AsTuple(list.get()));
     }
     case SEQUENCE: {
-      if (list_of_floats_) return Ref(trees::list_of_floats(std::exchange(next, next + items_.size()), items_.size()));
       const Ref items = collect_items(next);
       if (!items || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return Ref::borrow(items.get());
       Ref tuple(PyList_AsTuple(items.get()));

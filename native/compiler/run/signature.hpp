@@ -12,7 +12,7 @@ namespace retrograd::compiler {
 // The numbers of one call.
 struct Arguments {
   std::vector<double> passive, active;  // numbers without and with a wanted gradient
-  std::vector<Value*> values;           // of each active number: the Value it came from, or null; borrowed
+  std::vector<Value*> values;           // that active numbers came from, borrowed; null, or none, for the others
   std::vector<int32_t> indices;
 };
 
@@ -24,6 +24,8 @@ class Signature {
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
   //   ("sequence", type, [spec, …])
+  //   ("floats", type, k, count, is_active, other type)                a list or tuple of numbers that follow each
+  //   other
   //   ("dict", type, [(key, spec), …][, build, default_factory])       a subclass of dict, which `build` makes of items
   //   ("fields", type, [(name, spec), …], build)                       a dataclass
   //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
@@ -45,7 +47,7 @@ class Signature {
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, DICT, ARRAY, FIELDS, NODE };
+  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, FLOATS, DICT, ARRAY, FIELDS, NODE };
   static constexpr size_t kNotDifferentiated = SIZE_MAX;
 
   bool parse_items(PyObject* descriptions);
@@ -53,7 +55,7 @@ class Signature {
   int read_array(PyObject* argument, Arguments& into) const;
   int read_sequence(PyObject* argument, Arguments& into) const;
   int read_items(PyObject* const* items, Arguments& into) const;
-  int read_list_of_floats(PyObject* list, Arguments& into) const;
+  int read_floats(PyObject* argument, Arguments& into) const;
   int read_dict(PyObject* argument, Arguments& into) const;
   int read_other_dict(PyObject* argument, Arguments& into) const;
   int read_fields(PyObject* argument, Arguments& into) const;
@@ -66,11 +68,11 @@ class Signature {
   Kind kind_ = IS;
   size_t number_ = 0;
   bool active_ = false;
-  // Of a list: all items are active numbers, or all passive ones, and their offsets follow each other.
-  bool list_of_floats_ = false;
   bool runs_python_ = false;
-  Ref object_;  // the object it is or equals, or its type
-  Ref shape_;   // of an array
+  Ref object_;                       // the object it is or equals, or its type
+  Ref shape_;                        // of an array
+  std::vector<Py_ssize_t> extents_;  // the same
+  size_t count_ = 1;                 // of the numbers of an array, or of floats
   Ref build_, factory_, flatten_, rest_;
   std::vector<std::unique_ptr<Signature>> items_;
   std::vector<Ref> keys_;  // of a dictionary, or the names of fields

@@ -263,9 +263,7 @@ bool Specialization::invalid() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer->invalid(); });
 }
 
-size_t Specialization::cost() const {
-  return graph.operands.size() * (!runs_nodes() ? 1 : has_graph_code() ? 4 : 40);
-}
+size_t Specialization::cost() const { return graph.operands.size() * (!runs_nodes() ? 1 : has_graph_code() ? 4 : 40); }
 
 bool Specialization::gains_little_together() const {
   // As measured: code for groups of members is faster where instructions are many and have fewer nodes.
@@ -293,12 +291,12 @@ size_t Specialization::weight() const {
 }
 
 int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const {
-  arguments.passive.clear();
-  arguments.active.clear();
+  arguments.passive.resize(leaves.inactive_inputs);  // all that a call has is read below, over what was there
+  arguments.active.resize(leaves.active_inputs);
   arguments.values.clear();
   arguments.indices.clear();
   const int read = signature->read_all(args, count, arguments);
-  if (has_several_results()) arguments.passive.resize(leaves.inactive_inputs);  // the cotangents are zero
+  std::fill_n(arguments.passive.rbegin(), outputs.size(), 0.0);  // the cotangents
   return read == 1 ? accepts(arguments) : read;
 }
 

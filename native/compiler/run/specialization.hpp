@@ -12,6 +12,7 @@
 #include "compiler/run/interpreter.hpp"
 #include "compiler/run/machine.hpp"
 #include "compiler/run/signature.hpp"
+#include "tape/shared.hpp"
 
 namespace retrograd::compiler {
 
@@ -81,7 +82,7 @@ struct Specialization {
   Workspaces& workspaces;
   size_t number = 0;
   uint64_t fingerprint = 0;  // of the arguments of the last call that it answered
-  std::shared_ptr<Signature> signature;
+  Shared<Signature> signature;
   Graph graph;
   LeafLayout leaves;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers;
@@ -102,12 +103,12 @@ struct Specialization {
   std::shared_ptr<const struct DeferredOperands> deferred_operands;  // see bindings/deferred_call.cpp
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
-  size_t runs = 0;                     // of members, and of calls
-  size_t in_batches = 0;               // members that ran by nodes
-  bool wants_group = false;            // code for groups has been asked for
-  Ref keeps;                           // machine code that the machines run
-  std::shared_ptr<StateGuards> state;  // what the function read besides its arguments
-  uint32_t batch_in_cache = 1;         // batch elements whose values and gradients fit in the cache
+  size_t runs = 0;              // of members, and of calls
+  size_t in_batches = 0;        // members that ran by nodes
+  bool wants_group = false;     // code for groups has been asked for
+  Ref keeps;                    // machine code that the machines run
+  Shared<StateGuards> state;    // what the function read besides its arguments
+  uint32_t batch_in_cache = 1;  // batch elements whose values and gradients fit in the cache
   Options options;
   Stage stage = Stage::TRACED;
   Contest contest;                   // where there is machine code of both kinds

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import engine
 from ..engine import Value
-from ..engine.pytree import Structure, flatten, single_output
+from ..engine.pytree import Structure, flatten, new_leaves, single_output
 from .reasons import Cause
 from .signature import Gradient, Signature
 
@@ -65,10 +65,9 @@ class EagerRunner:
             if structure.kind == "module":
                 signature.gradients.extend(Gradient(parameter=leaf) for leaf in leaves)  # type: ignore[arg-type]
             else:
-                variables = [Value(leaf.data if isinstance(leaf, Value) else leaf) for leaf in leaves]
+                variables = new_leaves(leaves)
                 given[0] = structure.fill(variables)
-                for variable in variables:
-                    signature.gradients.append(Gradient(offset=signature.add_input(variable, True)))
+                signature.add_variables(variables)
         return Result(self._function(*given), signature, structure)
 
 
@@ -93,7 +92,7 @@ def scalar(root: Any) -> Value | float:
 
 
 def _gradients(root: Value, signature: Signature) -> list[float]:
-    return engine.gradients(root, 1.0, [signature.leaf_of(gradient) for gradient in signature.gradients])
+    return engine.gradients(root, 1.0, signature.wanted())
 
 
 def number_of(root: Value | float) -> float:

@@ -21,7 +21,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from .. import engine
-from ..engine import Value
 from ..engine.containers import contents_of, has_plain_fields, registered
 from ..engine.source_lines import Location, current_location
 from .guards.dependencies import GENERATORS, is_library
@@ -171,18 +170,7 @@ _SYSTEM = frozenset({"posix", "nt"})
 # --- what a run changes -----------------------------------------------------------------------------------------------
 
 
-_SCALARS = frozenset({float, int, bool, str, type(None), np.float64, Value})
-
-
-def _is_container(kind: type) -> bool:
-    """Whether ``contents`` may look into what is of a class."""
-    if kind in _SCALARS:
-        return False
-    known = issubclass(kind, (list, tuple, dict, np.ndarray)) or registered(kind) is not None
-    return known or dataclasses.is_dataclass(kind)
-
-
-def contents(thing: Any, deep: int = 16) -> Any:
+def contents(thing: Any, deep: int = 16) -> object:
     """What the containers among the arguments hold: objects by identity, arrays by their bytes.
 
     Args:
@@ -192,12 +180,20 @@ def contents(thing: Any, deep: int = 16) -> Any:
     Returns:
         Something that is equal as long as they hold the same.
     """
+    return engine.contents(thing, deep, _is_container, _contents_of_other)
+
+
+def _is_container(kind: type) -> bool:
+    """Whether ``contents`` may look into what is of a class, which is neither list, tuple nor dict."""
+    known = issubclass(kind, (list, tuple, dict, np.ndarray)) or registered(kind) is not None
+    return known or dataclasses.is_dataclass(kind)
+
+
+def _contents_of_other(thing: Any, deep: int) -> Any:
     if isinstance(thing, (list, tuple)) and deep:
-        if not any(map(_is_container, set(map(type, thing)))):
-            return list(map(id, thing))
-        return [contents(item, deep - 1) for item in thing]
+        return contents([*thing], deep)
     if isinstance(thing, dict) and deep:
-        return [(id(key), contents(item, deep - 1)) for key, item in thing.items()]
+        return contents({key: item for key, item in thing.items()}, deep)  # noqa: C416  # in its own order
     if isinstance(thing, np.ndarray):
         return thing.shape, thing.tobytes()
     if deep and (registered(type(thing)) is not None or has_plain_fields(thing)):

@@ -22,11 +22,11 @@ from .. import engine
 from ..engine import Value
 from ..engine.containers import contents_of, has_plain_fields, instance_of, is_static, registered, taken_apart
 from ..engine.numbers import is_number
-from ..engine.pytree import flatten
+from ..engine.pytree import flatten, new_leaves
 from ..index import Index
 from .recorder import Recorder
 
-__all__ = ["Gradient", "Input", "Signature", "Unsuitable", "signature_of"]
+__all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
 
 #: Types whose instances are compared with ``==``: another value needs another specialization. An instance of a
 #: subclass must be the same object in every call.
@@ -96,6 +96,13 @@ class Signature:
             self._inactive_count += len(leaves)
         return first
 
+    def add_variables(self, leaves: Sequence[Value]) -> int:
+        """Several inputs of which gradients are wanted; the offset of the first."""
+        first = self.add_inputs(leaves, True)
+        offsets = range(first, first + len(leaves))
+        self.gradients.extend(map(tuple.__new__, repeat(Gradient), zip(offsets, repeat(None), strict=False)))
+        return first
+
     def mark(self) -> tuple[int, ...]:
         """How much has been described."""
         lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
@@ -117,17 +124,24 @@ class Signature:
         """The leaf of an active input."""
         return self._active[offset]
 
-    def leaf_of(self, gradient: Gradient) -> Value:
-        """The leaf of which a gradient is wanted."""
-        if gradient.offset is not None:
-            return self.active_leaf(gradient.offset)
-        assert gradient.parameter is not None
-        return gradient.parameter
+    def wanted(self) -> list[Value]:
+        """The leaves of which gradients are wanted, in order."""
+        active = self._active
+        return [active[offset] if offset is not None else parameter for offset, parameter in self.gradients]  # type: ignore[misc]
 
     @property
     def aliases_a_parameter(self) -> bool:
         """Whether a Value among the arguments turned out to be one of the function's parameters as well."""
         return any(map(engine.is_parameter, self.originals.values()))
+
+
+def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The spec of a list or tuple of floats with one spec for each of them; any other spec as it is."""
+    if spec[0] != "floats":
+        return spec
+    _, kind, first, length, active, _ = spec
+    item = ("active", np.float64) if active else ("passive", float)
+    return "sequence", kind, [(item[0], offset, item[1]) for offset in range(first, first + length)]
 
 
 class _Reader:
@@ -188,18 +202,23 @@ class _Reader:
 
     def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """A list or tuple of floats."""
-        kind, leaves = type(numbers), list(map(Value, numbers))
-        first = self.result.add_inputs(leaves, differentiate)
-        offsets = range(first, first + len(leaves))
-        tracers: list[Any]
-        specs: list[tuple[Any, ...]]
+        kind = type(numbers)
+        tracers, first = self._several(numbers, differentiate)
+        return (tracers if kind is list else tuple(tracers)), (
+            "floats",
+            kind,
+            first,
+            len(numbers),
+            differentiate,
+            np.float64,
+        )
+
+    def _several(self, numbers: Sequence[float], differentiate: bool) -> tuple[list[Any], int]:
+        """The tracers of floats that follow each other, and the offset of the first."""
+        leaves = new_leaves(list(numbers))
         if differentiate:
-            self.result.gradients.extend(map(Gradient, offsets))
-            tracers, specs = leaves, [("active", offset, np.float64) for offset in offsets]
-        else:
-            tracers = self._recorder.numbers(leaves, numbers)
-            specs = [("passive", offset, float) for offset in offsets]
-        return (tracers if kind is list else tuple(tracers)), ("sequence", kind, specs)
+            return leaves, self.result.add_variables(leaves)
+        return self._recorder.numbers(leaves, numbers), self.result.add_inputs(leaves, False)
 
     def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """Something that must be the same in every call, though its attributes may change; perhaps a module."""
@@ -235,8 +254,10 @@ class _Reader:
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
-        if kind in (list, tuple) and set(map(type, thing)) == {float}:
-            return self._floats(thing, differentiate)
+        if kind in (list, tuple):
+            kinds = set(map(type, thing))
+            if kinds == {float} or (differentiate and kinds == {float, int}):
+                return self._floats(thing, differentiate)
         pairs = [self.describe(item, differentiate) for item in thing]
         items = [pair[0] for pair in pairs]
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
@@ -314,13 +335,9 @@ class _Reader:
         if array.dtype != np.float64:
             raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64, or lists of Values or Indexes")
         tracers = np.empty(array.size, dtype=object)
-        first = self.result.next_offset(differentiate)
-        for position, number in enumerate(array.ravel().tolist()):
-            leaf = Value(number)
-            offset = self.result.add_input(leaf, differentiate)
-            tracers[position] = leaf if differentiate else self._recorder.number(leaf)
-            if differentiate:
-                self.result.gradients.append(Gradient(offset=offset))
+        several, first = self._several(array.ravel().tolist(), differentiate)
+        for position, tracer in enumerate(several):  # one by one: NumPy would ask each what it holds
+            tracers[position] = tracer
         return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
 
 

@@ -390,6 +390,5 @@ def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: 
     """For each leaf that the trace made in place of an argument, by its id, the leaf of the plain run."""
     # not items(): CPython 3.11 crashes where there is no memory for its iterator
     leaves = {id(traced.active_leaf(offset)): originals[offset] for offset in originals}
-    for ours, theirs in zip(traced.gradients, plain.gradients, strict=True):
-        leaves[id(traced.leaf_of(ours))] = plain.leaf_of(theirs)
+    leaves.update(zip(map(id, traced.wanted()), plain.wanted(), strict=True))
     return leaves

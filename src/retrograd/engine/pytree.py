@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import numbers
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -303,7 +304,9 @@ if ENGINE == "native":
         return None if structure is _LEAF else (leaves, structure)
 
     _flatten = _native.flatten_tree
-    _native.set_python_half(np.ndarray, np.empty, _flatten_other, _fill_array, _collect_array)
+    _core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")
+    _functions = getattr(_core, "_ARRAY_API", None)  # NumPy's own, which its headers look up too
+    _native.set_python_half(np.ndarray, np.empty, _flatten_other, _fill_array, _collect_array, _functions)
     new_leaves, only_floats = _native.new_leaves, _native.only_floats
 else:
     _flatten, new_leaves = _flatten_here, _new_leaves_here

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import describe
 from ..recording import Guard, IndexGuard
+from ..signature import one_by_one
 
 __all__ = ["program_guards", "state_guards"]
 
@@ -35,6 +36,8 @@ def _decision(guard: Guard | IndexGuard) -> str:
 
 def _argument(spec: tuple[Any, ...]) -> str:
     kind, thing = spec[0], spec[1]
+    if kind == "floats":
+        return _argument(one_by_one(spec))
     if kind == "sequence":
         return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "dict":

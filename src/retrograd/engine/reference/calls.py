@@ -21,6 +21,7 @@ __all__ = [
     "Parameters",
     "SpecializationCache",
     "concrete",
+    "contents",
     "functions",
     "gradients",
     "hear_calls",
@@ -104,6 +105,13 @@ def set_tracer(tracer: object, /) -> None:
 def concrete(value: Value, /) -> float:
     """``value.data``, about which no tracer is asked."""
     return value.data
+
+
+def contents(
+    thing: Any, deep: int, is_container: Callable[[type], bool], of_other: Callable[[Any, int], Any], /
+) -> object:
+    """Nothing: nothing is compiled here."""
+    return None
 
 
 def hear_calls(setter: int, listener: Callable[[Any, str, Any], object], /) -> None:

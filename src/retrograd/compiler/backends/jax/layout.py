@@ -18,6 +18,7 @@ from .... import errors
 from ....engine import Value
 from ....engine.numbers import same_bits
 from ....index import Index
+from ...signature import one_by_one
 
 __all__ = ["KINDS", "Layout", "Numbers"]
 
@@ -105,7 +106,7 @@ class Layout:
 
 def _tree_of(spec: Spec) -> _Tree:
     """The arrays for one described argument; None if nothing in it changes from call to call."""
-    match spec:
+    match one_by_one(spec):
         case ("passive" | "active" | "index" as kind, position, *_):
             return _ArrayLeaf(kind, np.asarray(position, dtype=np.int64))
         case ("value", position):
@@ -157,7 +158,7 @@ _Found = dict[tuple[str, int], Any]
 
 def _read(spec: Spec, argument: Any, found: _Found) -> bool:
     """Put the numbers of one argument into ``found``; False if the argument is not as described."""
-    match spec:
+    match one_by_one(spec):
         case ("is", expected):
             return argument is expected
         case ("equal", expected):

@@ -1,0 +1,49 @@
+// Arrays of float64 numbers, read where NumPy keeps them and made by its C interface, as extensions do that are
+// compiled with its headers. This one is not: what it takes for granted is tried once, and buffers and numpy.empty do
+// the same in three times the time.
+#pragma once
+
+#include "tape/python.hpp"
+
+namespace retrograd::trees {
+
+// Looks at numpy.ndarray, and at the table of NumPy's functions, a capsule or None. False with an exception set.
+bool look_at_arrays(PyObject* table);
+
+// Whether arrays are read in place; tests may turn that off.
+bool reads_arrays_in_place();
+bool read_arrays_in_place(bool wanted);
+
+// The numbers of an array as long as this lives, if it has float64 numbers in the machine's byte order.
+class FloatArray {
+ public:
+  explicit FloatArray(PyObject* array);
+  ~FloatArray() {
+    if (taken_) PyBuffer_Release(&view_);
+  }
+  FloatArray(const FloatArray&) = delete;
+  FloatArray& operator=(const FloatArray&) = delete;
+
+  explicit operator bool() const { return numbers_ != nullptr; }
+  int axes() const { return axes_; }
+  Py_ssize_t extent(int axis) const { return shape_[axis]; }
+  size_t size() const;
+  // The numbers, if they lie one after the other in row-major order; else null.
+  double* row_major() const;
+  // Copies them in row-major order. The array's memory may have any strides.
+  void copy(double* to) const;
+
+ private:
+  void copy_axis(int axis, const char* at, double*& to) const;
+
+  char* numbers_ = nullptr;
+  int axes_ = 0;
+  const Py_ssize_t *shape_ = nullptr, *strides_ = nullptr;
+  Py_buffer view_;
+  bool taken_ = false;
+};
+
+// A new array of a shape, a tuple, with the given numbers in row-major order; null with an exception set.
+PyObject* new_array(PyObject* shape, const double* numbers, size_t count);
+
+}  // namespace retrograd::trees
