@@ -177,14 +177,11 @@ bool may_defer(const Specialization& entry, const Arguments& arguments) {
 }
 
 Ref deferral(Replay call) {
-  auto own = std::make_unique<DeferredCall>(std::move(call));
-  Ref capsule(PyCapsule_New(own.get(), kDeferral, nullptr));
-  if (!capsule) return Ref();
-  const auto free_call = [](PyObject* object) {
+  auto* own = new DeferredCall(std::move(call));  // the capsule's from now on
+  Ref capsule(PyCapsule_New(own, kDeferral, [](PyObject* object) {
     delete static_cast<DeferredCall*>(PyCapsule_GetPointer(object, kDeferral));
-  };
-  PyCapsule_SetDestructor(capsule.get(), free_call);
-  static_cast<void>(own.release());  // the capsule has it now
+  }));
+  if (!capsule) delete own;
   return capsule;
 }
 

@@ -8,6 +8,8 @@ namespace retrograd::compiler {
 namespace {
 
 constexpr size_t kWord = sizeof(uintptr_t);
+// Where an object has its class, in words.
+constexpr size_t kClass = offsetof(PyObject, ob_type) / kWord;
 
 const uintptr_t* words_of(PyObject* object) { return reinterpret_cast<const uintptr_t*>(object); }
 
@@ -101,13 +103,13 @@ bool Footprint::add_namespace(PyObject* object, PyObject* attributes) {
   const uintptr_t* words = words_of(object);
   if (!(PyType_GetFlags(Py_TYPE(object)) & kManagedDict)) return false;
   if (words[kManagedDictAt] != reinterpret_cast<uintptr_t>(attributes)) return false;
-  add(words + offsetof(PyObject, ob_type) / kWord, 1);
+  add(words + kClass, 1);
   add(words + kManagedDictAt, 1);
   return true;
 }
 
 bool Footprint::add_body(PyObject* object) {
-  const size_t words = words_in(Py_TYPE(object)), header = offsetof(PyObject, ob_type) / kWord;
+  const size_t words = words_in(Py_TYPE(object)), header = kClass;
   if (words <= header) return false;
   add(words_of(object) + header, words - header);
   return true;
