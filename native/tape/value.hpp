@@ -42,8 +42,8 @@ struct Change {
   double data;
 };
 
-// The derivative of a node that is found when it is wanted, since it may be that of thousands of leaves at once: of a
-// compiled call. Until then the node has no operands.
+// The derivative of a node that is found when a pass reaches the node, since it may be that of thousands of leaves at
+// once: of a compiled call. Until then the node has no operands.
 class Deferred {
  public:
   virtual ~Deferred() = default;

@@ -1,4 +1,4 @@
-"""The result of a compiled call of many parameters is a node that is differentiated when somebody wants it."""
+"""The result of a compiled call of many parameters is a node that finds its derivative when a pass reaches it."""
 
 from __future__ import annotations
 

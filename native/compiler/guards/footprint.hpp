@@ -2,8 +2,8 @@
 //
 // A footprint is a list of spans of words, each with what it held. As long as all of them hold the same, in their
 // order, so do the objects; where one does not, the objects may hold the same all the same, and have to be asked.
-// Where CPython keeps what is not in its stable ABI. So each such place is tried out once, on objects made for it, and
-// an object whose memory is not understood has no footprint.
+// CPython's stable ABI does not say where that memory is. So each layout is tried out once, on objects made for it, or
+// compared with what the object itself answers; an object whose memory is not understood has no footprint.
 #pragma once
 
 #include <cstdint>
