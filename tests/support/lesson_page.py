@@ -26,7 +26,9 @@ def choose(section: Any, number: int) -> None:
 
 
 def type_in(section: Any, numbers: list[float]) -> None:
-    for field, number in zip(section.locator("input[type=text]").all(), numbers, strict=True):
+    fields = section.locator("input[type=text]")
+    fields.first.wait_for()  # all() takes what is there, which may be the chapter before
+    for field, number in zip(fields.all(), numbers, strict=True):
         field.fill(repr(number))
     section.get_by_role("button", name="Check").click()
 
