@@ -1,4 +1,7 @@
-"""``python -m benchmarks.memory HOLDER NODES``: bytes a node of one graph held, measured in this process alone."""
+"""``python -m benchmarks.memory HOLDER NODES``: bytes a node of one graph held, measured in this process alone.
+
+``ours-compiled`` holds a compiled recurrence of so many nodes that runs in machine code, in place of a graph.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,28 @@ def _ours_gpt() -> Builder:
     return build
 
 
+def _ours_compiled() -> Builder:
+    """A competition of two species over many steps, compiled, called until it runs in machine code."""
+    rg = import_module("retrograd")
+    each = 11  # nodes of a step
+
+    def build(nodes: int) -> tuple[object, int]:
+        def competition(rate: Any, decay: Any) -> Any:
+            x, y = rate * 0.5, decay * 0.5
+            for _ in range(nodes // each):
+                met = 0.01 * x * y
+                x, y = x + 0.001 * rate * (1.0 - x) - met, y + 0.5 * met - 0.002 * decay * y
+            return x + y
+
+        compiled = rg.compile(competition)
+        while not (programs := compiled.stats().programs) or programs[0].tier != "llvm":
+            compiled.value_and_grad(0.3, 0.2)
+        compiled.value_and_grad(0.3, 0.2)
+        return compiled, compiled.stats().programs[0].nodes
+
+    return build
+
+
 def _slotted_chain() -> Builder:
     return _chain_over(slotted.Value)
 
@@ -64,6 +89,7 @@ def _torch_chain() -> Builder:
 HOLDERS: dict[str, Callable[[], Builder]] = {
     "ours-chain": _ours_chain,
     "ours-gpt": _ours_gpt,
+    "ours-compiled": _ours_compiled,
     "slotted-chain": _slotted_chain,
     "micrograd-chain": _micrograd_chain,
     "xad-chain": _xad_chain,

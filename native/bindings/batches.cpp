@@ -244,14 +244,14 @@ class Batch {
   void interpret(Specialization& entry, const std::vector<uint32_t>& members) {
     for (size_t m = members.size(); m-- > 0;) {
       const Arguments& arguments = members_.arguments(members[m]);
-      if (entry.interpret_forward(arguments) != Outcome::DONE) continue;
+      if (entry.run_graph(arguments) != Outcome::DONE) continue;
       owed_.resize(arguments.active.size());
       if (const std::optional<double> seed = seed_) {
         note(entry, 1);
-        entry.interpreter->backward(*seed, GradientDestination::BUFFERS);
-        entry.interpreter->input_gradients(owed_.data());
+        entry.runner.backward(*seed, GradientDestination::BUFFERS);
+        entry.runner.input_gradients(owed_.data());
       }
-      take(entry, members[m], entry.interpreter->root(0));
+      take(entry, members[m], entry.runner.root(0));
       if (entry.uses_interpreter()) count_interpreted(programs_, entry);
     }
   }

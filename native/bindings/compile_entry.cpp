@@ -1,6 +1,7 @@
 // Compiling: what Python recorded becomes a specialization.
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 
 #include "bindings/compile_request.hpp"
 #include "bindings/specialization_cache.hpp"
@@ -16,8 +17,8 @@ void place_leaves(Specialization& entry, const std::vector<RequestedInput>& inpu
     uint32_t& count = input.active ? leaves.active_inputs : leaves.inactive_inputs;
     count = std::max(count, input.offset + 1);
   }
-  const std::vector<Value*> parameters(entry.graph.leaves.begin() + static_cast<std::ptrdiff_t>(inputs.size()),
-                                       entry.graph.leaves.end());
+  const std::vector<Value*>& all = entry.graph.leaves();
+  const std::vector<Value*> parameters(all.begin() + static_cast<std::ptrdiff_t>(inputs.size()), all.end());
   for (const BufferSlot& place : assign_buffers(parameters)) {
     auto known = std::find(entry.buffers.begin(), entry.buffers.end(), place.buffer);
     const auto number = static_cast<uint32_t>(known - entry.buffers.begin());
@@ -30,17 +31,18 @@ void place_leaves(Specialization& entry, const std::vector<RequestedInput>& inpu
 }
 
 // The gradients that are wanted, in terms of the graph.
-std::vector<WantedGradient> gradients_of(const Graph& graph, const std::vector<RequestedGradient>& requested) {
+std::vector<WantedGradient> gradients_of(const std::vector<Value*>& leaves,
+                                         const std::vector<RequestedGradient>& requested) {
+  std::unordered_map<const Value*, uint32_t> numbers;
+  for (uint32_t i = 0; i < leaves.size(); ++i) numbers.try_emplace(leaves[i], i);
   std::vector<WantedGradient> gradients;
   for (const auto& [parameter, offset] : requested) {
     if (!parameter) {
       gradients.push_back({WantedGradient::INPUT, offset});
       continue;
     }
-    const auto found = std::find(graph.leaves.begin(), graph.leaves.end(), parameter);
-    const bool used = found != graph.leaves.end();
-    gradients.push_back(
-        {WantedGradient::PARAMETER, used ? static_cast<uint32_t>(found - graph.leaves.begin()) : kNoLeaf});
+    const auto found = numbers.find(parameter);
+    gradients.push_back({WantedGradient::PARAMETER, found == numbers.end() ? kNoLeaf : found->second});
   }
   return gradients;
 }
@@ -57,16 +59,13 @@ std::vector<uint32_t> limits_of(const Graph& graph) {
   return limits;
 }
 
-// The graph of a request, timed.
-void lift_into(Specialization& entry, const CompileRequest& request) {
+// What was recorded, as a graph.
+Graph graph_of(const CompileRequest& request) {
   std::vector<Value*> inputs;
   inputs.reserve(request.inputs.size());
   for (const RequestedInput& input : request.inputs) inputs.push_back(input.leaf);
-  const auto start = std::chrono::steady_clock::now();
-  entry.graph = lift({request.roots, inputs, request.fallible, request.selections, request.first_node,
-                      request.leaves_before, request.references, request.inspected});
-  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-  entry.milliseconds.emplace_back("lift", spent.count());
+  return lift({request.roots, inputs, request.fallible, request.selections, request.first_node, request.leaves_before,
+               request.references, request.inspected});
 }
 
 }  // namespace
@@ -74,10 +73,15 @@ void lift_into(Specialization& entry, const CompileRequest& request) {
 // add(request): see CompileRequest; the number of the new specialization, which comes first in the cache.
 PyObject* add(PyObject* object, PyObject* asked) {
   SpecializationCache* self = self_of(object);
-  auto entry = std::make_unique<Specialization>(*self->workspaces);
   if (!flush_parameters()) return nullptr;
   CompileRequest request;
   if (!request.read(asked)) return nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  Graph graph = graph_of(request);
+  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  std::vector<uint32_t> limits = limits_of(graph);
+  auto entry = std::make_unique<Specialization>(*self->workspaces, std::move(graph));
+  entry->milliseconds.emplace_back("lift", spent.count());
   entry->signature = Shared<Signature>(std::move(request.signature));
   entry->differentiate_first = request.differentiate_first;
   entry->options = request.options;
@@ -86,13 +90,12 @@ PyObject* add(PyObject* object, PyObject* asked) {
   entry->outputs = std::move(request.outputs);
   entry->as_array = request.as_array;
   entry->connected = request.connected;
-  lift_into(*entry, request);
   place_leaves(*entry, request.inputs);
   for (const auto& buffer : entry->buffers) {
     if (entry->options.exact) buffer->be_exact();
   }
-  entry->want(gradients_of(entry->graph, request.gradients));
-  entry->index_limits = limits_of(entry->graph);
+  entry->want(gradients_of(entry->graph.leaves(), request.gradients));
+  entry->index_limits = std::move(limits);
   if (entry->options.at_once) {
     entry->compile();
     entry->stage = Stage::SETTLED;  // it is compared with the function itself
@@ -118,6 +121,15 @@ PyObject* drop(PyObject* object, PyObject* argument) {
   specializations.erase(found);
   ++self_of(object)->changes;
   Py_RETURN_NONE;
+}
+
+// rest(number): lets go of what a specialization can make again; the bytes that are left.
+PyObject* rest(PyObject* object, PyObject* argument) {
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(argument));
+  if (PyErr_Occurred()) return nullptr;
+  if (!entry) return PyLong_FromLong(0);
+  entry->rest();
+  return PyLong_FromSize_t(entry->weight());
 }
 
 }  // namespace retrograd::compiler

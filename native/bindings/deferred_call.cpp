@@ -29,7 +29,7 @@ struct DeferredOperands {
     for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
       const LeafLocation& place = entry.leaves.locations[i];
       if (place.kind != RegionKind::PARAMETER) continue;
-      values.push_back(Ref::borrow(as_object(entry.graph.leaves[i])));
+      values.push_back(Ref::borrow(as_object(entry.graph.leaves()[i])));
       places.emplace_back(place.buffer, place.offset);
     }
     std::sort(places.begin(), places.end());

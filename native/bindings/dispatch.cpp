@@ -77,7 +77,7 @@ Outcome run_forward(Specialization& entry, const Arguments& arguments, Wanted wa
     ++entry.exceptional;
     *interpreted = true;
   }
-  return entry.interpret_forward(arguments);
+  return entry.run_graph(arguments);
 }
 
 namespace {
@@ -116,7 +116,7 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
     ++entry->exceptional;
     found.interpreted = true;
     std::swap(found.own->arguments, *self->scratch);
-    outcome = entry->interpret_forward(*self->scratch);
+    outcome = entry->run_graph(*self->scratch);
     if (outcome == Outcome::GUARD) found.divergence = entry->divergence(true);
     found.lane.reset();
   } else if (outcome != Outcome::DONE) {
@@ -235,7 +235,7 @@ void count_answer(SpecializationCache* self, const Found& found) {
 
 double value_of(const Found& found, uint32_t root = 0) {
   if (found.lane) return found.lane->root(root);
-  return found.interpreted ? found.entry->interpreter->root(root) : found.entry->single->root(0, root);
+  return found.interpreted ? found.entry->runner.root(root) : found.entry->single->root(0, root);
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
@@ -246,9 +246,9 @@ void sweep(const Found& found, GradientDestination target, std::span<double> gra
     return;
   }
   if (found.interpreted) {
-    Interpreter& interpreter = *found.entry->interpreter;
-    interpreter.backward(seed, target);
-    if (!gradients.empty()) interpreter.input_gradients(gradients.data());
+    GraphRunner& runner = found.entry->runner;
+    runner.backward(seed, target);
+    if (!gradients.empty()) runner.input_gradients(gradients.data());
     return;
   }
   Machine& machine = *found.entry->single;
@@ -259,7 +259,7 @@ void sweep(const Found& found, GradientDestination target, std::span<double> gra
 // After a sweep into the workspace.
 double gradient_of(const Found& found, uint32_t leaf) {
   if (found.lane) return found.lane->leaf_gradient(leaf);
-  if (found.interpreted) return found.entry->interpreter->leaf_gradient(leaf);
+  if (found.interpreted) return found.entry->runner.leaf_gradient(leaf);
   const LeafLocation& place = found.entry->leaves.locations[leaf];
   return found.entry->single->parameter_gradient(place.buffer, place.offset);
 }
@@ -305,7 +305,7 @@ std::vector<std::pair<Value*, double>> slopes_of(const Arguments& arguments, con
   }
   for (uint32_t i = 0; i < entry.leaves.locations.size(); ++i) {
     if (entry.leaves.locations[i].kind != RegionKind::PARAMETER) continue;
-    pairs.emplace_back(entry.graph.leaves[i], gradient_of(found, i));
+    pairs.emplace_back(entry.graph.leaves()[i], gradient_of(found, i));
   }
   return pairs;
 }
@@ -347,7 +347,7 @@ Ref replay_of(SpecializationCache* self, const Found& found) {
     if (value) operands.push_back(value);
   }
   for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
-    if (entry.leaves.locations[i].kind == RegionKind::PARAMETER) operands.push_back(entry.graph.leaves[i]);
+    if (entry.leaves.locations[i].kind == RegionKind::PARAMETER) operands.push_back(entry.graph.leaves()[i]);
   }
   const auto size = static_cast<Py_ssize_t>(operands.size());
   Ref values(PyTuple_New(size));
@@ -549,14 +549,14 @@ PyObject* check(PyObject* object, PyObject* args) {
       entry->single->forward(entry->guards, Wanted::GRADIENTS);
       entry->single->backward(1.0, GradientDestination::WORKSPACE);
     } else {
-      entry->interpreter->backward(1.0, GradientDestination::WORKSPACE);
+      entry->runner.backward(1.0, GradientDestination::WORKSPACE);
     }
     const Results found = entry->results(interpreted);
     Ref list(PyList_New(0));
     for (size_t i = 0; list && i < found.gradients.size(); ++i) {
       const LeafLocation& place = entry->leaves.locations[i];
       if (place.kind == RegionKind::INPUT && !place.active) continue;
-      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves[i]), found.gradients[i]));
+      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves()[i]), found.gradients[i]));
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }
     Found answered;

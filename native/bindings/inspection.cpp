@@ -39,7 +39,7 @@ PyObject* facts_of(const Specialization& entry) {
     Ref number(PyLong_FromUnsignedLong(members));
     if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
   }
-  if (entry.interpreter) bytes += entry.interpreter->bytes();
+  bytes += entry.runner.bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
   return Py_BuildValue("{s:K,s:O,s:O,s:I,s:O,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
                        size(entry.number), "one_by_one", entry.gains_little_together() ? Py_True : Py_False,
@@ -114,7 +114,7 @@ PyObject* stages(PyObject* object, PyObject* argument) {
     order.push_back(key.term);
   }
   const Terms& terms = made.terms;
-  Ref lift(arrays_of(entry->graph)), expand(arrays_of(expanded)), kinds(bytes_of(terms.kinds)),
+  Ref lift(arrays_of(*entry->graph.get())), expand(arrays_of(expanded)), kinds(bytes_of(terms.kinds)),
       rows(bytes_of(terms.rows)), starts(bytes_of(terms.has_init)), results(bytes_of(terms.results)),
       levels(bytes_of(terms.levels)), first(bytes_of(terms.first)), operands(bytes_of(terms.operands)),
       ordered(bytes_of(order)), grouped(bytes_of(groups));
@@ -184,7 +184,7 @@ PyObject* listing(PyObject* object, PyObject* argument) {
                    Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->literals[i]));
   }
   for (const Location& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
-  for (size_t i = 0; i < entry->graph.leaves.size(); ++i) {
+  for (size_t i = 0; i < entry->graph.leaves().size(); ++i) {
     const LeafLocation& place = entry->leaves.locations[i];
     Value* value = place.kind == RegionKind::PARAMETER ? entry->buffers[place.buffer]->value(place.offset) : nullptr;
     PyObject* leaf = value ? as_object(value) : Py_None;
@@ -221,7 +221,8 @@ PyObject* locate(PyObject* object, PyObject* args) {
   Specialization* entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   entry->make_readable();
-  const auto& values = entry->graph.values;
+  const std::shared_ptr<const Graph> traced = entry->graph.get();
+  const auto& values = traced->values;
   const auto found = std::find(values.begin(), values.end(), as_value(node));
   if (found == values.end()) Py_RETURN_NONE;
   std::vector<Id> renamed;

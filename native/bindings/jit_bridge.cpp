@@ -7,6 +7,7 @@
 
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
+#include "compiler/run/lane.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -179,9 +180,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        root.region, "keep", keep.get());
 }
 
-// scalar_graph(entry, once): the expanded graph of a program that the interpreter runs, see arrays_of; which leaves
-// want a gradient (uint8); and where the interpreter has the values and adjoints of the leaves. `once`: what is
-// computed twice is computed once.
+// scalar_graph(entry, once): the expanded graph of a program, see arrays_of; and which leaves want a gradient (uint8).
+// `once`: what is computed twice is computed once.
 PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
   int once;
@@ -193,96 +193,61 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
     graph = entry->expanded(false);
     if (once) graph = without_repeats(graph);
   });
-  Interpreter& interpreter = entry->make_interpreter();
-  entry->lends_interpreter = true;
   std::vector<uint8_t> wanted;
   wanted.reserve(entry->leaves.locations.size());
   for (const LeafLocation& place : entry->leaves.locations) {
     wanted.push_back(place.kind == RegionKind::PARAMETER || (place.kind == RegionKind::INPUT && place.active));
   }
   Ref exported(arrays_of(graph)), want(bytes_of(wanted));
-  Ref values(PyLong_FromUnsignedLongLong(interpreter.leaf_values()));
-  Ref adjoints(PyLong_FromUnsignedLongLong(interpreter.leaf_adjoints()));
-  const auto add = [&](const char* name, const Ref& item) {
-    return item && PyDict_SetItemString(exported.get(), name, item.get()) == 0;
-  };
-  if (!exported || !add("wanted", want) || !add("values", values) || !add("adjoints", adjoints)) return nullptr;
+  if (!exported || !want || PyDict_SetItemString(exported.get(), "wanted", want.get()) < 0) return nullptr;
   return exported.release();
 }
 
-// install_graph(entry, forward, backward, bases, memory, roots, zeroed, bytes, keep, milliseconds): machine code that
-// does what the interpreter does; `bases` is the table that its functions take, `memory` address and length of its own
-// arrays, `roots` has the addresses of the roots' values, `zeroed` address and length of what is zero before the
-// backward pass (uint64 each).
+// install_graph(entry, width, forward, backward, tables, table_bytes, kept, roots, zeroed, literals, keep,
+// milliseconds): machine code of the whole graph for `width` calls side by side, with `kept` numbers of nodes; `tables`
+// has addresses, `roots` the kind and index of each root, `zeroed` where adjoints are zero before the backward pass:
+// begin and count (uint64 each).
 PyObject* install_graph(PyObject* object, PyObject* args) {
-  PyObject *number, *keep, *bases, *memory, *roots, *zeroed;
-  unsigned long long forward, backward, bytes;
-  double milliseconds;
-  if (!PyArg_ParseTuple(args, "OKKSSSSKOd:install_graph", &number, &forward, &backward, &bases, &memory, &roots,
-                        &zeroed, &bytes, &keep, &milliseconds)) {
-    return nullptr;
-  }
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  GraphCode code;
-  code.forward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(forward));
-  code.backward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(backward));
-  code.bytes = bytes;
-  code.bases = numbers_in(bases);
-  const std::vector<uint64_t> arrays = numbers_in(memory);
-  for (size_t i = 0; i + 1 < arrays.size(); i += 2) code.memory.push_back({arrays[i], arrays[i + 1]});
-  for (const uint64_t address : numbers_in(roots)) {
-    code.roots.push_back(reinterpret_cast<const double*>(static_cast<uintptr_t>(address)));
-  }
-  if (code.roots.size() != entry->graph.roots.size()) {
-    PyErr_SetString(PyExc_ValueError, "install_graph wants an address for each root");
-    return nullptr;
-  }
-  const std::vector<uint64_t> ranges = numbers_in(zeroed);
-  for (size_t i = 0; i + 1 < ranges.size(); i += 2) {
-    code.zeroed.emplace_back(reinterpret_cast<void*>(static_cast<uintptr_t>(ranges[i])), ranges[i + 1]);
-  }
-  if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
-  if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  entry->make_interpreter().install(std::move(code));
-  entry->milliseconds.emplace_back("llvm", milliseconds);
-  Py_RETURN_NONE;
-}
-
-// install_group(entry, width, forward, backward, tables, kept, roots, zeroed, literals, keep, milliseconds): machine
-// code that runs `width` calls side by side, with `kept` vectors of nodes; `tables` has addresses, `roots` the kind and
-// index of each root, `zeroed` where adjoints are zero before the backward pass: begin and count (uint64 each).
-PyObject* install_group(PyObject* object, PyObject* args) {
   PyObject *number, *tables, *roots, *zeroed, *literals, *keep;
   unsigned int width;
-  unsigned long long forward, backward, kept;
+  unsigned long long forward, backward, table_bytes, kept;
   double milliseconds;
-  if (!PyArg_ParseTuple(args, "OIKKSKSSSOd:install_group", &number, &width, &forward, &backward, &tables, &kept, &roots,
-                        &zeroed, &literals, &keep, &milliseconds)) {
+  if (!PyArg_ParseTuple(args, "OIKKSKKSSSOd:install_graph", &number, &width, &forward, &backward, &tables, &table_bytes,
+                        &kept, &roots, &zeroed, &literals, &keep, &milliseconds)) {
     return nullptr;
   }
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  auto code = std::make_shared<GroupCode>();
-  code->forward = reinterpret_cast<GroupCode::Function>(static_cast<uintptr_t>(forward));
-  code->backward = reinterpret_cast<GroupCode::Function>(static_cast<uintptr_t>(backward));
+  if (!specialization_numbered(object, number)) return nullptr;
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
+  auto code = std::make_shared<GraphCode>();
+  code->forward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(forward));
+  code->backward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(backward));
   code->width = width;
   code->tables = numbers_in(tables);
+  code->table_bytes = table_bytes;
   code->kept = kept;
   const std::vector<uint64_t> places = numbers_in(roots), ranges = numbers_in(zeroed);
   for (size_t i = 0; i + 1 < places.size(); i += 2) {
     code->roots.emplace_back(static_cast<Id::Kind>(places[i]), static_cast<size_t>(places[i + 1]));
   }
-  if (code->roots.size() != entry->graph.roots.size()) {
-    PyErr_SetString(PyExc_ValueError, "install_group wants a place for each root");
+  if (code->roots.size() != entry->graph.roots()) {
+    PyErr_SetString(PyExc_ValueError, "install_graph wants a place for each root");
     return nullptr;
   }
   for (size_t i = 0; i + 1 < ranges.size(); i += 2) code->zeroed.emplace_back(ranges[i], ranges[i + 1]);
   for (const uint64_t bits : numbers_in(literals)) code->literals.push_back(std::bit_cast<double>(bits));
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
-  entry->group_code = std::move(code);
+  if (width > 1) {
+    entry->group_code = std::move(code);
+  } else {
+    entry->runner.install(std::move(code));
+    entry->idle.clear();
+  }
   entry->milliseconds.emplace_back("llvm", milliseconds);
+  without_gil([&] {
+    if (entry->graph.size() >= kNotKept) entry->graph.pack();
+    if (entry->graph.size() >= kLarge) give_memory_back();
+  });
   Py_RETURN_NONE;
 }
 

@@ -71,7 +71,7 @@ void tell(SpecializationCache* self, const Specialization& entry, uint32_t membe
 void count_interpreted(SpecializationCache* self, Specialization& entry) {
   ++entry.runs;
   self->fresh |= entry.runs == 1;
-  if (self->hot && entry.runs == self->threshold && !entry.options.exact && !entry.interpreter->has_code()) {
+  if (self->hot && entry.runs == self->threshold && !entry.options.exact && !entry.has_graph_code()) {
     tell(self, entry, 0);
   }
 }
@@ -240,8 +240,7 @@ PyMethodDef methods[] = {
     {"listing", guarded<listing>, METH_O, "A program as plain Python."},
     {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
     {"scalar_graph", guarded<scalar_graph>, METH_VARARGS, "The graph of a program, as arrays."},
-    {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for what the interpreter runs."},
-    {"install_group", guarded<install_group>, METH_VARARGS, "Installs machine code that runs members side by side."},
+    {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for a program's graph."},
     {"vector_functions", guarded<vector_functions>, METH_NOARGS, "How wide vectors are, and functions of them."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},
@@ -254,6 +253,7 @@ PyMethodDef methods[] = {
     {"stages", guarded<stages>, METH_O, "What each pass makes of a traced function."},
     {"locate", guarded<locate>, METH_VARARGS, "The instruction that computes a node of the trace."},
     {"drop", guarded<drop>, METH_O, "Forget a program."},
+    {"rest", guarded<rest>, METH_O, "Let go of what a program can make again. Returns the bytes that are left."},
     {nullptr, nullptr, 0, nullptr},
 };
 

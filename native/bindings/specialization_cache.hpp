@@ -97,6 +97,7 @@ bool add_specialization_cache_type(PyObject* module);
 // compile_entry.cpp
 PyObject* add(PyObject* object, PyObject* args);
 PyObject* drop(PyObject* object, PyObject* number);
+PyObject* rest(PyObject* object, PyObject* number);
 // dispatch.cpp
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
@@ -122,7 +123,6 @@ PyObject* memory(PyObject* object, PyObject* args);
 PyObject* strips(PyObject* object, PyObject* args);
 PyObject* scalar_graph(PyObject* object, PyObject* args);
 PyObject* install_graph(PyObject* object, PyObject* args);
-PyObject* install_group(PyObject* object, PyObject* args);
 PyObject* vector_functions(PyObject* object, PyObject*);
 PyObject* compare(PyObject* object, PyObject* number);
 PyObject* notify_when_hot(PyObject* object, PyObject* args);

@@ -2817,27 +2817,13 @@ class SpecializationCache:
     ) -> tuple[float, list[int]] | Reason: ...
     def unmatched(self, members: list[tuple[Any, ...]], /) -> list[int]: ...
     def vector_functions(self) -> tuple[int, dict[str, int]]: ...
-    def install_group(
-        self,
-        number: int,
-        width: int,
-        forward: int,
-        backward: int,
-        tables: bytes,
-        kept: int,
-        roots: bytes,
-        zeroed: bytes,
-        literals: bytes,
-        keep: object,
-        milliseconds: float,
-        /,
-    ) -> None: ...
     def map(
         self, differentiate_first: bool, members: list[tuple[Any, ...]], threads: int, /
     ) -> list[tuple[int, list[int], list[Any]]] | Reason: ...
     def tier(self) -> str: ...
     def facts(self) -> list[dict[str, Any]]: ...
     def inventory(self) -> list[tuple[int, int, int]]: ...
+    def rest(self, number: int, /) -> int: ...
     def listing(self, number: int, /) -> dict[str, Any]: ...
     def kernel_calls(self, number: int, batch: int, which: int, /) -> bytes: ...
     def strips(
@@ -2848,13 +2834,15 @@ class SpecializationCache:
     def install_graph(
         self,
         number: int,
+        width: int,
         forward: int,
         backward: int,
-        bases: bytes,
-        memory: bytes,
+        tables: bytes,
+        table_bytes: int,
+        kept: int,
         roots: bytes,
         zeroed: bytes,
-        size: int,
+        literals: bytes,
         keep: object,
         milliseconds: float,
         /,

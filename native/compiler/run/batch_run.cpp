@@ -96,7 +96,7 @@ void BatchRun::run_chunk(Worker& worker, size_t begin, size_t end) {
   worker.runs.clear();
   for (auto& sums : worker.sums) std::fill(sums.begin(), sums.end(), 0.0);
   for (size_t i = begin; i < end; i += together_) {
-    if (worker.lane->interpreter()) {
+    if (worker.lane->runner()) {
       run_group(worker, i, std::min(i + together_, end));
       continue;
     }
@@ -140,7 +140,7 @@ void BatchRun::run_together(Worker& worker) {
 
 // Runs members side by side, and one by one those that are exceptional.
 void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
-  Group* group = worker.lane->group();
+  CodeRun* group = worker.lane->group();
   const auto alone = [&](size_t member) { interpret(worker, static_cast<uint32_t>(member)); };
   if (!group || end - begin == 1) {
     for (size_t member = begin; member < end; ++member) alone(member);
@@ -152,7 +152,7 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
   const bool done = group->forward() && (!seed_ || group->backward(*seed_));
   for (size_t member = begin; member < end; ++member) {
     const auto call = static_cast<uint32_t>(member - begin);
-    // As in Interpreter::forward.
+    // As in GraphRunner::forward.
     if (!done || !std::isfinite(group->root(call, 0)) || (seed_ && !group->finite(call))) {
       alone(member);
       continue;
@@ -171,14 +171,14 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
 }
 
 void BatchRun::interpret(Worker& worker, uint32_t member) {
-  Interpreter& interpreter = *worker.lane->interpreter();
-  outcomes_[member] = entry_->interpret_forward(interpreter, *members_[member]);
+  GraphRunner& runner = *worker.lane->runner();
+  outcomes_[member] = worker.lane->forward(*members_[member], Wanted::VALUE);
   if (outcomes_[member] != Outcome::DONE) return;
-  take_values(member, [&](size_t root) { return interpreter.root(root); });
+  take_values(member, [&](size_t root) { return runner.root(root); });
   if (!seed_) return;
-  interpreter.backward(*seed_, GradientDestination::WORKSPACE);
-  if (sums_up_) interpreter.add_gradients_to(worker.sums);
-  interpreter.input_gradients(input_gradients_.data() + member * inputs_);
+  runner.backward(*seed_, GradientDestination::WORKSPACE);
+  if (sums_up_) runner.add_gradients_to(worker.sums);
+  runner.input_gradients(input_gradients_.data() + member * inputs_);
 }
 
 template <class Root>

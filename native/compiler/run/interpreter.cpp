@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "tape/record.hpp"
 
 namespace retrograd::compiler {
 
-Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
-                         std::vector<std::shared_ptr<ParameterBuffer>> buffers)
-    : graph_(graph),
-      leaves_(leaves),
-      buffers_(std::move(buffers)),
+Interpreter::Interpreter(std::shared_ptr<const Graph> of, const LeafLayout& leaves)
+    : graph_(std::move(of)),
       runs_(leaf_runs(leaves)),
-      first_node_(static_cast<uint32_t>(graph.leaves.size() + graph.literals.size())),
-      values_(first_node_ + graph.size()),
+      first_node_(static_cast<uint32_t>(graph_->leaves.size() + graph_->literals.size())),
+      values_(first_node_ + graph_->size()),
       adjoints_(values_.size()) {
+  const Graph& graph = *graph_;
   operands_.reserve(graph.operands.size());
   for (Id id : graph.operands) operands_.push_back(flat(id));
   for (Id id : graph.roots) roots_.push_back(flat(id));
@@ -30,26 +27,25 @@ Interpreter::Interpreter(const Graph& graph, const LeafLayout& leaves,
     targets_.resize(operands_.size());
   }
   scratch_.reserve(longest);  // a pass must not allocate: it could fail halfway
-  set_literals(graph.literals);
+  std::copy(graph.literals.begin(), graph.literals.end(),
+            values_.begin() + static_cast<std::ptrdiff_t>(graph.leaves.size()));
 }
 
 uint32_t Interpreter::flat(Id id) const {
   switch (id.kind()) {
     case Id::LEAF: return id.index();
-    case Id::LITERAL: return static_cast<uint32_t>(graph_.leaves.size()) + id.index();
+    case Id::LITERAL: return static_cast<uint32_t>(graph_->leaves.size()) + id.index();
     default: return first_node_ + id.index();
   }
 }
 
-void Interpreter::set_inputs(bool active, const double* numbers) {
+void Interpreter::set_inputs(const Arguments& arguments) {
   for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::INPUT || run.active != active) continue;
-    std::copy_n(numbers + run.offset, run.count, values_.data() + run.first);
+    if (run.kind != RegionKind::INPUT) continue;
+    std::copy_n((run.active ? arguments.active : arguments.passive).data() + run.offset, run.count,
+                values_.data() + run.first);
   }
-}
-
-void Interpreter::set_literals(const std::vector<double>& numbers) {
-  std::copy(numbers.begin(), numbers.end(), values_.begin() + static_cast<std::ptrdiff_t>(graph_.leaves.size()));
+  indices_ = arguments.indices;
 }
 
 void Interpreter::input_gradients(double* gradients) const {
@@ -82,28 +78,28 @@ double folded(const double* values, const uint32_t* operands, size_t n, double m
 
 // The operand that Python's max or min would choose.
 uint32_t Interpreter::first_extreme(size_t node) const {
-  uint32_t best = operands_[graph_.first[node]];
-  for (size_t i = graph_.first[node] + 1; i < graph_.first[node + 1]; ++i) {
+  uint32_t best = operands_[graph_->first[node]];
+  for (size_t i = graph_->first[node] + 1; i < graph_->first[node + 1]; ++i) {
     const double x = values_[operands_[i]], s = values_[best];
-    if (graph_.rows[node] == ROW_FIRST_MAX ? x > s : x < s) best = operands_[i];
+    if (graph_->rows[node] == ROW_FIRST_MAX ? x > s : x < s) best = operands_[i];
   }
   return best;
 }
 
 bool Interpreter::nary(size_t node) {
-  const uint32_t* operands = operands_.data() + graph_.first[node];
-  size_t count = graph_.first[node + 1] - graph_.first[node];
+  const uint32_t* operands = operands_.data() + graph_->first[node];
+  size_t count = graph_->first[node + 1] - graph_->first[node];
   double* v = values_.data();
-  if (graph_.rows[node] == ROW_softmax) {  // its
-                                           // operand is the node with the operands that all its outputs share
+  if (graph_->rows[node] == ROW_softmax) {  // its
+                                            // operand is the node with the operands that all its outputs share
     const size_t block = operands[0] - first_node_;
-    operands = operands_.data() + graph_.first[block];
-    count = graph_.first[block + 1] - graph_.first[block];
+    operands = operands_.data() + graph_->first[block];
+    count = graph_->first[block + 1] - graph_->first[block];
     const double m = largest_of(v, operands, count), s = folded<Rule_softmax>(v, operands, count, m);
-    v[first_node_ + node] = Rule_softmax::finish(s, v[operands[graph_.extra[node]]], m, static_cast<double>(count));
+    v[first_node_ + node] = Rule_softmax::finish(s, v[operands[graph_->extra[node]]], m, static_cast<double>(count));
     return true;
   }
-  switch (graph_.rows[node]) {
+  switch (graph_->rows[node]) {
 #define RG_NARY(name, kind, ...)                                                                     \
   case ROW_##name: {                                                                                 \
     const size_t n = kind == PAIRED ? count / 2 : count;                                             \
@@ -117,45 +113,34 @@ bool Interpreter::nary(size_t node) {
   }
 }
 
-void Interpreter::read_parameters() {
-  if (const Tape* tape = this_tape()) std::copy_n(tape->raise, std::size(tape->raise), raise_);
-  for (const auto& buffer : buffers_) buffer->take_ownership();
+void Interpreter::read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) {
+  for (const auto& buffer : buffers) buffer->take_ownership();
   for (const LeafRun& run : runs_) {
     if (run.kind != RegionKind::PARAMETER) continue;
-    std::copy_n(buffers_[run.buffer]->data() + run.offset, run.count, values_.data() + run.first);
+    std::copy_n(buffers[run.buffer]->data() + run.offset, run.count, values_.data() + run.first);
   }
 }
 
-Outcome Interpreter::forward(std::span<const Guard> guards, bool strict) {
-  if (!twin_) read_parameters();
-  // What the code multiplies by zero it leaves out: an infinity that the result shows may be a NaN of the engine's.
-  by_code_ = code_.forward && code_.forward(0.0, code_.bases.data()) == 0 && std::isfinite(*code_.roots[0]);
-  if (by_code_) {
-    const auto broken = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
-      return guard.holds([&](size_t which) { return root(which); });
-    });
-    divergence_.certain = divergence_.broken = static_cast<size_t>(broken - guards.begin());
-    return broken == guards.end() ? Outcome::DONE : Outcome::GUARD;
-  }
+Outcome Interpreter::forward(std::span<const Guard> guards, bool strict, const bool* raising) {
   if (schedule_.empty() && !guards.empty()) schedule(guards);
   bool raises = false;
   size_t done = 0;
   for (auto guard = schedule_.begin(); guard != schedule_.end(); ++guard) {
     const auto [after, number] = *guard;
-    raises |= run(done, after, strict);
+    raises |= run(done, after, strict, raising);
     done = std::max(done, after);
     if (guards[number].holds([&](size_t which) { return root(which); })) continue;
     divergence_ = Divergence::at(guard, schedule_.end());
     return Outcome::GUARD;
   }
-  raises |= run(done, graph_.size(), strict);
+  raises |= run(done, graph_->size(), strict, raising);
   return raises ? Outcome::EXCEPTIONAL : Outcome::DONE;
 }
 
 // Finds out how early each guard can be checked.
 void Interpreter::schedule(std::span<const Guard> guards) {
   const auto ready = [&](uint32_t which) {
-    const Id root = graph_.roots[which];
+    const Id root = graph_->roots[which];
     return root.is_node() ? size_t{root.index()} + 1 : 0;
   };
   for (uint32_t i = 0; i < guards.size(); ++i) {
@@ -165,15 +150,15 @@ void Interpreter::schedule(std::span<const Guard> guards) {
 }
 
 // Computes the nodes from `begin` to `end`. Returns whether an operation was outside its domain.
-bool Interpreter::run(size_t begin, size_t end, bool strict) {
+bool Interpreter::run(size_t begin, size_t end, bool strict, const bool* raising) {
   double* v = values_.data();
   bool raises = false;
   for (size_t node = begin; node < end; ++node) {
-    const uint32_t* p = operands_.data() + graph_.first[node];
+    const uint32_t* p = operands_.data() + graph_->first[node];
     double& result = v[first_node_ + node];
-    switch (graph_.rows[node]) {
-#define RG_CHECK(violation)                                                                   \
-  if (const int found = violation; found && (strict || raise_[(found - 1) & 3])) [[unlikely]] \
+    switch (graph_->rows[node]) {
+#define RG_CHECK(violation)                                                                    \
+  if (const int found = violation; found && (strict || raising[(found - 1) & 3])) [[unlikely]] \
     raises = true;
 #define RG_OP1(name, ...)                    \
   case ROW_##name: {                         \
@@ -193,7 +178,7 @@ bool Interpreter::run(size_t begin, size_t end, bool strict) {
   case ROW_##name: result = f_##name(v[p[0]], v[p[1]], v[p[2]]); break;
 #include "ops/ops.inc"
 #undef RG_CHECK
-      case ROW_SELECT: result = v[p[indices_[graph_.extra[node]]]]; break;
+      case ROW_SELECT: result = v[p[indices_[graph_->extra[node]]]]; break;
       case ROW_BLOCK: break;
       case ROW_FIRST_MAX:
       case ROW_FIRST_MIN: result = v[first_extreme(node)]; break;
@@ -208,10 +193,10 @@ bool Interpreter::run(size_t begin, size_t end, bool strict) {
 const uint32_t* Interpreter::targets() {
   if (chosen_.empty()) return operands_.data();
   for (uint32_t i = 0; i < chosen_.size(); ++i) chosen_[i] = i;
-  for (size_t node = 0; node < graph_.size(); ++node) {
-    const uint16_t row = graph_.rows[node];
+  for (size_t node = 0; node < graph_->size(); ++node) {
+    const uint16_t row = graph_->rows[node];
     if (row == ROW_SELECT) {
-      chosen_[first_node_ + node] = chosen_[operands_[graph_.first[node] + indices_[graph_.extra[node]]]];
+      chosen_[first_node_ + node] = chosen_[operands_[graph_->first[node] + indices_[graph_->extra[node]]]];
     } else if (row == ROW_FIRST_MAX || row == ROW_FIRST_MIN) {
       chosen_[first_node_ + node] = chosen_[first_extreme(node)];
     }
@@ -221,34 +206,34 @@ const uint32_t* Interpreter::targets() {
 }
 
 void Interpreter::nary_back(size_t node, double gradient, const uint32_t* targets) {
-  const uint32_t* operands = operands_.data() + graph_.first[node];
-  const uint32_t* to = targets + graph_.first[node];
-  size_t count = graph_.first[node + 1] - graph_.first[node];
+  const uint32_t* operands = operands_.data() + graph_->first[node];
+  const uint32_t* to = targets + graph_->first[node];
+  size_t count = graph_->first[node + 1] - graph_->first[node];
   const double* v = values_.data();
   double* adjoint = adjoints_.data();
   [[maybe_unused]] const double y = v[first_node_ + node];
   std::vector<double>& rests = scratch_;
   rests.clear();
-  if (graph_.rows[node] == ROW_softmax) {
+  if (graph_->rows[node] == ROW_softmax) {
     const size_t block = operands[0] - first_node_;
-    operands = operands_.data() + graph_.first[block];
-    to = targets + graph_.first[block];
-    count = graph_.first[block + 1] - graph_.first[block];
+    operands = operands_.data() + graph_->first[block];
+    to = targets + graph_->first[block];
+    count = graph_->first[block + 1] - graph_->first[block];
     const double m = largest_of(v, operands, count), s = folded<Rule_softmax>(v, operands, count, m);
     double others = 0.0;
     for (size_t j = 0; j < count; ++j) {
       const double probability = Rule_softmax::finish(s, v[operands[j]], m, 0.0);
-      if (j != graph_.extra[node]) others += probability;
+      if (j != graph_->extra[node]) others += probability;
       rests.push_back(-probability);
     }
-    rests[graph_.extra[node]] = others;
+    rests[graph_->extra[node]] = others;
   }
-  const double largest = graph_.rows[node] == ROW_logsumexp ? largest_of(v, operands, count) : 0.0;
-  if (graph_.rows[node] == ROW_logsumexp) {
+  const double largest = graph_->rows[node] == ROW_logsumexp ? largest_of(v, operands, count) : 0.0;
+  if (graph_->rows[node] == ROW_logsumexp) {
     const double s = folded<Rule_softmax>(v, operands, count, largest);
     for (size_t j = 0; j < count; ++j) rests.push_back(Rule_softmax::finish(s, v[operands[j]], largest, 0.0));
   }
-  if (graph_.rows[node] == ROW_prod) {
+  if (graph_->rows[node] == ROW_prod) {
     rests.resize(count);
     double after = 1.0;
     for (size_t j = count; j-- > 0;) {
@@ -263,7 +248,7 @@ void Interpreter::nary_back(size_t node, double gradient, const uint32_t* target
   }
   double tied = 0.0;
   for (size_t j = 0; j < count; ++j) tied += v[operands[j]] == y;
-  switch (graph_.rows[node]) {
+  switch (graph_->rows[node]) {
 #define RG_NARY(name, kind, allows_empty, init, step, finish, g1, d1, g2, d2)              \
   case ROW_##name: {                                                                       \
     const size_t half = kind == PAIRED ? count / 2 : count;                                \
@@ -285,21 +270,10 @@ void Interpreter::nary_back(size_t node, double gradient, const uint32_t* target
   }
 }
 
-// False where a gradient is not finite: then the engine's rule counts, that a gradient of zero adds nothing, which the
-// code does not follow.
-bool Interpreter::run_code_back(double seed, GradientDestination target) {
-  std::fill_n(adjoints_.begin(), leaves_.locations.size(), 0.0);
-  for (const auto& [at, bytes] : code_.zeroed) std::memset(at, 0, bytes);
-  if (code_.backward(seed, code_.bases.data()) != 0) return false;
-  if (!best_kernels().all_finite(adjoints_.data(), static_cast<int64_t>(leaves_.locations.size()))) return false;
-  if (target == GradientDestination::BUFFERS) add_gradients_out();
-  return true;
-}
-
-void Interpreter::add_gradients_out() {
+void Interpreter::add_gradients_out(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) const {
   for (const LeafRun& run : runs_) {
     if (run.kind != RegionKind::PARAMETER) continue;
-    add_stretch(buffers_[run.buffer]->gradients() + run.offset, adjoints_.data() + run.first, run.count);
+    add_stretch(buffers[run.buffer]->gradients() + run.offset, adjoints_.data() + run.first, run.count);
   }
 }
 
@@ -310,62 +284,24 @@ void Interpreter::add_gradients_to(ParameterGradients& sums) const {
   }
 }
 
-std::unique_ptr<Interpreter> Interpreter::twin() const {
-  auto made = std::make_unique<Interpreter>(graph_, leaves_, buffers_);
-  made->twin_ = true;
-  return made;
-}
-
-std::vector<Block> Interpreter::blocks(const GraphCode& code) const {
-  const auto block = [](const std::vector<double>& numbers) {
-    return Block{reinterpret_cast<uintptr_t>(numbers.data()), numbers.size() * sizeof(double)};
-  };
-  std::vector<Block> list{block(values_), block(adjoints_)};
-  list.insert(list.end(), code.memory.begin(), code.memory.end());
-  return list;
-}
-
-void Interpreter::prepare(const Interpreter& original) {
-  read_parameters();
-  if (code_.forward == original.code_.forward) return;
-  GraphCode code = original.code_;
-  for (Block& block : code.memory) {
-    memory_.push_back(std::make_unique<Numbers>(block.bytes));
-    block.begin = reinterpret_cast<uintptr_t>(memory_.back()->at());
-  }
-  const std::vector<Block> there = original.blocks(original.code_), here = blocks(code);
-  const auto own = [&](uint64_t address) { return relocated(address, there, here); };
-  for (uint64_t& base : code.bases) base = own(base);
-  for (auto& [at, bytes] : code.zeroed) at = reinterpret_cast<void*>(own(reinterpret_cast<uintptr_t>(at)));
-  for (const double*& root : code.roots) {
-    root = reinterpret_cast<const double*>(own(reinterpret_cast<uintptr_t>(root)));
-  }
-  code_ = std::move(code);
-}
-
-void Interpreter::backward(double seed, GradientDestination target) {
-  if (twin_) target = GradientDestination::WORKSPACE;  // add_gradients_out() follows
-  if (by_code_) {
-    if (run_code_back(seed, target)) return;
-    run(0, graph_.size(), false);
-  }
+void Interpreter::backward(double seed, const std::vector<std::shared_ptr<ParameterBuffer>>* buffers) {
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
   // Contributions are added to the parameter's previous gradient, one after the other, as the engine does.
   for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER || target != GradientDestination::BUFFERS) continue;
-    std::copy_n(buffers_[run.buffer]->gradients() + run.offset, run.count, adjoint + run.first);
+    if (run.kind != RegionKind::PARAMETER || !buffers) continue;
+    std::copy_n((*buffers)[run.buffer]->gradients() + run.offset, run.count, adjoint + run.first);
   }
   const uint32_t* targets = this->targets();
   adjoint[chosen_.empty() ? roots_[0] : chosen_[roots_[0]]] += seed + 0.0;
   const double* v = values_.data();
-  for (size_t node = graph_.size(); node-- > 0;) {
+  for (size_t node = graph_->size(); node-- > 0;) {
     const double gradient = adjoint[first_node_ + node];
     if (gradient == 0.0) continue;
-    const uint32_t* p = operands_.data() + graph_.first[node];
-    const uint32_t* to = targets + graph_.first[node];
+    const uint32_t* p = operands_.data() + graph_->first[node];
+    const uint32_t* to = targets + graph_->first[node];
     [[maybe_unused]] const double y = v[first_node_ + node];
-    switch (graph_.rows[node]) {
+    switch (graph_->rows[node]) {
 #define RG_OP1(name, label, forward, g1, d1, rule) \
   case ROW_##name: {                               \
     [[maybe_unused]] const double a = v[p[0]];     \
@@ -391,10 +327,10 @@ void Interpreter::backward(double seed, GradientDestination target) {
       default: nary_back(node, gradient, targets);
     }
   }
-  if (target != GradientDestination::BUFFERS) return;
+  if (!buffers) return;
   for (const LeafRun& run : runs_) {
     if (run.kind != RegionKind::PARAMETER) continue;
-    std::copy_n(adjoint + run.first, run.count, buffers_[run.buffer]->gradients() + run.offset);
+    std::copy_n(adjoint + run.first, run.count, (*buffers)[run.buffer]->gradients() + run.offset);
   }
 }
 

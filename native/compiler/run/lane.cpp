@@ -33,47 +33,51 @@ Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(en
   if (original_) {
     machine_ = original_->twin();
   } else {
-    interpreter_ = entry.make_interpreter().twin();
+    runner_ = std::make_unique<GraphRunner>(entry.graph, entry.leaves, entry.buffers, true);
   }
 }
 
 void Lane::prepare() {
   if (machine_) return machine_->prepare(*original_);
-  interpreter_->prepare(entry_.make_interpreter());
+  runner_->prepare(entry_.runner);
 }
 
 void Lane::prepare_group() {
   if (!entry_.group_code) return;
-  if (!group_ || !group_->runs(*entry_.group_code)) group_ = std::make_unique<Group>(*entry_.group_code, entry_.leaves);
+  if (!group_ || !group_->runs(entry_.group_code)) group_ = std::make_unique<CodeRun>(entry_.group_code, entry_.leaves);
   group_->read_parameters(entry_.buffers);
 }
 
 Outcome Lane::forward(const Arguments& arguments, Wanted wanted) {
-  if (interpreter_) return entry_.interpret_forward(*interpreter_, arguments);
+  if (runner_) return runner_->forward(arguments, entry_.guards, entry_.options.float_errors);
   machine_->enter();
   entry_.give(*machine_, 0, arguments);
   return machine_->forward(entry_.guards, wanted);
 }
 
 void Lane::backward(double seed) {
-  if (interpreter_) return interpreter_->backward(seed, GradientDestination::WORKSPACE);
+  if (runner_) return runner_->backward(seed, GradientDestination::WORKSPACE);
   machine_->backward(seed, entry_.destination(*machine_));
 }
 
 void Lane::input_gradients(double* gradients) const {
-  if (interpreter_) return interpreter_->input_gradients(gradients);
+  if (runner_) return runner_->input_gradients(gradients);
   machine_->input_gradients(0, gradients);
 }
 
 double Lane::leaf_gradient(uint32_t leaf) const {
   const LeafLocation& place = entry_.leaves.locations[leaf];
-  return interpreter_ ? interpreter_->leaf_gradient(leaf) : machine_->parameter_gradient(place.buffer, place.offset);
+  return runner_ ? runner_->leaf_gradient(leaf) : machine_->parameter_gradient(place.buffer, place.offset);
 }
 
 void Lane::add_gradients_out() {
   for (const auto& buffer : entry_.buffers) buffer->take_ownership();
-  if (interpreter_) return interpreter_->add_gradients_out();
+  if (runner_) return runner_->add_gradients_out();
   machine_->add_gradients_out();
+}
+
+size_t Lane::bytes() const {
+  return (machine_ ? 2 * machine_->bytes() : runner_->bytes()) + (group_ ? group_->bytes() : 0);
 }
 
 void GiveBack::operator()(Lane* lane) const {
@@ -99,7 +103,7 @@ bool is_long(const Specialization& entry, size_t members) {
   if (entry.options.exact || entry.hits == 0 || members * entry.cost() < kLong) return false;
   size_t parameters = 0;
   for (const auto& buffer : entry.buffers) parameters += buffer->size();
-  return members * entry.graph.operands.size() >= kOperandsPerParameter * parameters;
+  return members * entry.graph.operands() >= kOperandsPerParameter * parameters;
 }
 
 }  // namespace retrograd::compiler

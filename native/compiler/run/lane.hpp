@@ -1,4 +1,4 @@
-// A lane runs passes of one specialization without the GIL: it is a twin of its machine, or of its interpreter. One
+// A lane runs passes of one specialization without the GIL: it is a twin of its machine, or of its runner. One
 // thread has it at a time.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace retrograd::compiler {
 
 class Lane {
  public:
-  // A twin of the machine, or of the entry's interpreter where there is none.
+  // A twin of the machine, or of the entry's runner where there is none.
   Lane(Specialization& entry, std::shared_ptr<Machine> original);
 
   bool is_twin_of(const Machine* machine) const { return original_.get() == machine; }
@@ -18,17 +18,19 @@ class Lane {
   // One call, and its results. A backward pass leaves the parameters' gradients in the lane.
   Outcome forward(const Arguments& arguments, Wanted wanted);
   void backward(double seed);
-  Divergence divergence() const { return machine_ ? machine_->divergence() : interpreter_->divergence(); }
-  double root(uint32_t which) const { return machine_ ? machine_->root(0, which) : interpreter_->root(which); }
+  Divergence divergence() const { return machine_ ? machine_->divergence() : runner_->divergence(); }
+  double root(uint32_t which) const { return machine_ ? machine_->root(0, which) : runner_->root(which); }
   void input_gradients(double* gradients) const;
   double leaf_gradient(uint32_t leaf) const;
   // Adds the parameters' gradients to their buffers; with the GIL.
   void add_gradients_out();
 
+  size_t bytes() const;
+
   Machine* machine() const { return machine_.get(); }
-  Interpreter* interpreter() const { return interpreter_.get(); }
+  GraphRunner* runner() const { return runner_.get(); }
   // Of a lane for batches, where members can run side by side; else null.
-  Group* group() const { return group_.get(); }
+  CodeRun* group() const { return group_.get(); }
   // Copies the parameters for that; with the GIL.
   void prepare_group();
 
@@ -36,8 +38,8 @@ class Lane {
   Specialization& entry_;
   std::shared_ptr<Machine> original_;
   std::unique_ptr<Machine> machine_;
-  std::unique_ptr<Interpreter> interpreter_;
-  std::unique_ptr<Group> group_;
+  std::unique_ptr<GraphRunner> runner_;
+  std::unique_ptr<CodeRun> group_;
 };
 
 // Gives a lane back to its specialization, which it keeps alive.

@@ -20,8 +20,6 @@ constexpr size_t kOften = 2;     // uses of a parameter
 
 // In irregular programs, shorter chains stay additions.
 constexpr size_t kLongChain = 16;
-// Where the interpreter runs a graph of more nodes, its program is not kept: it takes several times the graph's memory.
-constexpr size_t kLarge = 10'000;
 // The list schedule, whose instructions have longer lists, must save some packs.
 constexpr double kFewer = 0.95;
 
@@ -75,7 +73,7 @@ size_t calls_of(const Lowered& lowered) {
 
 }  // namespace
 
-Specialization::Specialization(Workspaces& shared) : workspaces(shared) {}
+Specialization::Specialization(Workspaces& shared, Graph traced) : workspaces(shared), graph(std::move(traced)) {}
 Specialization::~Specialization() = default;
 
 void Specialization::want(std::vector<WantedGradient> wanted) {
@@ -96,7 +94,7 @@ void Specialization::compile() {
   trim_arena();
   const Graph expanded = this->expanded(true);
   done("expand");
-  const bool wanted = options.exact || options.machine || options.at_once || graph.size() < kLarge;
+  const bool wanted = options.exact || options.machine || options.at_once || graph.size() < kNotKept;
   program = schedule(expanded, wanted).program;
   done("reroll");
   if (program.regions.empty()) return;
@@ -117,6 +115,7 @@ void Specialization::compile() {
   if (options.interpret && !wanted) {
     single.reset();
     program = {};
+    std::vector<double>().swap(literals);
   }
 }
 
@@ -128,9 +127,14 @@ void Specialization::compile_late() try {
 }
 
 void Specialization::make_readable() try {
-  if (!program.regions.empty()) return;
+  if (!program.nodes.empty()) return;
   const Graph expanded = this->expanded(true);
-  program = schedule(expanded, true).program;
+  Program made = schedule(expanded, true).program;
+  if (!program.regions.empty()) {
+    program.nodes = std::move(made.nodes);
+    return;
+  }
+  program = std::move(made);
   literals = expanded.literals;
 } catch (const Unsupported&) {
   program = {};  // there is nothing to look at
@@ -142,7 +146,17 @@ void Specialization::settle(const Arguments& arguments) {
   if (!options.interpret && !agrees(arguments, &decided) && decided) options.interpret = true;
   if (!decided) return;
   stage = Stage::SETTLED;
-  if (!options.interpret && !lends_interpreter) interpreter.reset();
+  if (options.interpret) return;
+  runner.rest();
+  if (graph.size() >= kNotKept) rest();
+  if (graph.size() >= kLarge) give_memory_back();
+}
+
+void Specialization::rest() {
+  runner.rest();
+  idle.clear();
+  std::vector<Address>().swap(program.nodes);
+  graph.pack();
 }
 
 // Not decided where a number is not finite, or a comparison comes out differently in this call.
@@ -152,9 +166,9 @@ bool Specialization::agrees(const Arguments& arguments, bool* decided) {
     weighted.passive[weighted.passive.size() - outputs.size() + i] =
         1.0 + std::fmod(kGolden * static_cast<double>(i), 1.0);
   }
-  *decided = interpret_forward(weighted) == Outcome::DONE;
+  *decided = run_graph(weighted) == Outcome::DONE;
   if (!*decided) return false;
-  interpreter->backward(1.0, GradientDestination::WORKSPACE);
+  runner.backward(1.0, GradientDestination::WORKSPACE);
   const Results theirs = results(true);
   Machine& machine = this->machine(1);
   machine.enter();
@@ -170,16 +184,16 @@ bool Specialization::agrees(const Arguments& arguments, bool* decided) {
 
 Results Specialization::results(bool interpreted) const {
   Results found;
-  const auto root = [&](uint32_t which) { return interpreted ? interpreter->root(which) : single->root(0, which); };
+  const auto root = [&](uint32_t which) { return interpreted ? runner.root(which) : single->root(0, which); };
   found.value = root(0);
   for (const uint32_t output : outputs) found.outputs.push_back(root(output));
   std::vector<double> inputs(leaves.active_inputs);
   if (!interpreted) single->input_gradients(0, inputs.data());
-  for (size_t i = 0; i < graph.leaves.size(); ++i) {
+  for (size_t i = 0; i < graph.leaves().size(); ++i) {
     const LeafLocation& place = leaves.locations[i];
     const bool is_input = place.kind == RegionKind::INPUT;
     found.gradients.push_back(is_input && !place.active ? 0.0
-                              : interpreted             ? interpreter->leaf_gradient(i)
+                              : interpreted             ? runner.leaf_gradient(i)
                               : is_input                ? inputs[place.offset]
                                                         : single->parameter_gradient(place.buffer, place.offset));
   }
@@ -229,13 +243,14 @@ Scheduled Specialization::schedule(const Graph& expanded, bool wanted) {
 }
 
 Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {
-  if (!options.simplify) return expand(graph, differences, renamed);
+  const std::shared_ptr<const Graph> traced = graph.get();
+  if (!options.simplify) return expand(*traced, differences, renamed);
   std::vector<bool> active;
   active.reserve(leaves.locations.size());
   for (const LeafLocation& place : leaves.locations) {
     active.push_back(place.kind == RegionKind::PARAMETER || place.active);
   }
-  return simplified(graph, active, differences, renamed);
+  return simplified(*traced, active, differences, renamed);
 }
 
 // Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one
@@ -263,7 +278,7 @@ bool Specialization::invalid() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer->invalid(); });
 }
 
-size_t Specialization::cost() const { return graph.operands.size() * (!runs_nodes() ? 1 : has_graph_code() ? 4 : 40); }
+size_t Specialization::cost() const { return graph.operands() * (!runs_nodes() ? 1 : has_graph_code() ? 4 : 40); }
 
 bool Specialization::gains_little_together() const {
   // As measured: code for groups of members is faster where instructions are many and have fewer nodes.
@@ -271,23 +286,22 @@ bool Specialization::gains_little_together() const {
   const size_t instructions = outline.instructions;
   if (instructions >= kManyInstructions && graph.size() < kFewNodes * instructions) return true;
   const double together = 45.0 * static_cast<double>(instructions) / batch_in_cache;
-  return together > 200.0 + 0.05 * static_cast<double>(graph.operands.size());
+  return together > 200.0 + 0.05 * static_cast<double>(graph.operands());
 }
 
 size_t Specialization::weight() const {
   const auto of = [](const auto& vector) { return vector.capacity() * sizeof(*vector.data()); };
-  size_t bytes = of(graph.leaves) + of(graph.literals) + of(graph.rows) + of(graph.first) + of(graph.operands) +
-                 of(graph.extra) + of(graph.source) + of(graph.roots) + of(graph.values) + of(leaves.locations) +
-                 of(program.regions) + of(program.instructions) + of(program.pool) + of(program.literals) +
-                 of(program.nodes) + of(literals) + of(guards) + of(index_guards) + of(outputs) + of(gradients);
+  size_t bytes = graph.bytes() + runner.bytes() + of(leaves.locations) + of(program.regions) +
+                 of(program.instructions) + of(program.pool) + of(program.literals) + of(program.nodes) + of(literals) +
+                 of(guards) + of(index_guards) + of(outputs) + of(gradients);
   for (const auto& made : {single, many}) {
     if (!made) continue;
     for (const auto* pass : {&made->lowered().forward, &made->lowered().backward, &made->lowered().fused}) {
       bytes += of(pass->calls) + pass->calls.size() * sizeof(KernelCall);
     }
   }
-  if (group_code) bytes += group_code->bytes();
-  return bytes + (interpreter ? interpreter->bytes() : 0);
+  for (const auto& lane : idle) bytes += lane->bytes();
+  return bytes;
 }
 
 int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const {
@@ -330,23 +344,11 @@ Machine& Specialization::machine(uint32_t members) {
   return *made;
 }
 
-Interpreter& Specialization::make_interpreter() {
-  if (!interpreter) interpreter = std::make_unique<Interpreter>(graph, leaves, buffers);
-  return *interpreter;
-}
-
 void Specialization::give(Machine& machine, uint32_t member, const Arguments& arguments) const {
   machine.set_inputs(member, false, arguments.passive.data());
   machine.set_inputs(member, true, arguments.active.data());
   const size_t slots = program.index_limits.size();
   std::copy_n(arguments.indices.begin(), std::min(slots, arguments.indices.size()), machine.indices(member));
-}
-
-Outcome Specialization::interpret_forward(Interpreter& scalar, const Arguments& arguments) const {
-  scalar.set_inputs(false, arguments.passive.data());
-  scalar.set_inputs(true, arguments.active.data());
-  scalar.indices() = arguments.indices;
-  return scalar.forward(guards, options.float_errors);
 }
 
 }  // namespace retrograd::compiler

@@ -4,12 +4,10 @@
 
 #include <optional>
 
-#include "compiler/graph/graph.hpp"
 #include "compiler/guards/state_guards.hpp"
 #include "compiler/passes/packing.hpp"
 #include "compiler/run/contest.hpp"
-#include "compiler/run/group.hpp"
-#include "compiler/run/interpreter.hpp"
+#include "compiler/run/graph_runner.hpp"
 #include "compiler/run/machine.hpp"
 #include "compiler/run/signature.hpp"
 #include "tape/shared.hpp"
@@ -33,6 +31,11 @@ constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 // A new graph is interpreted so many times before it is compiled, which takes as long as dozens of such passes.
 constexpr size_t kRunsOfGraph = 8;
+// But one of so many nodes is interpreted once: it takes much memory until it is compiled, which is then given back.
+constexpr size_t kLarge = 100'000;
+// A graph of so many nodes is packed when it has been compiled. Where the interpreter runs it, its program is not kept:
+// that takes several times the graph's memory.
+constexpr size_t kNotKept = 10'000;
 
 // A gradient that value_and_grad returns.
 struct WantedGradient {
@@ -74,7 +77,7 @@ struct Scheduled {
 class Lane;
 
 struct Specialization {
-  explicit Specialization(Workspaces& shared);
+  Specialization(Workspaces& shared, Graph traced);
   ~Specialization();
   Specialization(const Specialization&) = delete;
   Specialization& operator=(const Specialization&) = delete;
@@ -83,9 +86,10 @@ struct Specialization {
   size_t number = 0;
   uint64_t fingerprint = 0;  // of the arguments of the last call that it answered
   Shared<Signature> signature;
-  Graph graph;
+  StoredGraph graph;
   LeafLayout leaves;
-  std::vector<std::shared_ptr<ParameterBuffer>> buffers;
+  ParameterBuffers buffers;
+  GraphRunner runner{graph, leaves, buffers};
   Program program;  // empty where only its outline is kept
   Outline outline;
   std::vector<double> literals;        // the program's: those of the graph, and those that its expansion added
@@ -95,11 +99,10 @@ struct Specialization {
   // Of a function with several results: their numbers among the roots. The first root is then the sum of the results
   // times cotangents, which are the last passive inputs of the program.
   std::vector<uint32_t> outputs;
-  std::vector<WantedGradient> gradients;  // one for each leaf of a differentiated first argument
-  std::shared_ptr<Machine> single, many;  // for one call, and for members of a batch; see machine()
-  std::unique_ptr<Interpreter> interpreter;
-  std::shared_ptr<const GroupCode> group_code;                       // for members of a batch, where there is any
-  std::vector<std::unique_ptr<Lane>> idle;                           // lanes that no thread has
+  std::vector<WantedGradient> gradients;        // one for each leaf of a differentiated first argument
+  std::shared_ptr<Machine> single, many;        // for one call, and for members of a batch; see machine()
+  std::shared_ptr<const GraphCode> group_code;  // for members of a batch, where there is any
+  std::vector<std::unique_ptr<Lane>> idle;      // lanes that no thread has
   std::shared_ptr<const struct DeferredOperands> deferred_operands;  // see bindings/deferred_call.cpp
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
@@ -117,7 +120,6 @@ struct Specialization {
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
   bool as_array = false;             // several results are one array
   bool connected = false;            // a Value is among several results
-  bool lends_interpreter = false;    // machine code is being made that reads the interpreter's memory
 
   void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.
@@ -126,7 +128,8 @@ struct Specialization {
   void compile_late();
   // Whether it is time to do so: the graph has run a few times, or somebody looked at the program.
   bool is_due() const {
-    return stage != Stage::SETTLED && !options.exact && (stage == Stage::COMPILED || runs >= kRunsOfGraph);
+    const size_t enough = graph.size() < kLarge ? kRunsOfGraph : 1;
+    return stage != Stage::SETTLED && !options.exact && (stage == Stage::COMPILED || runs >= enough);
   }
   // Compiles, and puts the program into use if it gives for a call what the interpreter gives. That was compared with
   // the function itself.
@@ -142,9 +145,7 @@ struct Specialization {
   void make_readable();
 
   // Where a single call left the path, if the last forward pass was the interpreter's, or the machine's.
-  Divergence divergence(bool interpreted) const {
-    return interpreted ? interpreter->divergence() : single->divergence();
-  }
+  Divergence divergence(bool interpreted) const { return interpreted ? runner.divergence() : single->divergence(); }
   // Whether a call that left the path of `other` there may be on this one's: a function that has decided alike so far
   // makes the same comparison next.
   bool may_continue(const Specialization& other, Divergence there) const;
@@ -153,8 +154,8 @@ struct Specialization {
   // The graph that programs and machine code are made of.
   Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;
   bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }
-  // Whether single calls run machine code of the whole graph, which the interpreter has.
-  bool has_graph_code() const { return interpreter && interpreter->has_code(); }
+  // Whether single calls run machine code of the whole graph.
+  bool has_graph_code() const { return runner.has_code(); }
   // Whether calls run on the interpreter, or that machine code; and whether the members of batches do, one by one.
   bool runs_nodes() const { return uses_interpreter() || (has_graph_code() && !contest.favours_instructions()); }
   bool runs_nodes_in_batches() const { return uses_interpreter() || (has_graph_code() && gains_little_together()); }
@@ -185,12 +186,13 @@ struct Specialization {
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
-  Interpreter& make_interpreter();
+  // Packs the graph, and lets go of what can be made again; not while a call of it runs.
+  void rest();
 
   void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
-  Outcome interpret_forward(const Arguments& arguments) { return interpret_forward(make_interpreter(), arguments); }
-  Outcome interpret_forward(Interpreter& scalar, const Arguments& arguments) const;
+  // A forward pass node by node, or of code for the whole graph.
+  Outcome run_graph(const Arguments& arguments) { return runner.forward(arguments, guards, options.float_errors); }
 };
 
 }  // namespace retrograd::compiler

@@ -8,17 +8,18 @@
 
 namespace retrograd::compiler {
 
-// 64-byte aligned numbers, zero at first.
+// 64-byte aligned numbers, zero at first. The system hands out large ones page by page, as they are used.
 class Numbers {
  public:
   explicit Numbers(size_t bytes);
   ~Numbers();
   Numbers(const Numbers&) = delete;
   Numbers& operator=(const Numbers&) = delete;
-  char* at() { return bytes_; }
+  char* at() { return at_; }
 
  private:
-  char* bytes_;
+  void* allocated_;
+  char* at_;
 };
 
 struct Workspace {
@@ -35,5 +36,8 @@ class Workspaces {
  private:
   std::map<size_t, std::weak_ptr<Workspace>> by_size_;
 };
+
+// Gives free memory back to the system that lies between what is not free, where the C library does not do so itself.
+void give_memory_back();
 
 }  // namespace retrograd::compiler

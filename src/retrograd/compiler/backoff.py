@@ -56,6 +56,7 @@ class Storm:
     def __init__(self, cache: engine.SpecializationCache) -> None:
         self._cache = cache
         self._traces: deque[tuple[int, int]] = deque(maxlen=_TRACES)  # the number, and how many calls came before
+        self._dropped: dict[int, int] = {}  # how many calls those of them answered that have been dropped
         self._rounds = 0
 
     def forget(self) -> None:
@@ -64,11 +65,17 @@ class Storm:
         self._rounds = 0
         self._cache.pause(0)
 
+    def dropped(self, number: int, hits: int) -> None:
+        """A specialization was dropped that has answered so many calls."""
+        self._dropped[number] = hits
+
     def traced(self, number: int) -> bool:
         """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
         calls = self._cache.calls()
         self._traces.append((number, calls))
-        hits = {one: count for one, _, count in self._cache.inventory()}
+        among = {one for one, _ in self._traces}
+        self._dropped = {one: count for one, count in self._dropped.items() if one in among}
+        hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
         fruitless = sum(hits.get(one, 0) <= 1 for one, _ in self._traces)  # the call that was traced is a hit
         if fruitless < _FRUITLESS or calls - self._traces[0][1] > _CALLS:
             self._rounds = 0

@@ -322,11 +322,18 @@ class Specializer:
         return number
 
     def _drop_least_recently_used(self) -> None:
-        total = 0
-        for place, (number, weight, _) in enumerate(self._cache.inventory()):
-            total += weight
-            if place and (place >= LIMIT or total > BYTES):
+        """Make room: those that have not been used for longest rest first, and are dropped if that is not enough."""
+        *others, _ = oldest_first = self._cache.inventory()[::-1]
+        total = sum(weight for _, weight, _ in oldest_first)
+        weights = {}
+        for number, weight, _ in oldest_first:
+            weights[number] = self._cache.rest(number) if total > BYTES else weight
+            total += weights[number] - weight
+        for place, (number, _, hits) in enumerate(others):
+            if total > BYTES or len(oldest_first) - place > LIMIT:
                 self._cache.drop(number)
+                self._storm.dropped(number, hits)
+                total -= weights[number]
         living = {number for number, _, _ in self._cache.inventory()}
         self._examples = {number: example for number, example in self._examples.items() if number in living}
 

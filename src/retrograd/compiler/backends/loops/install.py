@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..llvm.jit import load
 from ..process import Run, here
-from .graph import LEAF, LITERAL, MOST_STRAIGHT, NODE, UnsupportedGraphError
+from .graph import LITERAL, MOST_STRAIGHT, UnsupportedGraphError
 
 if TYPE_CHECKING:
     from ....engine import SpecializationCache
@@ -59,28 +59,7 @@ def compile_graph(
         IndexError: the program has been dropped meanwhile.
         UnsupportedGraphError: the program has something that this backend does not write.
     """
-    start = perf_counter()
-    exported, code = _compiled(programs, number, lambda graph: run(_code_of_graph, graph, most_straight))
-    machine = load(code.object, NAMES)
-    values, adjoints = np.zeros(code.size + 1), np.zeros(code.size + 1)
-    bases = [exported["values"], exported["adjoints"], values.ctypes.data, adjoints.ctypes.data]  # as ARRAYS
-    place = {LEAF: exported["values"], LITERAL: code.literals.ctypes.data, NODE: values.ctypes.data}
-    roots = np.array([place[kind] + 8 * element for kind, element in code.roots], np.uint64)
-    size = values.nbytes + adjoints.nbytes + sum(table.nbytes for table in code.tables)
-    table = [*bases, *(entries.ctypes.data for entries in code.tables)]
-    ranges = [(adjoints.ctypes.data + 8 * begin, 8 * length) for begin, length in code.zeroed]
-    programs.install_graph(
-        number,
-        machine.addresses["forward"],
-        machine.addresses["backward"],
-        np.array(table, np.uint64).tobytes(),
-        np.array([[array.ctypes.data, array.nbytes] for array in (values, adjoints)], np.uint64).tobytes(),
-        roots.tobytes(),
-        np.array(ranges, np.uint64).tobytes(),
-        size,
-        (machine, values, adjoints, code.tables, code.literals),
-        (perf_counter() - start) * 1e3,
-    )
+    _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight))
 
 
 def compile_group(
@@ -90,38 +69,43 @@ def compile_group(
 
     Arguments and exceptions are those of ``compile_graph``.
     """
-    start = perf_counter()
     width, functions = programs.vector_functions()
-    _, code = _compiled(programs, number, lambda graph: run(_code_of_group, graph, most_straight, width, functions))
+    _install(programs, number, width, lambda graph: run(_code_of_group, graph, most_straight, width, functions))
+
+
+def _install(
+    programs: SpecializationCache, number: int, width: int, make: Callable[[dict[str, Any]], GraphCode]
+) -> None:
+    start = perf_counter()
+    code = _compiled(programs, number, make)
     machine = load(code.object, NAMES)
-    programs.install_group(
+    of_roots = [element for kind, element in code.roots if kind == LITERAL]
+    roots = [(kind, of_roots.index(element) if kind == LITERAL else element) for kind, element in code.roots]
+    programs.install_graph(
         number,
         width,
         machine.addresses["forward"],
         machine.addresses["backward"],
         np.array([entries.ctypes.data for entries in code.tables], np.uint64).tobytes(),
+        sum(entries.nbytes for entries in code.tables),
         code.size,
-        np.array(code.roots, np.uint64).tobytes(),
+        np.array(roots, np.uint64).tobytes(),
         np.array(code.zeroed, np.uint64).tobytes(),
-        code.literals.tobytes(),
+        code.literals[of_roots].tobytes(),
         (machine, code.tables),
         (perf_counter() - start) * 1e3,
     )
 
 
-def _compiled(
-    programs: SpecializationCache, number: int, make: Callable[[dict[str, Any]], GraphCode]
-) -> tuple[dict[str, Any], GraphCode]:
-    """The graph of a program, as it was exported, and what was made of it.
+def _compiled(programs: SpecializationCache, number: int, make: Callable[[dict[str, Any]], GraphCode]) -> GraphCode:
+    """The code of a program.
 
     What the program computes twice is computed once, unless too little of it repeats itself then.
     """
     try:
-        exported = programs.scalar_graph(number, True)
-        return exported, make(exported)
+        return make(programs.scalar_graph(number, True))
     except UnsupportedGraphError:
-        exported = programs.scalar_graph(number, False)
-        return exported, make(exported)
+        return make(programs.scalar_graph(number, False))
 
 
 # They import what writes code where they run.

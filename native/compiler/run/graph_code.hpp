@@ -1,0 +1,67 @@
+// Machine code for a whole graph, made by LLVM. It runs one call, or a group of calls side by side: then each number is
+// a vector, with a call in each of its elements.
+#pragma once
+
+#include "compiler/graph/graph.hpp"
+#include "compiler/run/leaf_runs.hpp"
+#include "compiler/run/machine.hpp"
+#include "compiler/run/signature.hpp"
+
+namespace retrograd::compiler {
+
+struct GraphCode {
+  // It finds its memory through a table of addresses: values and adjoints of leaves, values and adjoints of the nodes
+  // that are kept, and tables that never change.
+  using Function = int32_t (*)(double seed, const uint64_t* bases);
+  Function forward = nullptr;  // not zero if an operation was outside its domain, in any call
+  Function backward = nullptr;
+  uint32_t width = 1;  // calls that run side by side
+  std::vector<uint64_t> tables;
+  size_t table_bytes = 0;
+  size_t kept = 0;        // numbers of nodes that it keeps, of each call
+  std::vector<Id> roots;  // leaves, literals, and nodes by their places among those that are kept
+  std::vector<double> literals;
+  std::vector<std::pair<size_t, size_t>> zeroed;  // adjoints that are zero before the backward pass: begin and count
+};
+
+// Memory for such code, and its passes, which need no GIL.
+class CodeRun {
+ public:
+  CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves);
+
+  uint32_t width() const { return code_->width; }
+  bool runs(const std::shared_ptr<const GraphCode>& code) const { return code_ == code; }
+  void read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers);
+  void set_inputs(uint32_t call, const Arguments& arguments);
+  // False if one of the calls must be run by other means.
+  bool forward() { return code_->forward(0.0, bases_.data()) == 0; }
+  double root(uint32_t call, size_t which) const { return roots_[which].of(call); }
+  // The same. A gradient that is not finite is such a call's, too; see finite().
+  bool backward(double seed);
+  // Whether the gradients of a call are finite.
+  bool finite(uint32_t call) const;
+  double leaf_gradient(uint32_t call, size_t leaf) const { return leaf_adjoints_[leaf * code_->width + call]; }
+  void input_gradients(uint32_t call, double* gradients) const;
+  void add_gradients_to(uint32_t call, ParameterGradients& sums) const;
+  // Of code for one call.
+  const double* leaf_values() const { return leaf_values_; }
+  void add_gradients_to(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) const;
+  size_t bytes() const;
+
+ private:
+  struct Root {
+    const double* at;
+    uint32_t step;  // from one call to the next
+    double of(uint32_t call) const { return at[size_t{step} * call]; }
+  };
+
+  std::shared_ptr<const GraphCode> code_;
+  size_t leaves_;
+  std::vector<LeafRun> runs_;
+  std::vector<std::unique_ptr<Numbers>> memory_;  // values and adjoints of leaves, values and adjoints of nodes
+  double *leaf_values_, *leaf_adjoints_, *adjoints_;
+  std::vector<uint64_t> bases_;
+  std::vector<Root> roots_;
+};
+
+}  // namespace retrograd::compiler
