@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bindings/deferred_call.hpp"
+#include "bindings/matrix.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/lane.hpp"
@@ -215,11 +216,16 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
   return found;
 }
 
+Ref tuple_of(PyObject* const* args, Py_ssize_t count) {
+  Ref tuple(PyTuple_New(count));
+  for (Py_ssize_t i = 0; tuple && i < count; ++i) PyTuple_SetItem(tuple.get(), i, Py_NewRef(args[i]));
+  return tuple;
+}
+
 PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const* args, Py_ssize_t count,
                     const Found& found) {
   if (found.failed) return nullptr;
-  Ref tuple(PyTuple_New(count));
-  for (Py_ssize_t i = 0; tuple && i < count; ++i) PyTuple_SetItem(tuple.get(), i, Py_NewRef(args[i]));
+  const Ref tuple = tuple_of(args, count);
   Ref miss = Ref::borrow(self->miss);
   Ref reason(reason_of(self, found.reason));
   return tuple && reason ? PyObject_CallFunction(miss.get(), "sOO", kind, tuple.get(), reason.get()) : nullptr;
@@ -227,15 +233,22 @@ PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const
 
 // Counts a run whose results have been taken.
 void count_answer(SpecializationCache* self, const Found& found) {
-  if (found.swept && found.interpreted == found.entry->runs_nodes()) found.entry->contest.end();
+  const bool whole = found.swept || found.entry->gives_numbers();
+  if (whole && found.interpreted == found.entry->runs_nodes()) found.entry->contest.end();
   if (found.lane && !found.interpreted) found.entry->single->count_twin();
   if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
 }
 
-double value_of(const Found& found, uint32_t root = 0) {
-  if (found.lane) return found.lane->root(root);
-  return found.interpreted ? found.entry->runner.root(root) : found.entry->single->root(0, root);
+double value_of(const Found& found) {
+  if (found.lane) return found.lane->root(0);
+  return found.interpreted ? found.entry->runner.root(0) : found.entry->single->root(0, 0);
+}
+
+// Where the several results of a call are.
+std::span<const double* const> results_in(const Found& found) {
+  if (found.lane) return found.lane->results();
+  return found.interpreted ? found.entry->runner.results() : found.entry->single->results();
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
@@ -280,8 +293,10 @@ void add_to_values(const std::vector<Value*>& values, std::span<const double> gr
 
 Ref results_of(const Specialization& entry, std::span<const double> numbers) {
   if (entry.as_array) {
-    const Ref shape(Py_BuildValue("(n)", static_cast<Py_ssize_t>(numbers.size())));
-    return shape ? Ref(trees::new_array(shape.get(), numbers.data(), numbers.size())) : Ref();
+    double* to;
+    Ref array(trees::blank_array(numbers.size(), to));
+    if (array) std::copy(numbers.begin(), numbers.end(), to);
+    return array;
   }
   Ref list(PyList_New(static_cast<Py_ssize_t>(numbers.size())));
   for (size_t i = 0; list && i < numbers.size(); ++i) {
@@ -364,26 +379,11 @@ Ref replay_of(SpecializationCache* self, const Found& found) {
   return capsule ? Ref(PyTuple_Pack(2, values.get(), capsule.get())) : Ref();
 }
 
-// Sets the cotangents of a call, which are its last passive numbers; false with an exception set.
-bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject* cotangents) {
-  const size_t count = entry.outputs.size();
-  if (PyList_Size(cotangents) != static_cast<Py_ssize_t>(count) || arguments.passive.size() < count) {
-    PyErr_SetString(PyExc_ValueError, "a program needs one cotangent for each of several results");
-    return false;
-  }
-  double* last = arguments.passive.data() + arguments.passive.size() - count;
-  for (size_t i = 0; i < count; ++i) {
-    last[i] = PyFloat_AsDouble(PyList_GetItem(cotangents, static_cast<Py_ssize_t>(i)));
-  }
-  return !PyErr_Occurred();
-}
-
 // The results of a call.
 Ref outputs_of(const Found& found) {
-  const std::vector<uint32_t>& outputs = found.entry->outputs;
-  std::vector<double> numbers(outputs.size());
-  std::transform(outputs.begin(), outputs.end(), numbers.begin(),
-                 [&](uint32_t output) { return value_of(found, output); });
+  const std::span<const double* const> places = results_in(found);
+  std::vector<double> numbers(places.size());
+  std::transform(places.begin(), places.end(), numbers.begin(), [](const double* place) { return *place; });
   return results_of(*found.entry, numbers);
 }
 
@@ -402,15 +402,10 @@ PyObject* call_with_keywords(SpecializationCache* self, const char* kind, PyObje
 
 }  // namespace
 
-// call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
-// recorded; else what the miss callback returns. Several results are a list or an array, with (Values, replay).
-PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-  SpecializationCache* self = self_of(object);
-  const Tape* tape = this_tape();
-  if (!tape) return nullptr;
-  const bool records = tape->recording;
-  const Found found = find(self, false, records, args, count, true);
-  if (!found.entry) return call_miss(self, "call", args, count, found);
+namespace {
+
+// What call() gives for what was found.
+PyObject* answer(SpecializationCache* self, const Found& found, bool records) {
   const auto number = static_cast<Py_ssize_t>(found.entry->number);
   if (found.entry->has_several_results()) {
     const Ref results = outputs_of(found);
@@ -427,6 +422,43 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   if (!dependencies) return nullptr;
   count_answer(self, found);
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
+}
+
+// What arrange() makes of that, if there is anything.
+PyObject* arranged(SpecializationCache* self, const Ref& answered, PyObject* const* args, Py_ssize_t count) {
+  if (!answered) return nullptr;
+  const Ref arguments = tuple_of(args, count), arrange = Ref::borrow(self->arrange);
+  return arguments ? PyObject_CallFunctionObjArgs(arrange.get(), answered.get(), arguments.get(), nullptr) : nullptr;
+}
+
+}  // namespace
+
+// call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
+// recorded; else what the miss callback returns. Several results are a list or an array, with (Values, replay).
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  SpecializationCache* self = self_of(object);
+  const Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  const bool records = tape->recording;
+  const Found found = find(self, false, records, args, count, true);
+  return found.entry ? answer(self, found, records) : call_miss(self, "call", args, count, found);
+}
+
+// matrix(*arguments): the matrix that present() has said how to make of the results, or that arrange() makes.
+PyObject* matrix(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  SpecializationCache* self = self_of(object);
+  const Tape* tape = this_tape();
+  if (!tape) return nullptr;
+  if (tracing()) return arranged(self, Ref::borrow(Py_None), args, count);
+  const bool records = tape->recording;
+  const Found found = find(self, false, records, args, count, true);
+  if (!found.entry) return arranged(self, Ref(call_miss(self, "call", args, count, found)), args, count);
+  const std::shared_ptr<const Matrix> made = found.entry->matrix;  // held: a collection of garbage may drop the entry
+  if (!made) return arranged(self, Ref(answer(self, found, records)), args, count);
+  const Ref numbers = made->numbers(results_in(found));
+  if (!numbers) return nullptr;
+  count_answer(self, found);
+  return made->filled(numbers).release();
 }
 
 // Runs the program of a call once more, with gradients. Whether the pass is done.
@@ -523,74 +555,6 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, P
   PyTuple_SetItem(result.get(), 0, number.release());
   PyTuple_SetItem(result.get(), 1, tree.release());
   return result.release();
-}
-
-// check(entry, arguments, cotangents): what the entry computes for a call, (value, gradient of each leaf of its graph,
-// several results), leaving no trace; None when the call is exceptional, False when the entry does not stand for it.
-PyObject* check(PyObject* object, PyObject* args) {
-  size_t number;
-  PyObject *tuple, *cotangents;
-  if (!PyArg_ParseTuple(args, "nO!O!:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents)) return nullptr;
-  SpecializationCache* self = self_of(object);
-  trim_arena();
-  const std::vector<PyObject*> items = items_of(tuple);
-  for (size_t at = 0; at < self->specializations->size(); ++at) {
-    const std::shared_ptr<Specialization> entry = (*self->specializations)[at];
-    if (entry->number != number) continue;
-    const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
-    if (fit < 0) return nullptr;
-    if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;
-    bool interpreted;
-    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
-    if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
-    if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
-    if (!interpreted) {  // once more, so that what it leaves behind shows
-      entry->single->backward(1.0, GradientDestination::WORKSPACE);
-      entry->single->forward(entry->guards, Wanted::GRADIENTS);
-      entry->single->backward(1.0, GradientDestination::WORKSPACE);
-    } else {
-      entry->runner.backward(1.0, GradientDestination::WORKSPACE);
-    }
-    const Results found = entry->results(interpreted);
-    Ref list(PyList_New(0));
-    for (size_t i = 0; list && i < found.gradients.size(); ++i) {
-      const LeafLocation& place = entry->leaves.locations[i];
-      if (place.kind == RegionKind::INPUT && !place.active) continue;
-      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves()[i]), found.gradients[i]));
-      if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
-    }
-    Found answered;
-    answered.entry = entry.get();
-    answered.interpreted = interpreted;
-    const Ref results = outputs_of(answered);
-    return list && results ? Py_BuildValue("(dOO)", found.value, list.get(), results.get()) : nullptr;
-  }
-  Py_RETURN_NONE;
-}
-
-// standing(differentiate_first, arguments): the number of the specialization that would answer a call, or None. The
-// forward pass runs, and nothing else changes.
-PyObject* standing(PyObject* object, PyObject* args) {
-  int differentiate_first;
-  PyObject* tuple;
-  if (!PyArg_ParseTuple(args, "pO!:standing", &differentiate_first, &PyTuple_Type, &tuple)) return nullptr;
-  SpecializationCache* self = self_of(object);
-  const std::vector<PyObject*> items = items_of(tuple);
-  const uint64_t call = ++self->calls, changes = self->changes;
-  for (const auto& entry : *self->specializations) {
-    if (entry->differentiate_first != (differentiate_first == 1) || entry->invalid()) continue;
-    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
-    if (fit < 0) return nullptr;
-    if (fit == 0) continue;
-    const Shared<StateGuards> state = entry->state;
-    const bool holds = state->hold_in(call);
-    if (self->changes != changes) break;
-    bool interpreted;
-    if (holds && run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) == Outcome::DONE) {
-      return PyLong_FromSize_t(entry->number);
-    }
-  }
-  Py_RETURN_NONE;
 }
 
 PyObject* calls(PyObject* object, PyObject*) { return PyLong_FromUnsignedLongLong(self_of(object)->calls); }

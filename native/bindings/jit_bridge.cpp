@@ -180,8 +180,8 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        root.region, "keep", keep.get());
 }
 
-// scalar_graph(entry, once): the expanded graph of a program, see arrays_of; and which leaves want a gradient (uint8).
-// `once`: what is computed twice is computed once.
+// scalar_graph(entry, once): the expanded graph of a program, see arrays_of; which leaves want a gradient (uint8); and
+// which roots are several results (uint32). `once`: what is computed twice is computed once.
 PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
   int once;
@@ -198,8 +198,11 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
   for (const LeafLocation& place : entry->leaves.locations) {
     wanted.push_back(place.kind == RegionKind::PARAMETER || (place.kind == RegionKind::INPUT && place.active));
   }
-  Ref exported(arrays_of(graph)), want(bytes_of(wanted));
-  if (!exported || !want || PyDict_SetItemString(exported.get(), "wanted", want.get()) < 0) return nullptr;
+  Ref exported(arrays_of(graph)), want(bytes_of(wanted)), results(bytes_of(entry->outputs));
+  const auto add = [&](const char* name, const Ref& item) {
+    return item && PyDict_SetItemString(exported.get(), name, item.get()) == 0;
+  };
+  if (!exported || !add("wanted", want) || !add("results", results)) return nullptr;
   return exported.release();
 }
 

@@ -148,6 +148,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->miss);
+  Py_VISIT(self_of(object)->arrange);
   Py_VISIT(self_of(object)->reasons);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->token);
@@ -164,6 +165,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 int clear(PyObject* object) {
   SpecializationCache* self = self_of(object);
   Py_CLEAR(self->miss);
+  Py_CLEAR(self->arrange);
   Py_CLEAR(self->hot);
   Py_CLEAR(self->token);
   // Taken out first: destroying them may run Python code that calls this cache.
@@ -217,6 +219,9 @@ PyCFunction fast_with_keywords(PyObject* (*function)(PyObject*, PyObject* const*
 PyMethodDef methods[] = {
     {"add", guarded<add>, METH_O, "Compile what a CompileRequest asks for; the number of the specialization."},
     {"call", fast(guarded<call>), METH_FASTCALL, "The value."},
+    {"matrix", fast(guarded<matrix>), METH_FASTCALL, "The sparse matrix of which the function gives the entries."},
+    {"arrange_by", guarded<arrange_by>, METH_O, "Whom to ask for the matrices that are not made here."},
+    {"present", guarded<present>, METH_VARARGS, "Make a matrix of a program's several results from now on."},
     {"backward", fast_with_keywords(guarded<backward>), METH_FASTCALL | METH_KEYWORDS,
      "The value; gradients are added to .grad."},
     {"gradients", fast_with_keywords(guarded<gradients>), METH_FASTCALL | METH_KEYWORDS,

@@ -2,7 +2,8 @@
 // function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: compiling a trace
-// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), batches (batches.cpp, mapping.cpp),
+// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), comparing a program
+// with its function (checking.cpp), matrices (matrix.cpp), batches (batches.cpp, mapping.cpp),
 // the bridge to the JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and
 // std::bad_alloc: the type's table of methods turns them into Python's.
 #pragma once
@@ -31,6 +32,7 @@ constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAME
 struct SpecializationCache {
   PyObject_HEAD std::vector<std::shared_ptr<Specialization>>* specializations;  // the one used last comes first
   PyObject* miss;     // asked, as miss(method, arguments, reason), when no specialization answers a call
+  PyObject* arrange;  // asked, as arrange(what call() gives, arguments), for a matrix that this side cannot make
   PyObject* reasons;  // the members of Python's Reason, a tuple in the order of the enumeration above
   size_t made;
   Workspaces* workspaces;
@@ -75,6 +77,10 @@ void add_to_values(const std::vector<Value*>& values, std::span<const double> gr
 // Several results: a list of floats, or an array; null with an exception set.
 Ref results_of(const Specialization& entry, std::span<const double> numbers);
 
+// Sets the cotangents of a call, one for each result, where a gradient can be wanted: they are its last passive
+// numbers. False with an exception set.
+bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject* cotangents);
+
 // Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 // Counts a call that the interpreter answered.
@@ -98,15 +104,20 @@ bool add_specialization_cache_type(PyObject* module);
 PyObject* add(PyObject* object, PyObject* args);
 PyObject* drop(PyObject* object, PyObject* number);
 PyObject* rest(PyObject* object, PyObject* number);
+// matrix.cpp
+PyObject* present(PyObject* object, PyObject* args);
+PyObject* arrange_by(PyObject* object, PyObject* arrange);
 // dispatch.cpp
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
+PyObject* matrix(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
-PyObject* check(PyObject* object, PyObject* args);
 PyObject* replay(PyObject* object, PyObject* args);
-PyObject* standing(PyObject* object, PyObject* args);
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
+// checking.cpp
+PyObject* check(PyObject* object, PyObject* args);
+PyObject* standing(PyObject* object, PyObject* args);
 // captured_state.cpp
 PyObject* capture(PyObject* object, PyObject* places);
 PyObject* changed(PyObject* object, PyObject* number);

@@ -175,6 +175,48 @@ void FloatArray::copy(double* to) const {
   }
 }
 
+namespace {
+
+// A new array of one axis, where NumPy's functions are known.
+PyObject* blank(Py_ssize_t count, int type) {
+  return make(reinterpret_cast<PyTypeObject*>(python_half.array_type), 1, &count, type, nullptr, nullptr, 0, 0,
+              nullptr);
+}
+
+}  // namespace
+
+PyObject* blank_array(size_t count, double*& numbers) {
+  const auto extent = static_cast<Py_ssize_t>(count);
+  const Ref shape(make ? nullptr : Py_BuildValue("(n)", extent));
+  Ref array(make ? blank(extent, kFloat64) : shape ? empty_array(shape.get()) : nullptr);
+  if (!array) return nullptr;
+  const FloatArray filled(array.get());
+  numbers = filled && filled.size() == count ? filled.row_major() : nullptr;
+  if (!numbers) return PyErr_Format(PyExc_ValueError, "numpy.empty gives no %zu float64 numbers", count);
+  return array.release();
+}
+
+bool Original::keep(PyObject* array) {
+  array_ = Ref(PyObject_CallMethod(array, "copy", nullptr));
+  const Ref dtype(array_ ? PyObject_GetAttrString(array, "dtype") : nullptr);
+  const Ref number(dtype ? PyObject_GetAttrString(dtype.get(), "num") : nullptr);
+  Py_buffer view;
+  if (!number || PyObject_GetBuffer(array_.get(), &view, PyBUF_SIMPLE) < 0) return false;
+  const auto* bytes = static_cast<const char*>(view.buf);
+  if (view.len) bytes_.assign(bytes, bytes + view.len);
+  count_ = view.len / view.itemsize;
+  PyBuffer_Release(&view);
+  type_ = static_cast<int>(PyLong_AsLong(number.get()));
+  return !PyErr_Occurred();
+}
+
+PyObject* Original::copy() const {
+  if (!make) return PyObject_CallMethod(array_.get(), "copy", nullptr);
+  PyObject* array = blank(count_, type_);
+  if (array && !bytes_.empty()) std::memcpy(fields_of(array)->numbers, bytes_.data(), bytes_.size());
+  return array;
+}
+
 PyObject* new_array(PyObject* shape, const double* numbers, size_t count) {
   Ref array(blank(shape));
   if (!array) return nullptr;

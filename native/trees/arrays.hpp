@@ -3,6 +3,8 @@
 // the same in three times the time.
 #pragma once
 
+#include <vector>
+
 #include "tape/python.hpp"
 
 namespace retrograd::trees {
@@ -41,6 +43,24 @@ class FloatArray {
   const Py_ssize_t *shape_ = nullptr, *strides_ = nullptr;
   Py_buffer view_;
   bool taken_ = false;
+};
+
+// A new array of so many numbers, which are the caller's to set at `numbers`; null with an exception set.
+PyObject* blank_array(size_t count, double*& numbers);
+
+// An array of one axis whose elements are plain bytes, of which many copies are wanted.
+class Original {
+ public:
+  // False with an exception set.
+  bool keep(PyObject* array);
+  // A new array with what it had; null with an exception set.
+  PyObject* copy() const;
+
+ private:
+  Ref array_;  // which nobody else changes
+  int type_ = 0;
+  Py_ssize_t count_ = 0;
+  std::vector<char> bytes_;
 };
 
 // A new array of a shape, a tuple, with the given numbers in row-major order; null with an exception set.

@@ -66,6 +66,21 @@ def test_gradients_of_parameters_are_added_by_both_and_values_decide_nothing() -
         assert by_graph(compiled) is turn
 
 
+def test_numbers_that_are_never_differentiated_take_turns_in_each_call() -> None:
+    compiled = rg.compile(lambda p, xs: [p * x * x - 1.0 for x in xs], tier="llvm")
+    for _ in range(3):
+        compiled(1.5, XS)
+    turns = []
+    for k in range(RUNS):
+        turns.append(by_graph(compiled))
+        assert compiled(1.5 + k, XS) == pytest.approx([(1.5 + k) * x * x - 1.0 for x in XS], rel=1e-12)
+    assert {True, False} == set(turns)
+    stays = by_graph(compiled)
+    for _ in range(5):
+        compiled(1.5, XS)
+        assert by_graph(compiled) is stays
+
+
 def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """An arm of six joints at 15 places: 200 nodes a vector instruction, and half the time as scalar code."""
     monkeypatch.undo()

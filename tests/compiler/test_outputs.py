@@ -306,6 +306,43 @@ def test_infinite_results_are_the_functions() -> None:
     (first + second).backward()
 
 
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+def test_numbers_that_are_not_finite_are_found_in_any_of_the_results(tier: Any) -> None:
+    if tier == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def f(x: list[float], zero: float) -> list[float]:
+        # products with zero, functions that hide an infinity, and arguments and constants as they are
+        return [x[0], 0.0 * (x[1] * x[1]) + zero, *(rg.math.atan(v * v) for v in x), 4.0, 1.0 / (1.0 + x[3] * x[3])]
+
+    g = rg.compile(f, tier=tier)
+    numbers = [0.5, -1.0, math.inf, 1e200, -math.inf, math.nan]
+    calls = [([a, b, 2.0, c], 0.0) for a in numbers for b in numbers for c in (0.0, math.inf)]
+    assert plain(g([0.5, -1.0, 2.0, 0.0], 0.0)) == plain(f([0.5, -1.0, 2.0, 0.0], 0.0), True)
+    for x, zero in calls:
+        assert plain(g(x, zero)) == plain(f(x, zero), True)
+    batch = g.call_batch(calls)
+    for member, expected in zip(batch, calls, strict=True):
+        assert plain(member) == plain(f(*expected), True)
+    assert g.stats().traces == 1
+
+
+@pytest.mark.parametrize("tier", ["auto", "vm", "llvm", "interpreter"])
+def test_arguments_as_they_are(tier: Any) -> None:
+    """A program without an operation."""
+    if tier == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def f(x: list[float]) -> list[float]:
+        return [x[1], x[0], 3.0]
+
+    g, h = rg.compile(f, tier=tier), rg.compile(lambda x: x[::-1], tier=tier)
+    for k in range(20):
+        assert g([1.0 + k, math.inf]) == [math.inf, 1.0 + k, 3.0]
+        assert np.array_equal(h(np.array([1.0, 2.0 + k])), [2.0 + k, 1.0])
+    assert g.call_batch([([1.0, 2.0],)] * 3, threads=1) == [[2.0, 1.0, 3.0]] * 3
+
+
 def test_the_jacobian_of_a_compiled_function() -> None:
     def f(x: Any) -> Any:
         return [x[0] * x[1], rg.math.sin(x[0]), 3.0]

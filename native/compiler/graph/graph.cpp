@@ -365,7 +365,9 @@ class Expander {
   void find_differences() {
     std::vector<uint32_t> uses(from_.size());
     for (const auto& ids : {std::span(from_.operands), std::span(from_.roots)}) {
-      for (Id id : ids) uses[id.is_node() ? id.index() : 0] += id.is_node();
+      for (Id id : ids) {
+        if (id.is_node()) ++uses[id.index()];
+      }
     }
     for (Id root : from_.roots) {
       if (root.is_node()) ++uses[root.index()];  // no chain absorbs it

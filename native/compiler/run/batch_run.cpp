@@ -153,7 +153,7 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
   for (size_t member = begin; member < end; ++member) {
     const auto call = static_cast<uint32_t>(member - begin);
     // As in GraphRunner::forward.
-    if (!done || !std::isfinite(group->root(call, 0)) || (seed_ && !group->finite(call))) {
+    if (!done || !group->finite_results(call) || (seed_ && !group->finite(call))) {
       alone(member);
       continue;
     }

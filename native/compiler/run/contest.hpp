@@ -8,7 +8,8 @@
 namespace retrograd::compiler {
 
 // Machine code of the whole graph and machine code of the vector instructions do the same; which is faster is known
-// only by running them. Calls with gradients take turns until each kind has run so often: the least time decides.
+// only by running them. Calls with gradients take turns until each kind has run so often: the least time decides. So do
+// all calls of a program that never has any.
 class Contest {
  public:
   void open() {

@@ -10,8 +10,11 @@ double* numbers_of(Numbers& memory) { return reinterpret_cast<double*>(memory.at
 
 }  // namespace
 
-CodeRun::CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves)
-    : code_(std::move(code)), leaves_(leaves.locations.size()), runs_(leaf_runs(leaves)) {
+CodeRun::CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves, std::span<const uint32_t> results)
+    : code_(std::move(code)),
+      leaves_(leaves.locations.size()),
+      runs_(leaf_runs(leaves)),
+      result_roots_(results.begin(), results.end()) {
   for (const size_t numbers : {leaves_, leaves_, code_->kept + 1, code_->kept + 1}) {
     memory_.push_back(std::make_unique<Numbers>(numbers * code_->width * sizeof(double)));
     bases_.push_back(reinterpret_cast<uintptr_t>(memory_.back()->at()));
@@ -19,14 +22,34 @@ CodeRun::CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves
   bases_.insert(bases_.end(), code_->tables.begin(), code_->tables.end());
   leaf_values_ = numbers_of(*memory_[0]);
   leaf_adjoints_ = numbers_of(*memory_[1]);
-  const double* values = numbers_of(*memory_[2]);
+  values_ = numbers_of(*memory_[2]);
   adjoints_ = numbers_of(*memory_[3]);
   for (const Id root : code_->roots) {
     const size_t element = size_t{root.index()} * code_->width;
     roots_.push_back(root.is_leaf()      ? Root{leaf_values_ + element, 1}
                      : root.is_literal() ? Root{code_->literals.data() + root.index(), 0}
-                                         : Root{values + element, 1});
+                                         : Root{values_ + element, 1});
   }
+  if (code_->width == 1) find_results();
+}
+
+void CodeRun::find_results() {
+  const double *first = nullptr, *last = nullptr;
+  for (const uint32_t which : result_roots_) {
+    const double* place = roots_[which].at;
+    results_.push_back(place);
+    if (!code_->roots[which].is_node()) continue;
+    first = first ? std::min(first, place) : place;
+    last = last ? std::max(last, place) : place;
+  }
+  if (first) computed_ = std::span(first, last + 1);
+}
+
+bool CodeRun::finite_results(uint32_t call) const {
+  if (!std::isfinite(root(call, 0))) return false;
+  if (code_->width == 1) return best_kernels().all_finite(computed_.data(), static_cast<int64_t>(computed_.size()));
+  return std::all_of(result_roots_.begin(), result_roots_.end(),
+                     [&](uint32_t which) { return std::isfinite(root(call, which)); });
 }
 
 void CodeRun::read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) {

@@ -27,7 +27,8 @@ struct GraphCode {
 // Memory for such code, and its passes, which need no GIL.
 class CodeRun {
  public:
-  CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves);
+  // `results` are the numbers of several results among the roots.
+  CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves, std::span<const uint32_t> results);
 
   uint32_t width() const { return code_->width; }
   bool runs(const std::shared_ptr<const GraphCode>& code) const { return code_ == code; }
@@ -36,6 +37,10 @@ class CodeRun {
   // False if one of the calls must be run by other means.
   bool forward() { return code_->forward(0.0, bases_.data()) == 0; }
   double root(uint32_t call, size_t which) const { return roots_[which].of(call); }
+  // Where the several results are, of code for one call.
+  std::span<const double* const> results() const { return results_; }
+  // Whether the first root and the several results of a call are finite.
+  bool finite_results(uint32_t call) const;
   // The same. A gradient that is not finite is such a call's, too; see finite().
   bool backward(double seed);
   // Whether the gradients of a call are finite.
@@ -49,6 +54,7 @@ class CodeRun {
   size_t bytes() const;
 
  private:
+  void find_results();
   struct Root {
     const double* at;
     uint32_t step;  // from one call to the next
@@ -59,9 +65,12 @@ class CodeRun {
   size_t leaves_;
   std::vector<LeafRun> runs_;
   std::vector<std::unique_ptr<Numbers>> memory_;  // values and adjoints of leaves, values and adjoints of nodes
-  double *leaf_values_, *leaf_adjoints_, *adjoints_;
+  double *leaf_values_, *leaf_adjoints_, *values_, *adjoints_;
   std::vector<uint64_t> bases_;
   std::vector<Root> roots_;
+  std::vector<uint32_t> result_roots_;
+  std::vector<const double*> results_;
+  std::span<const double> computed_;  // the stretch of memory where several results are that the code computes
 };
 
 }  // namespace retrograd::compiler

@@ -6,7 +6,7 @@
 namespace retrograd::compiler {
 
 Interpreter& GraphRunner::interpreter() {
-  if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(graph_.get(), leaves_);
+  if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(graph_.get(), leaves_, outputs_);
   return *interpreter_;
 }
 
@@ -26,7 +26,7 @@ void GraphRunner::install(std::shared_ptr<const GraphCode> code) {
 void GraphRunner::read_parameters() {
   if (const Tape* tape = this_tape()) std::copy_n(tape->raise, std::size(tape->raise), raises_);
   if (!code_) return interpreter().read_parameters(buffers_);
-  if (!run_) run_ = std::make_unique<CodeRun>(code_, leaves_);
+  if (!run_) run_ = std::make_unique<CodeRun>(code_, leaves_, outputs_);
   run_->read_parameters(buffers_);
 }
 
@@ -42,8 +42,8 @@ Outcome GraphRunner::forward(const Arguments& arguments, std::span<const Guard> 
 
 bool GraphRunner::run_code(const Arguments& arguments) {
   run_->set_inputs(0, arguments);
-  // What the code multiplies by zero it leaves out: an infinity that the result shows may be a NaN of the engine's.
-  return run_->forward() && std::isfinite(run_->root(0, 0));
+  // What the code multiplies by zero it leaves out: an infinity that a result shows may be a NaN of the engine's.
+  return run_->forward() && run_->finite_results(0);
 }
 
 Outcome GraphRunner::check(std::span<const Guard> guards) {

@@ -12,10 +12,11 @@ using ParameterBuffers = std::vector<std::shared_ptr<ParameterBuffer>>;
 
 class GraphRunner {
  public:
-  // All three must outlive it. A `twin` works on memory of its own: after prepare() it touches nothing that others can
-  // reach, but the graph, which never changes.
-  GraphRunner(const StoredGraph& graph, const LeafLayout& leaves, const ParameterBuffers& buffers, bool twin = false)
-      : graph_(graph), leaves_(leaves), buffers_(buffers), twin_(twin) {}
+  // All of them must outlive it; `outputs` are the numbers of several results among the roots. A `twin` works on memory
+  // of its own: after prepare() it touches nothing that others can reach, but the graph, which never changes.
+  GraphRunner(const StoredGraph& graph, const LeafLayout& leaves, const std::vector<uint32_t>& outputs,
+              const ParameterBuffers& buffers, bool twin = false)
+      : graph_(graph), leaves_(leaves), outputs_(outputs), buffers_(buffers), twin_(twin) {}
 
   // Of a twin: copies the parameters, and runs the code that `original` runs.
   void prepare(const GraphRunner& original);
@@ -25,6 +26,8 @@ class GraphRunner {
   // Of a call whose guards did not hold.
   Divergence divergence() const { return by_code_ ? divergence_ : interpreter_->divergence(); }
   double root(size_t which) const { return by_code_ ? run_->root(0, which) : interpreter_->root(which); }
+  // Where the several results are, as long as the next forward pass has not begun.
+  std::span<const double* const> results() const { return by_code_ ? run_->results() : interpreter_->results(); }
   // A twin keeps the gradients of parameters to itself, until they are wanted.
   void backward(double seed, GradientDestination target);
   void input_gradients(double* gradients) const;
@@ -47,6 +50,7 @@ class GraphRunner {
 
   const StoredGraph& graph_;
   const LeafLayout& leaves_;
+  const std::vector<uint32_t>& outputs_;
   const ParameterBuffers& buffers_;
   const bool twin_;
   std::shared_ptr<const GraphCode> code_;

@@ -7,7 +7,7 @@
 
 namespace retrograd::compiler {
 
-Interpreter::Interpreter(std::shared_ptr<const Graph> of, const LeafLayout& leaves)
+Interpreter::Interpreter(std::shared_ptr<const Graph> of, const LeafLayout& leaves, std::span<const uint32_t> results)
     : graph_(std::move(of)),
       runs_(leaf_runs(leaves)),
       first_node_(static_cast<uint32_t>(graph_->leaves.size() + graph_->literals.size())),
@@ -17,6 +17,7 @@ Interpreter::Interpreter(std::shared_ptr<const Graph> of, const LeafLayout& leav
   operands_.reserve(graph.operands.size());
   for (Id id : graph.operands) operands_.push_back(flat(id));
   for (Id id : graph.roots) roots_.push_back(flat(id));
+  for (const uint32_t which : results) results_.push_back(&values_[roots_[which]]);
   size_t longest = 0;
   for (size_t node = 0; node < graph.size(); ++node) {
     longest = std::max<size_t>(longest, graph.first[node + 1] - graph.first[node]);

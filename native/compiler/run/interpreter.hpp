@@ -11,14 +11,16 @@ namespace retrograd::compiler {
 
 class Interpreter {
  public:
-  // `graph` is the lifted graph, not the expanded one.
-  Interpreter(std::shared_ptr<const Graph> graph, const LeafLayout& leaves);
+  // `graph` is the lifted graph, not the expanded one; `results` are the numbers of several results among its roots.
+  Interpreter(std::shared_ptr<const Graph> graph, const LeafLayout& leaves, std::span<const uint32_t> results);
 
   // The numbers of leaves: all of them, or the inputs from a call, and the parameters from their buffers.
   void set_leaves(const double* numbers) { std::copy_n(numbers, graph_->leaves.size(), values_.begin()); }
   void set_inputs(const Arguments& arguments);
   void read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers);
   double root(size_t which) const { return values_[roots_[which]]; }
+  // Where the several results are.
+  std::span<const double* const> results() const { return results_; }
   void input_gradients(double* gradients) const;
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
@@ -54,6 +56,7 @@ class Interpreter {
   GuardSchedule schedule_;  // after nodes
   Divergence divergence_;
   std::vector<double> scratch_;
+  std::vector<const double*> results_;
 };
 
 }  // namespace retrograd::compiler

@@ -33,7 +33,7 @@ Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(en
   if (original_) {
     machine_ = original_->twin();
   } else {
-    runner_ = std::make_unique<GraphRunner>(entry.graph, entry.leaves, entry.buffers, true);
+    runner_ = std::make_unique<GraphRunner>(entry.graph, entry.leaves, entry.outputs, entry.buffers, true);
   }
 }
 
@@ -44,7 +44,8 @@ void Lane::prepare() {
 
 void Lane::prepare_group() {
   if (!entry_.group_code) return;
-  if (!group_ || !group_->runs(entry_.group_code)) group_ = std::make_unique<CodeRun>(entry_.group_code, entry_.leaves);
+  if (!group_ || !group_->runs(entry_.group_code))
+    group_ = std::make_unique<CodeRun>(entry_.group_code, entry_.leaves, entry_.outputs);
   group_->read_parameters(entry_.buffers);
 }
 

@@ -20,6 +20,7 @@ class Lane {
   void backward(double seed);
   Divergence divergence() const { return machine_ ? machine_->divergence() : runner_->divergence(); }
   double root(uint32_t which) const { return machine_ ? machine_->root(0, which) : runner_->root(which); }
+  std::span<const double* const> results() const { return machine_ ? machine_->results() : runner_->results(); }
   void input_gradients(double* gradients) const;
   double leaf_gradient(uint32_t leaf) const;
   // Adds the parameters' gradients to their buffers; with the GIL.

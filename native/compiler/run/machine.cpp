@@ -32,9 +32,10 @@ bool Guard::decides(double a, double b) const {
   }
 }
 
-Machine::Machine(const Program& program, const std::vector<double>& literals,
+Machine::Machine(const Program& program, const std::vector<double>& literals, std::span<const uint32_t> results,
                  std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces)
     : program_(program),
+      results_(results),
       buffers_(std::move(buffers)),
       lowered_(std::make_shared<const Lowered>(lower(program, capacity))),
       direct_(!lowered_->addresses_parameters),
@@ -51,10 +52,12 @@ Machine::Machine(const Program& program, const std::vector<double>& literals,
   }
   find_fixed();
   bind_all();
+  find_results();
 }
 
 Machine::Machine(const Machine& original, std::shared_ptr<Workspace> workspace)
     : program_(original.program_),
+      results_(original.results_),
       buffers_(original.buffers_),
       lowered_(original.lowered_),
       direct_(original.direct_),
@@ -69,6 +72,7 @@ Machine::Machine(const Machine& original, std::shared_ptr<Workspace> workspace)
   fixed_.assign(original.fixed_.begin(), original.fixed_.begin() + static_cast<std::ptrdiff_t>(original.literals_));
   find_fixed();
   bind_all();
+  find_results();
 }
 
 std::unique_ptr<Machine> Machine::twin() const {
@@ -196,10 +200,19 @@ void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   std::copy_n(numbers, program_.regions[i].length, value_at(base));
 }
 
-double Machine::root(uint32_t member, size_t which) const {
+const double* Machine::root_place(size_t which) const {
   const Location& place = program_.roots[which];
-  const Address at = lowered_->moved(program_, place.region, place.address) + lowered_->stride[place.region] * member;
-  return *locate(at, false, GradientDestination::BUFFERS);
+  return locate(lowered_->moved(program_, place.region, place.address), false, GradientDestination::BUFFERS);
+}
+
+double Machine::root(uint32_t member, size_t which) const {
+  return root_place(which)[lowered_->stride[program_.roots[which].region] * member];
+}
+
+// Once: there may be thousands, whose places take longer to find than to read.
+void Machine::find_results() {
+  result_places_.reserve(results_.size());
+  for (const uint32_t which : results_) result_places_.push_back(root_place(which));
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {
@@ -250,10 +263,15 @@ void Machine::add_gradients_to(ParameterGradients& sums) const {
   }
 }
 
-// Finds what to check for NaN and infinity besides the result: see nonfinite.hpp.
+// Finds what to check for NaN and infinity besides the result: see nonfinite.hpp. Of several results those that are
+// computed are checked; others are the numbers that the caller gave.
 void Machine::find_checked_ranges() {
   std::vector<bool> watched = absorbing_regions(program_);
   watched[program_.roots[0].region] = true;
+  for (const uint32_t which : results_) {
+    const uint32_t region = program_.roots[which].region;
+    if (program_.regions[region].kind == RegionKind::VALUE) watched[region] = true;
+  }
   for (const uint32_t i : lowered_->order) {
     if (!watched[i] || lowered_->strips.contracted(i)) continue;
     const Region& region = program_.regions[i];

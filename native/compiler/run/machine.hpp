@@ -84,7 +84,8 @@ using ParameterGradients = std::vector<std::vector<double>>;
 // pass to the end of the backward pass, if no other machine runs in between.
 class Machine {
  public:
-  Machine(const Program& program, const std::vector<double>& literals,
+  // `results`: of a program with several, their numbers among its roots; they must outlive this.
+  Machine(const Program& program, const std::vector<double>& literals, std::span<const uint32_t> results,
           std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces);
 
   // A machine that does the same on memory of its own, where it keeps a copy of the parameters, too, and their
@@ -104,6 +105,8 @@ class Machine {
   void set_inputs(uint32_t member, bool active, const double* numbers);
   int32_t* indices(uint32_t member) { return indices_.data() + size_t{member} * index_count_; }
   double root(uint32_t member, size_t which) const;
+  // Where the first member's several results are.
+  std::span<const double* const> results() const { return result_places_; }
   void input_gradients(uint32_t member, double* gradients) const;
   double parameter_gradient(uint32_t buffer, uint32_t index) const;  // after GradientDestination::WORKSPACE
 
@@ -160,6 +163,8 @@ class Machine {
   void copy_parameters_in();
   void find_fixed();
   void find_checked_ranges();
+  void find_results();
+  const double* root_place(size_t which) const;
   bool finite(Range range) const;
   bool finite() const;
   void zero(int pass);
@@ -179,6 +184,8 @@ class Machine {
   };
 
   const Program& program_;
+  std::span<const uint32_t> results_;
+  std::vector<const double*> result_places_;
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   std::shared_ptr<const Lowered> lowered_;
   bool direct_;        // parameters are used in their buffers, without a copy

@@ -162,9 +162,9 @@ void Specialization::rest() {
 // Not decided where a number is not finite, or a comparison comes out differently in this call.
 bool Specialization::agrees(const Arguments& arguments, bool* decided) {
   Arguments weighted = arguments;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    weighted.passive[weighted.passive.size() - outputs.size() + i] =
-        1.0 + std::fmod(kGolden * static_cast<double>(i), 1.0);
+  const size_t first = weighted.passive.size() - cotangents();
+  for (size_t i = 0; i < cotangents(); ++i) {
+    weighted.passive[first + i] = 1.0 + std::fmod(kGolden * static_cast<double>(i), 1.0);
   }
   *decided = run_graph(weighted) == Outcome::DONE;
   if (!*decided) return false;
@@ -310,7 +310,7 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
   arguments.values.clear();
   arguments.indices.clear();
   const int read = signature->read_all(args, count, arguments);
-  std::fill_n(arguments.passive.rbegin(), outputs.size(), 0.0);  // the cotangents
+  std::fill_n(arguments.passive.rbegin(), cotangents(), 0.0);
   return read == 1 ? accepts(arguments) : read;
 }
 
@@ -339,7 +339,7 @@ Machine* Specialization::existing(uint32_t members) const {
 Machine& Specialization::machine(uint32_t members) {
   if (Machine* found = existing(members)) return *found;
   std::shared_ptr<Machine>& made = members == 1 ? single : many;
-  made = std::make_shared<Machine>(program, literals, buffers, members == 1 ? 1 : batch_in_cache, workspaces);
+  made = std::make_shared<Machine>(program, literals, outputs, buffers, members == 1 ? 1 : batch_in_cache, workspaces);
   made->set_batch_size(members);
   return *made;
 }

@@ -75,6 +75,7 @@ struct Scheduled {
 };
 
 class Lane;
+class Matrix;
 
 struct Specialization {
   Specialization(Workspaces& shared, Graph traced);
@@ -89,21 +90,22 @@ struct Specialization {
   StoredGraph graph;
   LeafLayout leaves;
   ParameterBuffers buffers;
-  GraphRunner runner{graph, leaves, buffers};
+  GraphRunner runner{graph, leaves, outputs, buffers};
   Program program;  // empty where only its outline is kept
   Outline outline;
   std::vector<double> literals;        // the program's: those of the graph, and those that its expansion added
   std::vector<uint32_t> index_limits;  // of each index argument: the number of candidates; 0 if unused
   std::vector<Guard> guards;
   std::vector<IndexGuard> index_guards;
-  // Of a function with several results: their numbers among the roots. The first root is then the sum of the results
-  // times cotangents, which are the last passive inputs of the program.
+  // Of a function with several results: their numbers among the roots. If a Value is among them, the first root is the
+  // sum of the results times cotangents, which are the last passive inputs of the program; else it is a constant.
   std::vector<uint32_t> outputs;
   std::vector<WantedGradient> gradients;        // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;        // for one call, and for members of a batch; see machine()
   std::shared_ptr<const GraphCode> group_code;  // for members of a batch, where there is any
   std::vector<std::unique_ptr<Lane>> idle;      // lanes that no thread has
   std::shared_ptr<const struct DeferredOperands> deferred_operands;  // see bindings/deferred_call.cpp
+  std::shared_ptr<const Matrix> matrix;                              // what several results become: bindings/matrix.hpp
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;              // of members, and of calls
@@ -151,6 +153,9 @@ struct Specialization {
   bool may_continue(const Specialization& other, Divergence there) const;
 
   bool has_several_results() const { return !outputs.empty(); }
+  // Several numbers and no Value, which are never differentiated.
+  bool gives_numbers() const { return has_several_results() && !connected; }
+  size_t cotangents() const { return connected ? outputs.size() : 0; }
   // The graph that programs and machine code are made of.
   Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;
   bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }

@@ -17,6 +17,7 @@ __all__ = [
     "is_differentiating",
     "is_recorded",
     "remember_transform",
+    "running",
     "running_transform",
     "transform_of",
 ]
@@ -24,23 +25,24 @@ __all__ = [
 _Function = Callable[..., Any]
 
 
-class _ActiveTransforms(threading.local):
+class _RunningTransforms(threading.local):
     """How many transforms are running their function on this thread."""
 
     count = 0
 
 
-_active = _ActiveTransforms()
+#: A call that takes no longer than a few others reads its ``count`` itself.
+running: _RunningTransforms = _RunningTransforms()
 
 
 def is_differentiating() -> bool:
     """Whether a transform is running its function on this thread."""
-    return _active.count > 0
+    return running.count > 0
 
 
 def is_recorded() -> bool:
     """Whether what a transform computes is recorded: for a transform around it, or for a program."""
-    return _active.count > 0 or engine.program_recorder() is not None
+    return running.count > 0 or engine.program_recorder() is not None
 
 
 @contextmanager
@@ -50,11 +52,11 @@ def running_transform(count: int = 1) -> Iterator[None]:
     With a ``count`` of 0 it is not counted, so that compiled functions run their programs in it.
     """
     recording = engine.set_recording(True)
-    _active.count += count
+    running.count += count
     try:
         yield
     finally:
-        _active.count -= count
+        running.count -= count
         engine.set_recording(recording)
 
 

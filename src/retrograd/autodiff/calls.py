@@ -19,6 +19,7 @@ from .active import (
     is_differentiating,
     is_recorded,
     remember_transform,
+    running,
     running_transform,
 )
 
@@ -217,6 +218,8 @@ def transformed_by(
         result = arrange(as_returned(results, True, recording) if call.connected else results)
         return finish(result) if finish else result
 
+    if finish is not None and is_compiled and counted:
+        return _by_matrices(function, (key, argnums), transformed, of_plain, finish)
     if of_compiled is not None:
         remember_transform(
             transformed,
@@ -227,6 +230,33 @@ def transformed_by(
             ),
         )
     return transformed
+
+
+def _by_matrices(
+    function: Any,
+    key: tuple[Any, Argnums],
+    transformed: Callable[..., Any],
+    of_plain: Callable[[Callable[..., Any], Argnums], Callable[..., Any]],
+    finish: Callable[[Any], Any],
+) -> Callable[..., Any]:
+    """``transformed``, a sparse derivative of a compiled function, by what makes its matrix natively.
+
+    That is kept with the compiled function, which lets go of it when it forgets its programs.
+    """
+    matrices: dict[str, Callable[..., Any]] = function._matrices
+    name, which = repr(key), tuple(key[1]) if isinstance(key[1], list) else key[1]
+
+    @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
+    def sparse(*arguments: Any, **keywords: Any) -> Any:
+        if keywords or running.count:
+            return transformed(*arguments, **keywords)
+        matrix = matrices.get(name)
+        if matrix is None:
+            derivative = function.derivative((key[0], which), lambda plain: of_plain(plain, which))
+            matrix = matrices[name] = derivative._as_matrices(finish)
+        return matrix(*arguments)
+
+    return sparse
 
 
 def _compiled(

@@ -3,7 +3,8 @@
 So a Jacobian costs the sum of the outputs' subgraphs, without colouring, and its pattern is read off the graph: an
 entry is where a path of local derivatives leads from the output to the input, none of them structurally zero.
 
-A compiled function's matrix is the result of a program, made of the same sweeps, recorded. Its pattern is made once.
+A compiled function's matrix is the result of a program, made of the same sweeps, recorded. Its pattern is made once,
+and from then on the native cache makes the matrices (native/bindings/matrix.hpp).
 """
 
 from __future__ import annotations
@@ -72,15 +73,18 @@ class Pattern:
     def whole(self) -> Any:
         """The matrix, with the number of each entry, from 1, in its place."""
         numbers = np.arange(1, len(self.columns) + 1, dtype=np.float64)
-        return _scipy_sparse().csr_array((numbers, self.columns, self.starts), shape=(len(self.starts) - 1, self.width))
+        shape = len(self.starts) - 1, self.width
+        kind = _index_type(len(self.columns), *shape)
+        return _scipy_sparse().csr_array((numbers, self.columns.astype(kind), self.starts.astype(kind)), shape=shape)
 
     @functools.cached_property
     def mirrored(self) -> tuple[Any, NDArray[Any]]:
         """The same of the symmetric matrix of which this is the upper half, and which entry each of its entries is."""
         off = self.columns > self.rows
         places = np.arange(1, len(self.columns) + 1, dtype=np.float64)
-        rows = np.concatenate([self.rows, self.columns[off]])
-        columns = np.concatenate([self.columns, self.rows[off]])
+        kind = _index_type(2 * len(self.columns), self.width)
+        rows = np.concatenate([self.rows, self.columns[off]], dtype=kind, casting="unsafe")
+        columns = np.concatenate([self.columns, self.rows[off]], dtype=kind, casting="unsafe")
         whole = (np.concatenate([places, places[off]]), (rows, columns))
         matrix = _scipy_sparse().coo_array(whole, shape=(self.width, self.width)).tocsr()
         matrix.sort_indices()
@@ -169,6 +173,11 @@ def _rows(roots: Sequence[Leaf], variables: Sequence[Value]) -> tuple[NDArray[An
                 anomaly.checked_gradients(root, variables)
     starts, columns, numbers = engine.sparse_gradients(roots, variables)
     return np.frombuffer(starts, np.int64), np.frombuffer(columns, np.int64), np.frombuffer(numbers, np.float64)
+
+
+def _index_type(*sizes: int) -> type[np.signedinteger[Any]]:
+    """The integers that count so far: of 32 bits where these can, as SciPy has them and its solvers want."""
+    return np.int32 if max(sizes) <= np.iinfo(np.int32).max else np.int64
 
 
 @functools.cache  # where SciPy is there

@@ -53,6 +53,7 @@ class Compiled(Generic[P]):
         self._eager = EagerRunner(function, self._causes)
         self._variants: dict[Any, Compiled[...]] = {}  # by the keywords of a call, or the arguments to differentiate
         self._derivatives: dict[Any, Compiled[...]] = {}
+        self._matrices: dict[str, Callable[..., Any]] = {}  # what gives sparse derivatives, kept by the transforms
         self._methods: dict[int, tuple[weakref.ref[Any], Compiled[...]]] = {}  # by the id of an instance
         # compile(grad(f)) is grad(compile(f)): the backward pass of one program, not the program of a backward pass.
         self._primal: Compiled[...] | None = None
@@ -409,6 +410,12 @@ class Compiled(Generic[P]):
             self._variants[key] = Compiled(with_first(self._function, positions, several), self._options)
         return self._variants[key]
 
+    def _as_matrices(self, finish: Callable[[Any], Any]) -> Callable[..., Any]:
+        """The function, which returns the entries of a sparse matrix, as one that gives what ``finish`` makes."""
+        if self._uncompiled or self._options.verify:
+            return lambda *arguments: finish(self(*arguments))  # type: ignore[call-arg]
+        return self._dispatcher.as_matrices(self, finish)
+
     # --- looking inside ---------------------------------------------------------------------------------
 
     @property
@@ -539,6 +546,7 @@ class Compiled(Generic[P]):
         Call it after changing something that the function reads and that no call compares; see :func:`compile`.
         """
         self._derivatives.clear()
+        self._matrices.clear()
         self._variants.clear()
         if self._primal is not None:
             self._primal.clear()

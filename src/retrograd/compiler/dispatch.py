@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import engine
+from ..autodiff.sparse import Entries
 from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
@@ -115,6 +116,29 @@ class Dispatcher:
         if example.number is not None:
             return data if example.number is float else example.number(data)
         return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
+
+    def as_matrices(self, function: Callable[..., Any], finish: Callable[[Entries], Any]) -> Callable[..., Any]:
+        """The compiled function, which returns the entries of a matrix, as one that gives what ``finish`` makes.
+
+        The native cache makes the matrix itself where it has been told how: by the first call that a program answers.
+        """
+
+        def arranged(found: Any, arguments: tuple[Any, ...]) -> Any:
+            if found is None:  # inside a trace
+                return finish(function(*arguments))
+            entries = self.finished(found, arguments)
+            if type(found) is tuple:
+                self._present(found[0], finish)
+            return finish(entries)
+
+        self.cache.arrange_by(arranged)
+        return self.cache.matrix
+
+    def _present(self, number: int, finish: Callable[[Entries], Any]) -> None:
+        example = self.specializer.example(number)
+        how = example.outputs.matrix(finish) if example is not None and example.outputs is not None else None
+        if how is not None:
+            self.cache.present(number, *how)
 
     def finished_batch(self, number: int, found: list[Any]) -> list[Any]:
         """What calls return that depend on no Value; nothing where the function itself must run for that."""

@@ -1,12 +1,13 @@
 """The results of a function that returns several: a tree of Values and numbers, and the program's numbers in it.
 
 A program has one root, from which its backward pass starts. Several results are one root, the sum of each of them times
-a *cotangent*, an input of the pass. The results themselves are read beside it.
+a *cotangent*, an input of the pass. The results themselves are read beside it. Numbers alone have no such pass, and no
+such sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,6 +160,25 @@ class Outputs:
             if not constant:
                 found[int(place)] = leaf
         return found
+
+    def matrix(self, finish: Callable[[Entries], Any]) -> tuple[Any, bytes, bytes] | None:
+        """How the numbers of a program become what ``finish`` makes of the entries of a matrix; None for other results.
+
+        A matrix of that pattern; for each of its entries which number it is, or, counted from there, which constant
+        (uint32); and the constants (float64).
+        """
+        traced = self._traced
+        if traced.pattern is None:
+            return None
+        like = finish(Entries(np.arange(len(traced.places), dtype=np.float64), traced.pattern))
+        constants = [float(place) for place, fixed in zip(traced.places, traced.constant, strict=True) if fixed]
+        further = iter(range(self.count, self.count + len(constants)))
+        sources = [
+            next(further) if fixed else int(place) for place, fixed in zip(traced.places, traced.constant, strict=True)
+        ]
+        which = np.array(sources, np.uint32)[like.data.astype(np.intp)]
+        assert like.has_canonical_format  # SciPy notes that it is, and so it is noted in all matrices
+        return like, which.tobytes(), np.array(constants, np.float64).tobytes()
 
     def collect(self, numbers: Any, values: Sequence[Value] | None = None) -> Any:
         """The tree of results. ``values`` take the places of ``numbers`` where the function returns Values."""

@@ -145,7 +145,10 @@ class Recorder:
         return recording
 
     def _take_several(self, tree: Any) -> None:
-        """The results in ``tree``: one number, the sum of each times a cotangent, which every pass brings."""
+        """The results in ``tree``: one number, the sum of each times a cotangent, which every pass brings.
+
+        Plain numbers alone are never differentiated: then it is a constant, and the results are read beside it.
+        """
         outputs, recording = outputs_of(tree), self._recording
         if outputs is None:
             self.untraceable("returns something else than Values and numbers")
@@ -157,9 +160,11 @@ class Recorder:
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
         before = engine.set_tracer(None)
         try:
-            recording.cotangents = tuple(Value(1.0) for _ in outputs.nodes)
-            if outputs.nodes:
+            if recording.connected:
+                recording.cotangents = tuple(Value(1.0) for _ in outputs.nodes)
                 recording.result = engine.reduce("dot", recording.outputs, recording.cotangents)
+            elif outputs.nodes:
+                recording.result = Value(0.0)
         finally:
             engine.set_tracer(before)
 

@@ -88,8 +88,8 @@ class Recording:
     #: Whether derivatives are among what was recorded.
     differentiates: bool = False
 
-    #: Several results: what the function returned; the Values that the program gives; and as many leaves, so that
-    #: ``result`` is the sum of each Value times its leaf. Each pass brings the numbers of the leaves.
+    #: Several results: what the function returned; the Values that the program gives; and, if gradients can be wanted,
+    #: as many leaves, so that ``result`` is the sum of each Value times its leaf. Each pass brings the leaves' numbers.
     tree: OutputsOfTrace | None = None
     outputs: tuple[Value, ...] = ()
     cotangents: tuple[Value, ...] = ()

@@ -117,8 +117,8 @@ class Reach:
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._sizes: list[tuple[Mapping[str, Any], int, str]] = []  # how many attributes an object or a class has
-        for root in roots:
-            self._ahead(*root, own=True)
+        for thing, path in roots:
+            self._ahead(thing, path, own=not _is_transform(thing))
         while self._queue and self._things < LIMIT:
             _if_it_lets(self._visit, *self._queue.popleft())
         if self._queue:
@@ -576,6 +576,12 @@ def _subscript(key: Any) -> str:
 def _is_open(kind: type) -> bool:
     """Whether instances of a class are looked into: those of users' classes, and modules, as tree.py knows them."""
     return issubclass(kind, _OPEN) or not _of_a_library(kind) or callable(getattr(kind, "parameters", None))
+
+
+def _is_transform(thing: Any) -> bool:
+    """Whether a transform made a function: its own variables never change, those of the function inside it may."""
+    module = thing.__globals__.get("__name__") if type(thing) is types.FunctionType else None
+    return type(module) is str and module.startswith("retrograd.autodiff.")
 
 
 @functools.lru_cache(maxsize=1024)

@@ -5,6 +5,8 @@ It is written twice: the backward pass, which is written in between, says which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
 from .graph import UnsupportedGraphError
@@ -244,13 +246,13 @@ class Forward:
         found: set[Check] = {i for i, value in enumerate(self._vanished) if isinstance(value, Ref)}
         return found | {carry for carried in self._carried.values() for carry, _ in carried} if found else found
 
-    def unseen(self, root: int) -> set[Check]:
+    def unseen(self, roots: Sequence[int]) -> set[Check]:
         """The values to check in the next writing: without them, something infinite that is multiplied by zero, which
-        the engine makes a NaN of, would not show in the result."""
+        the engine makes a NaN of, would show in none of the results, which are all checked."""
         layout = self.layout
         finals: set[Check] = set()
-        shown = self._seen_through(layout.node(root), finals)
-        seen = {shown} if shown is not None else set()
+        shown = [self._seen_through(layout.node(root), finals) for root in roots]
+        seen = {position for position in shown if position is not None}
         changed = True
         while changed:
             changed = False

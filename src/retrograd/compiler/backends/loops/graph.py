@@ -40,6 +40,7 @@ class ScalarGraph:
         literals: their numbers.
         roots: (kind, index) of the result and of what guards compare.
         sources: the number of each node's line in the user's program; 0 if unknown.
+        results: which roots are several results.
     """
 
     names: list[str]
@@ -50,12 +51,13 @@ class ScalarGraph:
     literals: NDArray[np.float64]
     roots: list[tuple[int, int]]
     sources: NDArray[np.int64]
+    results: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def without_sum(self) -> ScalarGraph:
-        """The graph of several results, whose first root is their sum, without that: its first root is the first."""
+        """The graph of several results without the first root, their sum or a constant: its first root is the first."""
         left = [index for kind, index in self.roots[1:] if kind == NODE]
         end = max(left, default=-1) + 1
         roots = [self.roots[1], *self.roots[1:]]
@@ -104,6 +106,7 @@ def read_graph(exported: Mapping[str, Any], balanced: bool = True) -> ScalarGrap
             for root in roots.tolist()
         ],
         np.repeat(np.frombuffer(exported["source"], np.uint32).astype(np.int64), lengths),
+        tuple(np.frombuffer(exported.get("results", b""), np.uint32).tolist()),
     )
 
 

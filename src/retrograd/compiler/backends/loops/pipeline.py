@@ -133,7 +133,8 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set())
-    checked = draft.unseen(graph.roots[0][1]) if graph.roots[0][0] == NODE else set()
+    finite = [graph.roots[i] for i in (0, *graph.results)]
+    checked = draft.unseen([index for kind, index in finite if kind == NODE])
     backward = Backward(layout, draft, retried)
     forward = Forward(layout, storage, checked)
     storage.allocate()

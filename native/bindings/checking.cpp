@@ -1,0 +1,86 @@
+// What a program computes for a call, so that it can be compared with the function, and which program that would be. No
+// gradient changes, and nothing is counted.
+#include "bindings/specialization_cache.hpp"
+#include "tape/arena.hpp"
+
+namespace retrograd::compiler {
+
+bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject* cotangents) {
+  const size_t results = entry.outputs.size(), count = entry.cotangents();
+  if (PyList_Size(cotangents) != static_cast<Py_ssize_t>(results) || arguments.passive.size() < count) {
+    PyErr_SetString(PyExc_ValueError, "a program needs one cotangent for each of several results");
+    return false;
+  }
+  double* last = arguments.passive.data() + arguments.passive.size() - count;
+  for (size_t i = 0; i < count; ++i) {
+    last[i] = PyFloat_AsDouble(PyList_GetItem(cotangents, static_cast<Py_ssize_t>(i)));
+  }
+  return !PyErr_Occurred();
+}
+
+// check(entry, arguments, cotangents): what the entry computes for a call, (value, gradient of each leaf of its graph,
+// several results), leaving no trace; None when the call is exceptional, False when the entry does not stand for it.
+PyObject* check(PyObject* object, PyObject* args) {
+  size_t number;
+  PyObject *tuple, *cotangents;
+  if (!PyArg_ParseTuple(args, "nO!O!:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents)) return nullptr;
+  SpecializationCache* self = self_of(object);
+  trim_arena();
+  const std::vector<PyObject*> items = items_of(tuple);
+  for (size_t at = 0; at < self->specializations->size(); ++at) {
+    const std::shared_ptr<Specialization> entry = (*self->specializations)[at];
+    if (entry->number != number) continue;
+    const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
+    if (fit < 0) return nullptr;
+    if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;
+    bool interpreted;
+    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
+    if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
+    if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
+    if (!interpreted) {  // once more, so that what it leaves behind shows
+      entry->single->backward(1.0, GradientDestination::WORKSPACE);
+      entry->single->forward(entry->guards, Wanted::GRADIENTS);
+      entry->single->backward(1.0, GradientDestination::WORKSPACE);
+    } else {
+      entry->runner.backward(1.0, GradientDestination::WORKSPACE);
+    }
+    const Results found = entry->results(interpreted);
+    Ref list(PyList_New(0));
+    for (size_t i = 0; list && i < found.gradients.size(); ++i) {
+      const LeafLocation& place = entry->leaves.locations[i];
+      if (place.kind == RegionKind::INPUT && !place.active) continue;
+      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves()[i]), found.gradients[i]));
+      if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
+    }
+    const Ref results = results_of(*entry, found.outputs);
+    return list && results ? Py_BuildValue("(dOO)", found.value, list.get(), results.get()) : nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+// standing(differentiate_first, arguments): the number of the specialization that would answer a call, or None. The
+// forward pass runs, and nothing else changes.
+PyObject* standing(PyObject* object, PyObject* args) {
+  int differentiate_first;
+  PyObject* tuple;
+  if (!PyArg_ParseTuple(args, "pO!:standing", &differentiate_first, &PyTuple_Type, &tuple)) return nullptr;
+  SpecializationCache* self = self_of(object);
+  const std::vector<PyObject*> items = items_of(tuple);
+  const uint64_t call = ++self->calls, changes = self->changes;
+  for (const auto& entry : *self->specializations) {
+    if (entry->differentiate_first != (differentiate_first == 1) || entry->invalid()) continue;
+    const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
+    if (fit < 0) return nullptr;
+    if (fit == 0) continue;
+    const Shared<StateGuards> state = entry->state;
+    const bool holds = state->hold_in(call);
+    if (self->changes != changes) break;
+    bool interpreted;
+    if (holds && run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) == Outcome::DONE) {
+      return PyLong_FromSize_t(entry->number);
+    }
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace retrograd::compiler
