@@ -208,6 +208,27 @@ def test_value_and_grad() -> None:
         assert gradient == pytest.approx([3 * x * x for x in xs])
 
 
+def test_gradients_are_stored_or_added_by_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules: list[str] = []
+    compile_module = pipeline.object_of
+    monkeypatch.setattr(pipeline, "object_of", lambda module: modules.append(module) or compile_module(module))
+    model = rg.nn.GPT(27, 16)
+    parameters = list(model.parameters())
+    model.loss(tokens(4)).backward()
+    expected = gradients_of(parameters)
+    llvm = rg.compile(lambda t: model.loss(t), tier="llvm")
+    llvm.backward(tokens(4))
+    assert modules[0].count("define internal i32") == 2  # forward, and both ways back
+    assert modules[0].count("define i32") == 3
+    for cleared in (True, False, False, True, True, False):
+        if cleared:
+            rg.optim.SGD(parameters, lr=0.0).zero_grad()
+        before = [p.grad for p in parameters]
+        llvm.backward(tokens(4))
+        added = [p.grad - b for p, b in zip(parameters, before, strict=True)]
+        assert added == pytest.approx(expected, rel=1e-11, abs=1e-13)
+
+
 def test_it_takes_over_in_the_background() -> None:
     model = rg.nn.GPT(27, 16)
     parameters = list(model.parameters())

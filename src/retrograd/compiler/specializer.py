@@ -323,13 +323,13 @@ class Specializer:
 
     def _drop_least_recently_used(self) -> None:
         """Make room: those that have not been used for longest rest first, and are dropped if that is not enough."""
-        *others, _ = oldest_first = self._cache.inventory()[::-1]
+        oldest_first = self._cache.inventory()[::-1]
         total = sum(weight for _, weight, _ in oldest_first)
         weights = {}
         for number, weight, _ in oldest_first:
             weights[number] = self._cache.rest(number) if total > BYTES else weight
             total += weights[number] - weight
-        for place, (number, _, hits) in enumerate(others):
+        for place, (number, _, hits) in enumerate(oldest_first[:-1]):
             if total > BYTES or len(oldest_first) - place > LIMIT:
                 self._cache.drop(number)
                 self._storm.dropped(number, hits)

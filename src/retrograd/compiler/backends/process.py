@@ -7,6 +7,7 @@ process in any case, since its input does.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -140,6 +141,10 @@ def _python() -> Path | None:
     return path if plain and path.is_file() else None
 
 
+#: The collector looks at objects when so many are new. Nearly all are in use until a request is answered.
+_YOUNG = 100_000
+
+
 def serve() -> None:
     """Answer requests from standard input until it ends."""
     requests, answers = sys.stdin.fileno(), os.dup(sys.stdout.fileno())
@@ -150,6 +155,7 @@ def serve() -> None:
     from .loops import pipeline as _loops  # noqa: F401
 
     require()
+    gc.set_threshold(_YOUNG)
     try:
         _send(answers, "ready")
         while True:

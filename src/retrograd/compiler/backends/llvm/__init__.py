@@ -7,7 +7,8 @@ memory; it knows neither traces nor graphs. In the order in which data passes:
 ``kernel_calls``  decodes the bytes of the kernel calls
 ``dce``           removes calls of a backward pass whose results are never read
 ``fusion/``       loop fusion: kernel calls that run through the same loops become one loop nest
-``codegen``       writes a pass as one LLVM function, call by call or nest by nest
+``repetition``    finds sequences of calls that repeat themselves at other addresses
+``codegen``       writes a pass as one LLVM function, call by call or nest by nest, and each repetition as another
 ``kernels/``      the IR of one kernel call, by kind of kernel
 ``loops``, ``vectors``, ``ir_builder``   what they are written with
 ``jit``           has llvmlite compile a module

@@ -8,13 +8,12 @@ goes straight to LLVM's code generator, without the optimization passes that wou
 from __future__ import annotations
 
 import struct
-import sys
-from bisect import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .kernel_calls import DOUBLE, POINTERS, Address, KernelCall
+from .memory import Memory
 
 __all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads"]
 
@@ -199,19 +198,9 @@ _Place = tuple[int, str | None, int]
 class IRBuilder:
     """The body of one function, and what its definition needs: base pointers, scratch memory, declarations."""
 
-    def __init__(
-        self,
-        width: int,
-        literals: Mapping[int, float] | None = None,
-        blocks: Sequence[tuple[int, int]] = (),
-        exponents: Mapping[int, float] | None = None,
-    ) -> None:
+    def __init__(self, width: int, memory: Memory) -> None:
         self.width = width  #: doubles of a vector
-        self._blocks = sorted(
-            [*blocks, (SCRATCH, _MAX_DISPLACEMENT)]
-        )  # address and length in bytes of each block of memory
-        self.literals: Mapping[int, float] = literals or {}  #: the numbers at addresses that are never written
-        self.exponents: Mapping[int, float] = exponents or {}  #: what was at addresses of exponents when this began
+        self.memory = replace(memory, blocks=sorted([*memory.blocks, (SCRATCH, _MAX_DISPLACEMENT)]))
         self.lines: list[str] = []
         self.bases: list[
             int
@@ -270,9 +259,7 @@ class IRBuilder:
 
         Blocks move apart when the code runs on other memory, so no base serves two of them.
         """
-        begin, length = self._blocks[bisect(self._blocks, (address, sys.maxsize)) - 1]
-        if not begin <= address < begin + length:
-            raise ValueError("an address is in no block of the program's memory")
+        begin, _ = self.memory.block_of(address)
         return begin + (address - begin) // _MAX_DISPLACEMENT * _MAX_DISPLACEMENT
 
     def pointer(self, at: Address) -> str:
@@ -298,8 +285,8 @@ class IRBuilder:
     def load(self, at: Address, count: int) -> Vector:
         """``count`` numbers, at most a vector of them; lanes beyond may hold anything."""
         count = min(count, self.width)
-        if count == 1 and at.offset is None and at.constant in self.literals:
-            return self.constant_vector(self.literals[at.constant], 1)
+        if count == 1 and at.offset is None and at.constant in self.memory.literals:
+            return self.constant_vector(self.memory.literals[at.constant], 1)
         key = (at.constant, at.offset, count)
         if self._can_forward(at) and (known := self._forwarded.pop(key, None)) is not None:
             self._forwarded[key] = known  # now the most recently used
@@ -311,8 +298,8 @@ class IRBuilder:
 
     def load_splat(self, at: Address, width: int) -> Vector:
         """One number in every lane."""
-        if at.offset is None and at.constant in self.literals:
-            return self.constant_vector(self.literals[at.constant], width)
+        if at.offset is None and at.constant in self.memory.literals:
+            return self.constant_vector(self.memory.literals[at.constant], width)
         key = (at.constant, at.offset, -width)
         if self._can_forward(at) and key in self._forwarded:
             return self._forwarded[key]
@@ -347,7 +334,7 @@ class IRBuilder:
             symbol = f"@llvm.masked.store.v{width}f64.p0"
             self.declare(f"declare void {symbol}({kind}, ptr, i32, <{width} x i1>)")
             self.emit_void(f"call void {symbol}({kind} {value.name}, ptr {pointer}, i32 8, {mask})")
-        if not self._can_forward(at):
+        if not self._can_forward(at) or self.memory.block_of(at.constant)[0] in self.memory.overlapping:
             self.invalidate()
             return
         self._invalidate_range(at.constant, at.constant + count * DOUBLE, at.offset)
@@ -498,6 +485,12 @@ class IRBuilder:
         old = self.emit("load i32, ptr %outside")
         new = self.emit(f"or i32 {old}, {wide}")
         self.emit_void(f"store i32 {new}, ptr %outside")
+
+    def call_function(self, name: str, addresses: Sequence[int]) -> None:
+        """Call a function of this module that takes ``%outside``, ``%adds`` and addresses."""
+        self.invalidate()
+        arguments = "".join(f", ptr {self.pointer(Address(address))}" for address in addresses)
+        self.emit_void(f"call void @{name}(ptr %outside, i1 %adds{arguments})")
 
     def call_kernel(self, call: KernelCall) -> None:
         """Call the prebuilt kernel. Pointers that move are first written into its struct Call."""

@@ -87,6 +87,7 @@ class KernelCall:
     offsets: tuple[str | None, ...] = (None,) * 8  #: SSA values in bytes, added to the pointers
     strip_steps: tuple[int, ...] = (0,) * 8  #: how far each pointer moves from one strip to the next, in bytes
     strip_count: int = 1
+    either: bool = False  #: whether it accumulates is decided when the pass is run, by the function's ``%adds``
 
     def address(self, pointer: int) -> Address:
         return Address(self.pointers[pointer], self.offsets[pointer])
@@ -101,6 +102,13 @@ class KernelCall:
     def operand_strides(self, pointer: int) -> tuple[int, ...]:
         """The strides of the operand behind a pointer: y and g, pointers 3 and 4, share theirs."""
         return self.strides[min(pointer, 3)]
+
+    def extent(self, pointer: int) -> tuple[int, int]:
+        """The memory that is accessed through a pointer: beginning and end."""
+        spans = [(n - 1) * s * DOUBLE for n, s in zip(self.counts, self.operand_strides(pointer), strict=True)]
+        size = 4 * DOUBLE if self.kernel in ("spread", "group_dot") else DOUBLE
+        at = self.pointers[pointer]
+        return at + sum(span for span in spans if span < 0), at + sum(span for span in spans if span > 0) + size
 
     @property
     def empty(self) -> bool:

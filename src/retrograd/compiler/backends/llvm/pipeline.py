@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .codegen import generate_function, link_module
+import numpy as np
+
+from .codegen import generate_functions, link_module
 from .dce import DeadCodeElimination
 from .install import BoundPass, PassCode, Strips
 from .jit import object_of, vector_width
 from .kernel_calls import DOUBLE, KernelCall, Strip, decode
+from .memory import Memory
 
 __all__ = ["code_of"]
 
@@ -21,15 +24,62 @@ def code_of(
     """Machine code of passes. It reads no memory of the machine's, which may be another process's."""
     elimination = DeadCodeElimination.of(memory, batch)
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
-    functions = []
+    functions: list[_Function] = []
     for each in passes:
-        decoded, strips = _with_strips(list(decode(each.calls, each.at, memory["constants"])), each.strips)
+        calls, strips = _with_strips(list(decode(each.calls, each.at, memory["constants"])), each.strips)
         if each.number > 0:  # pass 0 is the forward pass
-            decoded, strips = elimination.remove_dead_calls(decoded, strips)
-        blocks = [*memory["blocks"], (each.at, len(each.calls))]
-        local, width = elimination.strip_local, vector_width()
-        functions.append(generate_function(each.name, decoded, strips, local, width, literals, blocks, exponents))
-    return PassCode(object_of(link_module(functions)), [list(builder.bases) for builder, _ in functions])
+            calls, strips = elimination.remove_dead_calls(calls, strips)
+        if not any(function.takes(each, calls, strips) for function in functions):
+            functions.append(_Function([each], calls, strips))
+    texts, bases = [], {}
+    for function in functions:
+        names, first = [each.name for each in function.passes], function.passes[0]
+        known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, exponents)
+        code = function.calls, function.strips, elimination.strip_local
+        texts.append(generate_functions(names, *code, vector_width(), known))
+        for each in function.passes:
+            bases[each.name] = [
+                base + each.at - first.at if 0 <= base - first.at < len(first.calls) else base
+                for base in texts[-1].bases
+            ]
+    return PassCode(object_of(link_module(texts)), [bases[each.name] for each in passes])
+
+
+@dataclass(slots=True)
+class _Function:
+    """The calls of one pass, or of two of which the second stores gradients where the first one adds to them."""
+
+    passes: list[BoundPass]
+    calls: list[KernelCall]
+    strips: list[Strip]
+
+    def takes(self, bound: BoundPass, calls: Sequence[KernelCall], strips: Sequence[Strip]) -> bool:
+        """Make a pass the second one, where these calls are its."""
+        if len(self.passes) > 1 or len(calls) != len(self.calls) or strips != self.strips:
+            return False
+        apart = bound.at - self.passes[0].at
+        merged = [_merged(*both, apart) for both in zip(self.calls, calls, strict=True)]
+        found = [call for call in merged if call is not None]
+        if len(found) < len(merged) or any(call.either for strip in strips for call in found[strip.begin : strip.end]):
+            return False
+        self.passes.append(bound)
+        self.calls = found
+        return True
+
+
+def _merged(adding: KernelCall, storing: KernelCall, apart: int) -> KernelCall | None:
+    """Two calls as one that adds or stores, if the second does not add where the first stores, and they are alike else.
+
+    The pointers from 6 on are of no interest: code has the lists behind them, and kernels have their own calls.
+    """
+    if adding.pointers[:6] != storing.pointers[:6] or adding.accumulate < storing.accumulate:
+        return None
+    if not all(map(np.array_equal, adding.lists, storing.lists)):
+        return None
+    same = {name: getattr(adding, name) for name in ("pointers", "lists", "accumulate")}
+    if replace(storing, struct_address=storing.struct_address - apart, **same) != adding:
+        return None
+    return replace(adding, either=adding.accumulate != storing.accumulate)
 
 
 def _with_strips(calls: list[KernelCall], exported: Strips) -> tuple[list[KernelCall], list[Strip]]:

@@ -61,7 +61,7 @@ def gather(t: IRBuilder, addresses: Sequence[int]) -> Vector:
         return t.load_splat(Address(addresses[0]), width)
     span = t.width * DOUBLE
     lines = list(dict.fromkeys(address // span * span for address in addresses))
-    if len(lines) > _MAX_LINES or width < 4:
+    if len(lines) > _MAX_LINES or width < 4 or not all(t.memory.owns(line, span) for line in lines):
         return _insert_lanes(t, [Address(address) for address in addresses], width)
     result = _shuffle_from_lines(t, addresses, lines)
     return result if width == t.width else result.shuffle(range(width))
@@ -74,7 +74,7 @@ def _consecutive(addresses: Sequence[int]) -> bool:
 def _shuffle_from_lines(t: IRBuilder, addresses: Sequence[int], lines: Sequence[int]) -> Vector:
     """The numbers at ``addresses``, each in one of the aligned vectors that begin at ``lines``.
 
-    An aligned vector lies within one page of memory, so it can be loaded whole even if the program owns only a part.
+    These are in the program's memory as a whole: code of a repetition has them at any alignment.
     """
     span = t.width * DOUBLE
     homes = [address // span * span for address in addresses]

@@ -16,21 +16,28 @@ __all__ = ["is_parallel"]
 #: So many accesses are looked at; and a loop has so many iterations on average, or it is not worth while.
 _MOST, _LEAST_ITERATIONS = 1_000_000, 8
 
+#: With more operations in an iteration there are too few registers for several iterations at once, and LLVM's passes
+#: would be run for nothing.
+_MOST_OPERATIONS = 150
+
 
 def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places) -> bool:
-    """Whether an innermost loop without calls nor flags accesses no element in two iterations, if it writes it."""
-    body = loop.of
+    """Whether a short innermost loop without calls nor flags accesses no element in two iterations, if it writes it."""
+    body, operations = loop.of, 0
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in loop.body.steps:
         if isinstance(step, Loop):
             return False
         if not is_live(step):
             continue
+        operations += 1
         if step.name == "flag" or (step.name.startswith("call") and not step.name.startswith("call llvm.")):
             return False
         if step.at is not None and step.at.array in ("W", "B", "G"):
             accesses[step.at.array].append((step.at, step.name == "store"))
     written = [each for each in accesses.values() if any(stored for _, stored in each)]
+    if operations > _MOST_OPERATIONS:
+        return False
     if body.times < _LEAST_ITERATIONS * len(body.counts) or sum(map(len, written)) * body.times > _MOST:
         return False
     return all(_is_free(each, body, places) for each in written)

@@ -11,28 +11,34 @@ __all__ = ["live_values"]
 
 def live_values(block: Block, keep: Iterable[Value] = ()) -> set[int]:
     """The numbers of the values that a store or a flag depends on, and of those that ``keep`` does."""
+    sources: dict[int, list[int]] = {}
+    waiting = _numbers(keep)
+    for step in _steps(block):
+        if isinstance(step, Op):
+            if step.result is None:
+                waiting += _numbers(step.operands)
+            else:
+                sources[step.result.number] = _numbers(step.operands)
+            continue
+        for phi in step.phis:
+            sources[phi.result.number] = _numbers((phi.start, phi.following))
+            if phi.final is not None:
+                sources[phi.final.number] = [phi.result.number]
     live: set[int] = set()
-
-    def use(*values: Value | None) -> None:
-        live.update(v.number for v in values if isinstance(v, Ref))
-
-    use(*keep)
-    before = -1
-    while len(live) != before:
-        before = len(live)
-        for step in _steps(block):
-            if isinstance(step, Op):
-                if step.result is None or step.result.number in live:
-                    use(*step.operands)
-                continue
-            for phi in step.phis:
-                if phi.result.number in live or (phi.final is not None and phi.final.number in live):
-                    use(phi.result, phi.start, phi.following)
+    while waiting:
+        number = waiting.pop()
+        if number not in live:
+            live.add(number)
+            waiting += sources.get(number, ())
     return live
 
 
+def _numbers(values: Iterable[Value | None]) -> list[int]:
+    return [value.number for value in values if isinstance(value, Ref)]
+
+
 def _steps(block: Block) -> Iterator[Op | Loop]:
-    for step in reversed(block.steps):
+    for step in block.steps:
         yield step
         if isinstance(step, Loop):
             yield from _steps(step.body)

@@ -233,11 +233,7 @@ def _accesses(step: KernelCall | LoopNest) -> list[Access]:
     found = []
     for p in range(5):
         if step.pointers[p]:
-            extents = [(n - 1) * s * DOUBLE for n, s in zip(step.counts, step.operand_strides(p), strict=True)]
-            size = 4 * DOUBLE if step.kernel in ("spread", "group_dot") else DOUBLE
-            low = step.pointers[p] + sum(extent for extent in extents if extent < 0)
-            high = step.pointers[p] + sum(extent for extent in extents if extent > 0) + size
-            found.append(Access(low, high, False, 0, p))
+            found.append(Access(*step.extent(p), False, 0, p))
     return found
 
 

@@ -46,9 +46,9 @@ def _exponent(t: IRBuilder, call: KernelCall) -> float | None:
     if any(stride and count > 1 for stride, count in zip(call.strides[2], call.counts, strict=True)):
         return None
     address = call.pointers[2]
-    number = t.literals.get(address)
+    number = t.memory.literals.get(address)
     if number is None:  # not a literal: what memory holds now may change, and is only a guess
-        number = t.exponents.get(address)
+        number = t.memory.exponents.get(address)
     return number if number in _POWERS else None
 
 

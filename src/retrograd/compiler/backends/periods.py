@@ -1,0 +1,91 @@
+"""Finds where a sequence repeats itself with one period, and cuts it into sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Section", "cut_by_periods"]
+
+#: A loop has at least so many iterations, and at most so many items in each.
+_LEAST_ITERATIONS, _LONGEST_PERIOD = 3, 4_000
+
+#: So many consecutive items must be equal for their distance to be considered, and so many distances are tried.
+_WINDOW, _CANDIDATES = 6, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Items from ``begin`` on: ``count`` iterations of ``period`` items; what does not repeat itself has one."""
+
+    begin: int
+    period: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        return self.begin + self.period * self.count
+
+
+#: Whether each item of one stretch can repeat that of an earlier one as long.
+Alike = Callable[[slice, slice], NDArray[np.bool_]]
+
+
+def cut_by_periods(tokens: NDArray[np.uint64], alike: Alike, least: int) -> list[Section]:
+    """A sequence of items as repetitions, the longest first, and what is between them, in order.
+
+    Args:
+        tokens: a number for each item, the same for items that may be alike.
+        alike: compares two stretches, item by item.
+        least: a repetition has at least so many items in all.
+    """
+    return _Finder(tokens, alike, least).cut(0, len(tokens))
+
+
+class _Finder:
+    def __init__(self, tokens: NDArray[np.uint64], alike: Alike, least: int) -> None:
+        self._tokens, self._alike, self._least = tokens, alike, least
+
+    def cut(self, begin: int, end: int) -> list[Section]:
+        best = max(
+            (self._longest(begin, end, period) for period in self._candidates(begin, end)),
+            key=_gain,
+            default=None,
+        )
+        if best is None or best.count < _LEAST_ITERATIONS or best.period * best.count < self._least:
+            return [Section(begin, end - begin, 1)] if end > begin else []
+        return [*self.cut(begin, best.begin), best, *self.cut(best.end, end)]
+
+    def _candidates(self, begin: int, end: int) -> list[int]:
+        """The most frequent distances between equal stretches of items."""
+        length = end - begin - _WINDOW
+        if length < self._least:
+            return []
+        window = np.zeros(length, np.uint64)
+        for i in range(begin, begin + _WINDOW):
+            window = window * np.uint64(0xD1B54A32D192ED03) + self._tokens[i : i + length]
+        order = np.argsort(window, kind="stable")
+        equal = window[order][1:] == window[order][:-1]
+        distances = np.diff(order)[equal]
+        distances = distances[distances <= _LONGEST_PERIOD]
+        if not len(distances):
+            return []
+        counts = np.bincount(distances)
+        found = np.argsort(counts * np.arange(len(counts)))[::-1][:_CANDIDATES]
+        return [int(distance) for distance in found if counts[distance] and distance > 0]
+
+    def _longest(self, begin: int, end: int, period: int) -> Section:
+        """The longest stretch that repeats itself with this period."""
+        alike = self._alike(slice(begin + period, end), slice(begin, end - period))
+        edges = np.concatenate([[-1], np.flatnonzero(~alike), [len(alike)]])
+        runs: NDArray[np.int64] = np.diff(edges) - 1
+        longest = int(np.argmax(runs))
+        return Section(begin + int(edges[longest]) + 1, period, int(runs[longest] + period) // period)
+
+
+def _gain(section: Section) -> int:
+    """How many items a loop saves."""
+    return section.period * (section.count - 1) if section.count >= _LEAST_ITERATIONS else 0
