@@ -23,6 +23,8 @@ if ENGINE == "native":
     from retrograd.compiler.backends.llvm.memory import Memory
     from retrograd.compiler.backends.llvm.repetition import Repetition, cut
 
+    MEMORY = Memory([(0, 1 << 16), (1 << 20, 1 << 16)])
+
 STEPS, UNITS = 24, 6
 
 
@@ -191,9 +193,6 @@ def addition(number: int, d: int, a: int, **changes: Any) -> KernelCall:
         "which": 0, "pooled": False, "stride": 0,
     }  # fmt: skip
     return KernelCall(**(call | changes))
-
-
-MEMORY = Memory([(0, 1 << 16), (1 << 20, 1 << 16)])
 
 
 def repetitions(calls: list[KernelCall]) -> list[Repetition]:
