@@ -162,7 +162,7 @@ PyObject* listing(PyObject* object, PyObject* argument) {
   Specialization* entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   entry->make_readable();
-  const Program& program = entry->program;
+  const Program program = entry->program;  // a collection of garbage below may run code that makes it rest
   Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
       roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0)), guards(PyList_New(0));
   if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes || !guards) return nullptr;

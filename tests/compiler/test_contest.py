@@ -87,3 +87,18 @@ def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monk
     fact = {"nodes": 7_240, "instructions": 38}
     assert tier_up._most_code(fact) >= 2_000
     assert tier_up._either_may_win(fact)
+
+
+@pytest.mark.parametrize(("most", "takes_part"), [(100_000, True), (10, False)])
+def test_many_instructions_take_part_where_they_take_few_lines(
+    monkeypatch: pytest.MonkeyPatch, most: int, takes_part: bool
+) -> None:
+    monkeypatch.setattr(tier_up, "_FEW_INSTRUCTIONS", 0)
+    monkeypatch.setattr(tier_up, "_FEW_LINES", most)
+    compiled = rg.compile(waves, tier="llvm")
+    point = [1.5, 0.7, -0.2]
+    turns = []
+    for _ in range(3 + RUNS):
+        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+        turns.append(by_graph(compiled))
+    assert (False in turns[3:]) is takes_part

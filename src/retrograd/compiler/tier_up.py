@@ -29,8 +29,9 @@ THRESHOLD = 200
 #: instruction, so many nodes of code are written at most, or the nodes by so many.
 _FEW_NODES, _SHORT, _ROLLED = 18, 2_000, 10
 
-#: A program with more instructions is not compiled in both ways.
-_FEW_INSTRUCTIONS = 400
+#: A program with more instructions is compiled in both ways only where the second takes few lines of LLVM, because its
+#: steps repeat themselves; and one with many more is not.
+_FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _FEW_LINES = 400, 4_000, 15_000
 
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
@@ -110,8 +111,9 @@ class TierUp:
             if batch > 0 and not whole:
                 compile_program(self._cache, number, batch, run=run)
             elif batch == 1 and _either_may_win(fact):
-                compile_program(self._cache, number, batch, run=run)
-                self._cache.compare(number)
+                few = fact["instructions"] <= _FEW_INSTRUCTIONS
+                if compile_program(self._cache, number, batch, run, most_lines=None if few else _FEW_LINES):
+                    self._cache.compare(number)
         except Exception as error:
             if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
                 return
@@ -135,7 +137,7 @@ def _most_code(fact: dict[str, Any]) -> int:
 
 def _either_may_win(fact: dict[str, Any]) -> bool:
     """Whether scalar code and vector instructions are both worth compiling, since only a run tells which is faster."""
-    return _nodes_an_instruction(fact) >= _FEW_NODES and fact["instructions"] <= _FEW_INSTRUCTIONS
+    return _nodes_an_instruction(fact) >= _FEW_NODES and fact["instructions"] <= _MANY_INSTRUCTIONS
 
 
 def _nodes_an_instruction(fact: dict[str, Any]) -> float:

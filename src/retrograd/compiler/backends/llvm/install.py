@@ -44,7 +44,9 @@ class PassCode:
     bases: list[list[int]]
 
 
-def compile_program(programs: SpecializationCache, number: int, batch: int, run: Run = here) -> None:
+def compile_program(
+    programs: SpecializationCache, number: int, batch: int, run: Run = here, most_lines: int | None = None
+) -> bool:
     """Compile all passes of program ``number``, bound for ``batch`` members, and install them.
 
     Args:
@@ -52,6 +54,10 @@ def compile_program(programs: SpecializationCache, number: int, batch: int, run:
         number: which of them.
         batch: the batch size for which the program's machine was made.
         run: where code is written and compiled.
+        most_lines: nothing is compiled if it takes more lines of LLVM.
+
+    Returns:
+        Whether there is machine code now.
 
     Raises:
         IndexError: the program has been dropped meanwhile.
@@ -65,18 +71,25 @@ def compile_program(programs: SpecializationCache, number: int, batch: int, run:
         buffers.append(ctypes.create_string_buffer(calls, len(calls)))
         passes.append(BoundPass(which, calls, ctypes.addressof(buffers[-1]), programs.strips(number, batch, which)))
     exponents = {at: value for each in passes for at, value in exponents_now(each.calls).items()}
-    made = run(_code_of, memory, batch, passes, exponents)
+    made = run(_code_of, memory, batch, passes, exponents, most_lines)
+    if made is None:
+        return False
     code = load(made.object, [each.name for each in passes])
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for each, bases in zip(passes, made.bases, strict=True):
         table, own = np.array(bases, np.uint64).tobytes(), (each.at, len(each.calls))
         kept = code, buffers, keep
         programs.install(number, batch, each.number, code.addresses[each.name], table, *own, kept, milliseconds)
+    return True
 
 
 def _code_of(
-    memory: Mapping[str, Any], batch: int, passes: Sequence[BoundPass], exponents: Mapping[int, float]
-) -> PassCode:
+    memory: Mapping[str, Any],
+    batch: int,
+    passes: Sequence[BoundPass],
+    exponents: Mapping[int, float],
+    most_lines: int | None,
+) -> PassCode | None:
     from .pipeline import code_of  # what writes code, where this runs
 
-    return code_of(memory, batch, passes, exponents)
+    return code_of(memory, batch, passes, exponents, most_lines)

@@ -200,7 +200,7 @@ class IRBuilder:
 
     def __init__(self, width: int, memory: Memory) -> None:
         self.width = width  #: doubles of a vector
-        self.memory = replace(memory, blocks=sorted([*memory.blocks, (SCRATCH, _MAX_DISPLACEMENT)]))
+        self.memory: Memory = replace(memory, blocks=sorted([*memory.blocks, (SCRATCH, _MAX_DISPLACEMENT)]))
         self.lines: list[str] = []
         self.bases: list[
             int

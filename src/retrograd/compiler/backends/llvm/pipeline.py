@@ -19,9 +19,16 @@ __all__ = ["code_of"]
 
 
 def code_of(
-    memory: Mapping[str, Any], batch: int, passes: Sequence[BoundPass], exponents: Mapping[int, float]
-) -> PassCode:
-    """Machine code of passes. It reads no memory of the machine's, which may be another process's."""
+    memory: Mapping[str, Any],
+    batch: int,
+    passes: Sequence[BoundPass],
+    exponents: Mapping[int, float],
+    most_lines: int | None,
+) -> PassCode | None:
+    """Machine code of passes. It reads no memory of the machine's, which may be another process's.
+
+    None where that takes more lines of LLVM than it may: compiling them takes about 20 microseconds each.
+    """
     elimination = DeadCodeElimination.of(memory, batch)
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
     functions: list[_Function] = []
@@ -42,7 +49,10 @@ def code_of(
                 base + each.at - first.at if 0 <= base - first.at < len(first.calls) else base
                 for base in texts[-1].bases
             ]
-    return PassCode(object_of(link_module(texts)), [bases[each.name] for each in passes])
+    module = link_module(texts)
+    if most_lines is not None and module.count("\n") > most_lines:
+        return None
+    return PassCode(object_of(module), [bases[each.name] for each in passes])
 
 
 @dataclass(slots=True)

@@ -71,10 +71,11 @@ class Forward:
             storage: which positions to keep in memory; the writing adds to them.
             checked: which values must be finite, since something was multiplied by zero that they go into.
         """
-        self.t = Builder(signed_zeros=not _SIGN_OF_ZERO.isdisjoint(layout.rows))
+        self.t: Builder = Builder(signed_zeros=not _SIGN_OF_ZERO.isdisjoint(layout.rows))
         self.values: list[Value] = []
         self.operands: list[list[Value]] = []
-        self.layout, self.storage = layout, storage
+        self.layout: Layout = layout
+        self.storage: Storage = storage
         self._checked = checked
         self._vanished: list[Value] = []  # all that was multiplied by zero, in order
         self._homes: dict[Ref, NodeOperand | Own | Address] = {}

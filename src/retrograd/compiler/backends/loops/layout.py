@@ -114,9 +114,10 @@ class Layout:
     """
 
     def __init__(self, graph: ScalarGraph, top: Body) -> None:
-        self.graph, self.top = graph, top
-        self.positions = list(top.positions())
-        self.rows = [graph.names[graph.rows[position.nodes[0]]] for position in self.positions]
+        self.graph: ScalarGraph = graph
+        self.top: Body = top
+        self.positions: list[Position] = list(top.positions())
+        self.rows: list[str] = [graph.names[graph.rows[position.nodes[0]]] for position in self.positions]
         self.first_use: dict[Operand, Position | Body] = {}
         self._position_of = np.zeros(len(graph), np.int32)
         self._ordinal = np.zeros(len(graph), np.int64)
