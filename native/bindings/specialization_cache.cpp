@@ -258,7 +258,9 @@ PyMethodDef methods[] = {
     {"stages", guarded<stages>, METH_O, "What each pass makes of a traced function."},
     {"locate", guarded<locate>, METH_VARARGS, "The instruction that computes a node of the trace."},
     {"drop", guarded<drop>, METH_O, "Forget a program."},
-    {"rest", guarded<rest>, METH_O, "Let go of what a program can make again. Returns the bytes that are left."},
+    {"rest", guarded<rest>, METH_O,
+     "Pack a program's graph and free its interpreter, which the next call that needs them makes again. Returns the "
+     "bytes that the program still takes."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -57,7 +57,7 @@ class Original {
   PyObject* copy() const;
 
  private:
-  Ref array_;  // which nobody else changes
+  Ref array_;  // a private copy: the user's array may change
   int type_ = 0;
   Py_ssize_t count_ = 0;
   std::vector<char> bytes_;

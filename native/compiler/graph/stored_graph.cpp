@@ -144,8 +144,7 @@ void take_nodes(const uint8_t*& at, size_t count, Graph& graph) {
   }
 }
 
-}  // namespace
-
+// The nodes, literals and roots of a graph as bytes.
 std::vector<uint8_t> packed(const Graph& graph) {
   std::vector<uint8_t> bytes;
   put_number(bytes, graph.size());
@@ -157,6 +156,7 @@ std::vector<uint8_t> packed(const Graph& graph) {
   return compressed(bytes);
 }
 
+// The graph of which they are, without its leaves.
 Graph unpacked(const std::vector<uint8_t>& packed) {
   const std::vector<uint8_t> bytes = decompressed(packed);
   const uint8_t* at = bytes.data();
@@ -174,10 +174,11 @@ Graph unpacked(const std::vector<uint8_t>& packed) {
   return graph;
 }
 
+}  // namespace
+
 StoredGraph::StoredGraph(Graph graph)
     : nodes_(graph.size()),
       operands_(graph.operands.size()),
-      literals_(graph.literals.size()),
       roots_(graph.roots.size()),
       leaves_(graph.leaves),
       values_(graph.values),

@@ -191,7 +191,8 @@ struct Specialization {
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
-  // Packs the graph, and lets go of what can be made again; not while a call of it runs.
+  // Packs the graph, and frees the interpreter and the idle lanes, which the next call that needs them makes again. Not
+  // between a forward and a backward pass.
   void rest();
 
   void plan_batches();

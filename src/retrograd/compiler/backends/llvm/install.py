@@ -17,7 +17,7 @@ from .kernel_calls import exponents_now
 if TYPE_CHECKING:
     from ....engine import SpecializationCache
 
-__all__ = ["BoundPass", "PassCode", "Strips", "compile_program"]
+__all__ = ["BoundPass", "PassCode", "PassRequest", "Strips", "compile_program"]
 
 Strips = Sequence[tuple[int, int, int, int, Sequence[tuple[int, ...]]]]
 
@@ -34,6 +34,25 @@ class BoundPass:
     @property
     def name(self) -> str:
         return f"pass{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class PassRequest:
+    """Passes to compile.
+
+    Attributes:
+        memory: what the native side exported of the machine's memory.
+        batch: for how many members they are bound.
+        passes: their kernel calls.
+        exponents: the exponents of powers, by the addresses that the calls name.
+        most_lines: nothing is compiled if it takes more lines of LLVM.
+    """
+
+    memory: Mapping[str, Any]
+    batch: int
+    passes: Sequence[BoundPass]
+    exponents: Mapping[int, float]
+    most_lines: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +90,7 @@ def compile_program(
         buffers.append(ctypes.create_string_buffer(calls, len(calls)))
         passes.append(BoundPass(which, calls, ctypes.addressof(buffers[-1]), programs.strips(number, batch, which)))
     exponents = {at: value for each in passes for at, value in exponents_now(each.calls).items()}
-    made = run(_code_of, memory, batch, passes, exponents, most_lines)
+    made = run(_code_of, PassRequest(memory, batch, passes, exponents, most_lines))
     if made is None:
         return False
     code = load(made.object, [each.name for each in passes])
@@ -83,13 +102,7 @@ def compile_program(
     return True
 
 
-def _code_of(
-    memory: Mapping[str, Any],
-    batch: int,
-    passes: Sequence[BoundPass],
-    exponents: Mapping[int, float],
-    most_lines: int | None,
-) -> PassCode | None:
+def _code_of(request: PassRequest) -> PassCode | None:
     from .pipeline import code_of  # what writes code, where this runs
 
-    return code_of(memory, batch, passes, exponents, most_lines)
+    return code_of(request)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from .codegen import generate_functions, link_module
 from .dce import DeadCodeElimination
-from .install import BoundPass, PassCode, Strips
+from .install import BoundPass, PassCode, PassRequest, Strips
 from .jit import object_of, vector_width
 from .kernel_calls import DOUBLE, KernelCall, Strip, decode
 from .memory import Memory
@@ -18,21 +17,16 @@ from .memory import Memory
 __all__ = ["code_of"]
 
 
-def code_of(
-    memory: Mapping[str, Any],
-    batch: int,
-    passes: Sequence[BoundPass],
-    exponents: Mapping[int, float],
-    most_lines: int | None,
-) -> PassCode | None:
+def code_of(request: PassRequest) -> PassCode | None:
     """Machine code of passes. It reads no memory of the machine's, which may be another process's.
 
     None where that takes more lines of LLVM than it may: compiling them takes about 20 microseconds each.
     """
-    elimination = DeadCodeElimination.of(memory, batch)
+    memory = request.memory
+    elimination = DeadCodeElimination.of(memory, request.batch)
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
     functions: list[_Function] = []
-    for each in passes:
+    for each in request.passes:
         calls, strips = _with_strips(list(decode(each.calls, each.at, memory["constants"])), each.strips)
         if each.number > 0:  # pass 0 is the forward pass
             calls, strips = elimination.remove_dead_calls(calls, strips)
@@ -41,7 +35,7 @@ def code_of(
     texts, bases = [], {}
     for function in functions:
         names, first = [each.name for each in function.passes], function.passes[0]
-        known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, exponents)
+        known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, request.exponents)
         code = function.calls, function.strips, elimination.strip_local
         texts.append(generate_functions(names, *code, vector_width(), known))
         for each in function.passes:
@@ -50,9 +44,9 @@ def code_of(
                 for base in texts[-1].bases
             ]
     module = link_module(texts)
-    if most_lines is not None and module.count("\n") > most_lines:
+    if request.most_lines is not None and module.count("\n") > request.most_lines:
         return None
-    return PassCode(object_of(module), [bases[each.name] for each in passes])
+    return PassCode(object_of(module), [bases[each.name] for each in request.passes])
 
 
 @dataclass(slots=True)
