@@ -77,6 +77,15 @@ bool knows_dicts() {
 constexpr unsigned long kManagedDict = 1UL << 4;  // Py_TPFLAGS_MANAGED_DICT
 constexpr std::ptrdiff_t kManagedDictAt = -3;
 
+// Most spans are a word or two: the header and the items of a short list, a version, a class.
+bool same_words(const uintptr_t* now, const uintptr_t* held, size_t words) {
+  if (words == 2) return ((now[0] ^ held[0]) | (now[1] ^ held[1])) == 0;
+  if (words == 1) return now[0] == held[0];
+  uintptr_t difference = 0;
+  for (size_t i = 0; i < words; ++i) difference |= now[i] ^ held[i];
+  return difference == 0;
+}
+
 }  // namespace
 
 void Footprint::add(const void* at, size_t words, bool items) {
@@ -121,10 +130,8 @@ size_t Footprint::changed_from(size_t begin) const {
   const uintptr_t* held = held_.data() + spans_[begin].held;
   for (size_t i = begin; i < spans_.size(); ++i) {
     if (i + ahead < spans_.size()) RETROGRAD_PREFETCH(spans_[i + ahead].at);
-    const uintptr_t* now = spans_[i].at;
-    for (const uintptr_t* end = held + spans_[i].words; held != end; ++held, ++now) {
-      if (*now != *held) return i;
-    }
+    if (!same_words(spans_[i].at, held, spans_[i].words)) return i;
+    held += spans_[i].words;
   }
   return spans_.size();
 }
