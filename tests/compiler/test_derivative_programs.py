@@ -203,3 +203,24 @@ def test_the_pullback_of_a_compiled_function_runs_its_program() -> None:
     _, pullback = rg.vjp(rg.compile(lambda x: [w * x, x * x]), 3.0)
     assert pullback([1.0, 1.0]) == (8.0,)
     assert w.grad == 0.0
+
+
+TOO_LARGE: dict[str, Callable[..., Any]] = {
+    "in the value alone": lambda x: x[0] ** 2 * 3,
+    "in what nothing uses": lambda x: [x[0] ** 2, x[0] * 2][1],
+    "in a decision": lambda x: x[0] * 2 if x[0] ** 2 > 1 else x[0],
+    "in what a decision chooses by": lambda x: rg.where(x[0] ** 2 > 1, x[0] * 2, x[0]),
+    "in a denominator": lambda x: 1 / x[0] ** 2,
+}
+
+
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+@pytest.mark.parametrize("transform", [rg.jacobian, rg.hessian])
+@pytest.mark.parametrize("place", TOO_LARGE)
+def test_a_power_too_large_is_noticed(place: str, transform: Any, tier: Any) -> None:
+    """Python raises where a power overflows, whether the derivative depends on that power or not."""
+    compiled = rg.compile(transform(TOO_LARGE[place]), tier=tier)
+    for number in (1.5, 1.6, 1.7):
+        compiled([number])
+    with pytest.raises(rg.errors.NumberTooLargeError):
+        compiled([1e200])

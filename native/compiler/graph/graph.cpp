@@ -307,8 +307,7 @@ class Expander {
         return is_number(of[1], 1.0) ? std::optional(of[0]) : std::nullopt;
       case ROW_pow:
         if (is_number(of[1], 0.0)) return to_.literal(1.0);
-        if (is_number(of[1], 1.0)) return of[0];
-        return is_number(of[1], 2.0) ? std::optional(add(ROW_mul, {of[0], of[0]})) : std::nullopt;
+        return is_number(of[1], 1.0) ? std::optional(of[0]) : std::nullopt;
       default: return std::nullopt;
     }
   }
