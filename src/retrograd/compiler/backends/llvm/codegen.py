@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from .dce import may_read
+from .fusion.epilogues import fuse_epilogues
 from .fusion.loop_fusion import LoopNest, fuse
 from .ir_builder import SCRATCH, IRBuilder, Vector, base_loads
 from .kernel_calls import KernelCall, Strip
@@ -69,6 +71,7 @@ def generate_functions(
     strip_local: Sequence[range],
     width: int,
     memory: Memory,
+    is_temporary: Callable[[int, int], bool] = lambda begin, end: False,
 ) -> PassText:
     """The LLVM IR of ``int32_t name(void **bases)``, which does what the calls do.
 
@@ -81,8 +84,9 @@ def generate_functions(
         strip_local: addresses whose numbers are read only within the strip that writes them.
         width: doubles in a vector register.
         memory: that which the calls refer to.
+        is_temporary: whether only calls of the pass read the memory from one address up to another.
     """
-    writer = _PassWriter(names, calls, strip_local, IRBuilder(width, memory))
+    writer = _PassWriter(names, calls, strip_local, IRBuilder(width, memory), is_temporary)
     done = 0
     for strip in strips:
         writer.write_all(calls[done : strip.begin])
@@ -96,9 +100,15 @@ class _PassWriter:
     """Writes the calls of a pass, one function for itself and one for each repetition."""
 
     def __init__(
-        self, names: Sequence[str], calls: Sequence[KernelCall], strip_local: Sequence[range], t: IRBuilder
+        self,
+        names: Sequence[str],
+        calls: Sequence[KernelCall],
+        strip_local: Sequence[range],
+        t: IRBuilder,
+        is_temporary: Callable[[int, int], bool],
     ) -> None:
-        self._names, self._t, self._strip_local = names, t, strip_local
+        self._names, self._calls, self._t = names, calls, t
+        self._strip_local, self._is_temporary = strip_local, is_temporary
         self._alike = Counter((call.kernel, call.row) for call in calls)
         self._functions: list[str] = []  # of the repetitions
         self._lines = 0  # of theirs
@@ -109,11 +119,33 @@ class _PassWriter:
 
     def write_all(self, calls: Sequence[KernelCall]) -> None:
         """Calls one after the other, those that repeat themselves as calls of one function."""
+        between: list[KernelCall] = []
         for part in cut([call for call in calls if not call.empty], self._t.memory, _is_prebuilt):
-            if isinstance(part, Repetition):
-                self._write_repetition(part)
+            if isinstance(part, KernelCall):
+                between.append(part)
+                continue
+            self._write_fused_products(between)
+            between = []
+            self._write_repetition(part)
+        self._write_fused_products(between)
+
+    def _write_fused_products(self, calls: Sequence[KernelCall]) -> None:
+        """Calls one after the other, those around a contraction as one."""
+        for step in fuse_epilogues(self._t, calls, self._is_unread):
+            if isinstance(step, KernelCall):
+                self._write(self._t, step)
+            elif self._lines + len(self._t.lines) <= _MAX_LINES:
+                step.emit(self._t)
             else:
-                self._write(self._t, part)
+                for call in step.calls:
+                    self._write(self._t, call)
+
+    def _is_unread(self, call: KernelCall, readers: Sequence[KernelCall]) -> bool:
+        """Whether no call of the pass reads a call's target, apart from some, nor does who runs the pass."""
+        own = [call, *readers]
+        others = (other for other in self._calls if all(other.struct_address != one.struct_address for one in own))
+        begin, end = call.extent(0)
+        return self._is_temporary(begin, end) and not any(may_read(other, begin, end) for other in others)
 
     def _write_repetition(self, repetition: Repetition) -> None:
         t, inner = self._t, IRBuilder(self._t.width, repetition.memory)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .kernel_calls import DOUBLE, KernelCall, Strip
 
-__all__ = ["DeadCodeElimination"]
+__all__ = ["DeadCodeElimination", "may_read"]
 
 Addresses = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -101,6 +101,11 @@ class DeadCodeElimination:
             kept.append((i, live))
         return kept[::-1]
 
+    def is_temporary(self, begin: int, end: int) -> bool:
+        """Whether the memory is that of gradients which only calls of the pass read."""
+        first, last = ((at - self.gradients) // DOUBLE for at in (begin, end))
+        return 0 <= first < last <= self.size and bool(self.temporary[first:last].all())
+
     def _targets(self, call: KernelCall) -> Addresses | None:
         """The addresses that a call of a backward pass writes; None where only running it shows which."""
         match call.kernel:
@@ -152,6 +157,15 @@ class DeadCodeElimination:
         if len(indices) < targets.size:
             return True
         return bool((read[indices] | ~self.temporary[indices]).any())
+
+
+def may_read(call: KernelCall, begin: int, end: int) -> bool:
+    """Whether a call of a backward pass may read the memory, not counting that it adds to it."""
+    pointers = (0,) if call.kernel in ("scatter", "select_back") else _READS.get(call.kernel)
+    if pointers is None or call.strip_count > 1:
+        return True
+    extents = (call.extent(p) for p in pointers if call.pointers[p])
+    return any(first < end and begin < last for first, last in extents)
 
 
 def _operand_addresses(call: KernelCall, pointer: int) -> Addresses:

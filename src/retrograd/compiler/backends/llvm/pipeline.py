@@ -37,7 +37,7 @@ def code_of(request: PassRequest) -> PassCode | None:
         names, first = [each.name for each in function.passes], function.passes[0]
         known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, request.exponents)
         code = function.calls, function.strips, elimination.strip_local
-        texts.append(generate_functions(names, *code, vector_width(), known))
+        texts.append(generate_functions(names, *code, vector_width(), known, elimination.is_temporary))
         for each in function.passes:
             bases[each.name] = [
                 base + each.at - first.at if 0 <= base - first.at < len(first.calls) else base

@@ -1,1 +1,2 @@
-"""Loop fusion of the kernel calls of one strip. It knows kernel calls and what memory they access, and emits loops."""
+"""Fusion of kernel calls: the loops of one strip, and what stands around a contraction. It knows kernel calls and what
+memory they access, and emits loops."""

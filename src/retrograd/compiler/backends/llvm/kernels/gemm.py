@@ -8,6 +8,7 @@ multiplication" (ACM TOMS, 2008); matrices here are so small that no blocking fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ..ir_builder import SCRATCH, IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall, Loop
@@ -15,7 +16,7 @@ from ..loops import blocked_loop, loop_nest, overlapping_loop, unroll_factor, un
 from ..vectors import fma, hreduce_each, load_strided, padded, store_strided, transpose
 from .reductions import Reduction, plus, reduce_with
 
-__all__ = ["contract", "gemm_nn", "gemm_nt", "group_dot", "spread"]
+__all__ = ["GEMMS", "Finish", "contract", "gemm_nn", "gemm_nt", "group_dot", "is_tiled", "spread"]
 
 _ACCUMULATORS = 14  #: of one tile: so many independent sums hide the latency of a multiply-add
 _RESIDENT = 24  #: vectors of b that can stay in registers
@@ -23,6 +24,9 @@ _MAX_STRAIGHT_LINE = 64  #: products in straight-line code
 
 #: Sums of which some have not begun: None stands for zero.
 _Sums = list[Vector | None]
+
+#: Stores numbers of d, and goes on with them: their address, their vector, and how many of its lanes they are.
+Finish = Callable[[Address, Vector, int], None]
 
 
 def contract(t: IRBuilder, call: KernelCall) -> bool:
@@ -66,13 +70,43 @@ def _contract_lanes(t: IRBuilder, call: KernelCall) -> bool:
 # --- d[i, j] (+)= sum over p of a[i, p] * b[p, j] -----------------------------------------------------------------
 
 
-def gemm_nn(t: IRBuilder, call: KernelCall) -> bool:
+def gemm_nn(t: IRBuilder, call: KernelCall, finish: Finish | None = None) -> bool:
     """CONTRACT_NN: neither matrix is transposed; d and b have stride 1 along j."""
     strides = tuple(call.strides[w][i] for w, i in ((0, 2), (1, 2), (1, 4), (2, 4)))
-    product = GemmNN(t, call.counts[2:], strides, call.accumulate)
+    product = GemmNN(t, call.counts[2:], strides, Start.of(call), finish)
     cost = max(1, product.m * product.k * -(-product.n // t.width))
-    loop_nest(t, call.outer_loops(3), [call.address(p) for p in range(3)], product.emit, cost)
+    loop_nest(t, call.outer_loops(3), product.start.operands(call), product.emit, cost)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the sums begin with: zero, what d holds, or operand 3 of a call that a copy to d was fused with.
+
+    Attributes:
+        accumulate: d.
+        apart: the strides of operand 3 along i and j; None where there is none.
+    """
+
+    accumulate: bool = False
+    apart: tuple[int, int] | None = None
+
+    @staticmethod
+    def of(call: KernelCall) -> Start:
+        return Start(call.accumulate, (call.strides[3][2], call.strides[3][3]) if call.pointers[3] else None)
+
+    def operands(self, call: KernelCall) -> list[Address]:
+        """The operands that move in the loops: d, a, b, and what the sums begin with if that is apart."""
+        return [call.address(p) for p in range(3 if self.apart is None else 4)]
+
+    def steps(self, steps: tuple[int, ...], along_i: int, along_j: int) -> tuple[int, ...]:
+        """The steps of all operands, given those of d, a and b, where i and j grow by so much."""
+        return steps if self.apart is None else (*steps, along_i * self.apart[0] + along_j * self.apart[1])
+
+    def load(self, t: IRBuilder, operands: Sequence[Address], i: int, j: int, count: int) -> Vector:
+        """``count`` numbers of operand 3, neighbours along j, ``i`` and ``j`` after the one at its address."""
+        assert self.apart is not None
+        return load_strided(t, operands[3].plus(i * self.apart[0] + j * self.apart[1]), self.apart[1], count)
 
 
 class GemmNN:
@@ -82,10 +116,13 @@ class GemmNN:
         t: where to.
         sizes: m, n and k.
         strides: of d and a along i, and of a and b along p.
-        accumulate: whether d is added to.
+        start: what the sums begin with.
+        finish: what goes on with them.
     """
 
-    def __init__(self, t: IRBuilder, sizes: tuple[int, ...], strides: tuple[int, ...], accumulate: bool) -> None:
+    def __init__(
+        self, t: IRBuilder, sizes: tuple[int, ...], strides: tuple[int, ...], start: Start, finish: Finish | None
+    ) -> None:
         self.t = t
         self.m: int
         self.n: int
@@ -96,7 +133,8 @@ class GemmNN:
         self.ap: int
         self.bp: int
         self.di, self.ai, self.ap, self.bp = strides
-        self.accumulate = accumulate
+        self.start = start
+        self.finish = finish
 
     def emit(self, operands: list[Address]) -> None:
         """Choose what stays in registers: a block of b if it is small and used for many i, otherwise a tile of d."""
@@ -117,14 +155,15 @@ class GemmNN:
             body(moved, [min(t.width, size - j) for j in range(0, size, t.width)])
 
         straight_line = self.m * self.k * -(-self.n // t.width) <= _MAX_STRAIGHT_LINE
-        blocked_loop(t, self.n, wide * t.width, (1, 0, 1), operands, block, 99 if straight_line else 1)
+        steps = self.start.steps((1, 0, 1), 0, 1)
+        blocked_loop(t, self.n, wide * t.width, steps, operands, block, 99 if straight_line else 1)
 
     def _resident_b(self, operands: list[Address], counts: list[int]) -> None:
         """All of b's block stays in registers while i runs."""
         b = [self._load_b(operands[2], p, counts) for p in range(self.k)]
 
         def one_i(moved: list[Address]) -> None:
-            sums = self._load_d(moved[0], counts)
+            sums = self._load_start(moved, 0, counts)
             for p in range(self.k):
                 sums = self._multiply_add(sums, moved[1].plus(p * self.ap), b[p])
             self._store_d(moved[0], sums, counts)
@@ -133,20 +172,20 @@ class GemmNN:
         unroll = max(1, 32 // products)
         if self.m * products <= _MAX_STRAIGHT_LINE:
             unroll = self.m
-        unrolled_loop(self.t, self.m, (self.di, self.ai), operands[:2], one_i, unroll)
+        unrolled_loop(self.t, self.m, self.start.steps((self.di, self.ai, 0), 1, 0), operands, one_i, unroll)
 
     def _resident_tiles(self, operands: list[Address], counts: list[int]) -> None:
         """Tiles of d, some i high and the block wide, stay in registers while p runs."""
         most = max(1, _ACCUMULATORS // len(counts)) if len(counts) != 3 else 7
         tiles = -(-self.m // most)
         size = -(-self.m // tiles)
-        steps = (self.di, self.ai, 0)
+        steps = self.start.steps((self.di, self.ai, 0), 1, 0)
         blocked_loop(self.t, self.m, size, steps, operands, lambda moved, height: self._tile(moved, height, counts))
 
     def _tile(self, operands: list[Address], height: int, counts: list[int]) -> None:
         """One tile: d += the sum over p of a column of a times a row of b."""
-        d, a, b = operands
-        tile = [self._load_d(d.plus(i * self.di), counts) for i in range(height)]
+        d, a, b = operands[:3]
+        tile = [self._load_start(operands, i, counts) for i in range(height)]
 
         def rank_one_update(tile: list[_Sums], a: Address, b: Address) -> list[_Sums]:
             b_vectors = self._load_b(b, 0, counts)
@@ -197,15 +236,18 @@ class GemmNN:
     def _load_b(self, b: Address, p: int, counts: Sequence[int]) -> list[Vector]:
         return [self.t.load(b.plus(p * self.bp + j * self.t.width), count) for j, count in enumerate(counts)]
 
-    def _load_d(self, d: Address, counts: Sequence[int]) -> _Sums:
-        if not self.accumulate:
+    def _load_start(self, operands: Sequence[Address], i: int, counts: Sequence[int]) -> _Sums:
+        t, start, d = self.t, self.start, operands[0]
+        if start.apart is not None:
+            return [start.load(t, operands, i, j * t.width, count) for j, count in enumerate(counts)]
+        if not start.accumulate:
             return [None] * len(counts)
-        return [self.t.load(d.plus(j * self.t.width), count) for j, count in enumerate(counts)]
+        return [t.load(d.plus(i * self.di + j * t.width), count) for j, count in enumerate(counts)]
 
     def _store_d(self, d: Address, sums: _Sums, counts: Sequence[int]) -> None:
         for j, (value, count) in enumerate(zip(sums, counts, strict=True)):
             assert value is not None
-            self.t.store(d.plus(j * self.t.width), value, count)
+            (self.finish or self.t.store)(d.plus(j * self.t.width), value, count)
 
     def _multiply_add(self, sums: _Sums, a: Address, b: Sequence[Vector]) -> _Sums:
         """sums += a * b, for one number of a and vectors of b."""
@@ -219,29 +261,44 @@ class GemmNN:
 # --- d[i, j] (+)= sum over p of a[i, p] * b[j, p] -----------------------------------------------------------------
 
 
-def gemm_nt(t: IRBuilder, call: KernelCall) -> bool:
+def gemm_nt(t: IRBuilder, call: KernelCall, finish: Finish | None = None) -> bool:
     """CONTRACT_NT: b is transposed; a and b have stride 1 along p."""
-    m, n, k = call.counts[2:]
-    aj, bi = call.strides[1][3], call.strides[2][2]
-    if not (aj == 0 and bi == 0 and n > 1 and m > 1 and t.width > 1):
+    if not _is_matrix_product(t, call):
         return contract(t, call)
+    m, n, k = call.counts[2:]
+    product = GemmNT(t, call, finish)
+    body = product.transposed if _transposes(t, call) else product.reduced
+    loop_nest(t, call.outer_loops(3), product.start.operands(call), body, m * n * k // t.width)
+    return True
+
+
+def _is_matrix_product(t: IRBuilder, call: KernelCall) -> bool:
+    m, n, _ = call.counts[2:]
+    return call.strides[1][3] == 0 and call.strides[2][2] == 0 and n > 1 and m > 1 and t.width > 1
+
+
+def _transposes(t: IRBuilder, call: KernelCall) -> bool:
+    m, _, k = call.counts[2:]
     transposing = 24 * -(-k // t.width)  # shuffles for a vector of columns, if b is transposed first
     reducing = 21 * m  # shuffles and sums, if each sum is reduced across lanes at the end
-    product = GemmNT(t, call)
-    loop_nest(
-        t,
-        call.outer_loops(3),
-        [call.address(p) for p in range(3)],
-        product.transposed if transposing <= reducing else product.reduced,
-        m * n * k // t.width,
+    return transposing <= reducing
+
+
+#: The matrix products by kernel, which may begin with operand 3 and be finished where ``is_tiled`` says so.
+GEMMS = {"contract_nn": gemm_nn, "contract_nt": gemm_nt}
+
+
+def is_tiled(t: IRBuilder, call: KernelCall) -> bool:
+    """Whether a matrix product sums up in tiles of d, lanes along j."""
+    return call.kernel == "contract_nn" or (
+        call.kernel == "contract_nt" and _is_matrix_product(t, call) and _transposes(t, call)
     )
-    return True
 
 
 class GemmNT:
     """One product of a matrix with a transposed one: dot products along p, where both have stride 1."""
 
-    def __init__(self, t: IRBuilder, call: KernelCall) -> None:
+    def __init__(self, t: IRBuilder, call: KernelCall, finish: Finish | None) -> None:
         self.t = t
         self.m: int
         self.n: int
@@ -253,7 +310,8 @@ class GemmNT:
         self.ai: int
         self.bj: int
         self.ai, self.bj = call.strides[1][2], call.strides[2][3]
-        self.accumulate: bool = call.accumulate
+        self.start = Start.of(call)
+        self.finish = finish
 
     # --- b transposed in registers or in a packed panel: lanes of vectors go along j --------------------------
 
@@ -263,19 +321,19 @@ class GemmNT:
         tiles = -(-self.m // _ACCUMULATORS)
         size = -(-self.m // tiles)
         if tiles > 1 and self.dj == 1:
-            blocked_loop(t, self.n, t.width, (1, 0, self.bj), operands, self._packed_panel)
+            blocked_loop(t, self.n, t.width, self.start.steps((1, 0, self.bj), 0, 1), operands, self._packed_panel)
             return
 
         def tile(moved: list[Address], height: int) -> None:
-            steps = (self.dj, 0, self.bj)
-            if self.n % t.width and self.n > t.width and not self.accumulate:
+            steps = self.start.steps((self.dj, 0, self.bj), 0, 1)
+            if self.n % t.width and self.n > t.width and not self.start.accumulate:
                 overlapping_loop(t, self.n, steps, moved, lambda block: self._transposed_tile(block, height, t.width))
             else:
                 blocked_loop(
                     t, self.n, t.width, steps, moved, lambda block, count: self._transposed_tile(block, height, count)
                 )
 
-        blocked_loop(t, self.m, size, (self.di, self.ai, 0), operands, tile)
+        blocked_loop(t, self.m, size, self.start.steps((self.di, self.ai, 0), 1, 0), operands, tile)
 
     def _b_rows(self, b: Address, count: int) -> list[Address]:
         """A row of b for each lane; the last one again where there are only ``count``."""
@@ -283,7 +341,7 @@ class GemmNT:
 
     def _packed_panel(self, operands: list[Address], count: int) -> None:
         """Pack a transposed panel of b, one vector wide, in scratch memory, and multiply all of a with it."""
-        t, (d, a, b) = self.t, operands
+        t, (d, a, b, *apart) = self.t, operands
         t.scratch = max(t.scratch, self.k * t.width * DOUBLE)
         panel = Address(SCRATCH)
 
@@ -293,11 +351,11 @@ class GemmNT:
 
         blocked_loop(t, self.k, t.width, (t.width, *[1] * t.width), [panel, *self._b_rows(b, count)], pack)
         sizes, strides = (self.m, count, self.k), (self.di, self.ai, 1, t.width)
-        GemmNN(t, sizes, strides, self.accumulate).emit([d, a, panel])
+        GemmNN(t, sizes, strides, self.start, self.finish).emit([d, a, panel, *apart])
 
     def _transposed_tile(self, operands: list[Address], height: int, count: int) -> None:
         """A tile of d, ``height`` i and a vector of j; b is transposed in registers."""
-        t, (d, a, b) = self.t, operands
+        t, (d, a, b) = self.t, operands[:3]
         b_rows = self._b_rows(b, count)
 
         def update(sums: _Sums, a: Address, b_rows: list[Address], count: int) -> _Sums:
@@ -324,7 +382,15 @@ class GemmNT:
             sums = update(sums, a.plus(whole * t.width), [row.plus(whole * t.width) for row in b_rows], rest)
         for i, value in enumerate(sums):
             assert value is not None
-            store_strided(t, d.plus(i * self.di), self.dj, value, count, self.accumulate)
+            at, accumulate = d.plus(i * self.di), self.start.accumulate
+            if self.start.apart is not None:
+                start = self.start.load(t, operands, i, 0, count)
+                value = value.resized(start.width) + start
+            if self.finish:
+                old = t.load(at, count) if accumulate else None
+                self.finish(at, value if old is None else value.resized(old.width) + old, count)
+            else:
+                store_strided(t, at, self.dj, value, count, accumulate)
 
     # --- lanes of vectors go along p --------------------------------------------------------------------------
 
@@ -372,7 +438,7 @@ class GemmNT:
             sums = self._add_rest(sums, a.plus(whole * t.width), b.plus(whole * t.width), rest, height, count)
         for i in range(height):
             partials = [v for v in sums[i::height] if v is not None]
-            store_strided(t, d.plus(i * self.di), self.dj, hreduce_each(partials, plus), count, self.accumulate)
+            store_strided(t, d.plus(i * self.di), self.dj, hreduce_each(partials, plus), count, self.start.accumulate)
 
     def _add_rest(self, sums: _Sums, a: Address, b: Address, rest: int, height: int, count: int) -> _Sums:
         """Add the products after the last whole vector along p, with zeros in unused lanes."""
