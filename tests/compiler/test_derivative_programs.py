@@ -224,3 +224,35 @@ def test_a_power_too_large_is_noticed(place: str, transform: Any, tier: Any) -> 
         compiled([number])
     with pytest.raises(rg.errors.NumberTooLargeError):
         compiled([1e200])
+
+
+WITH_ARRAYS: dict[str, Callable[..., Any]] = {
+    "grad": lambda x, v: rg.grad(curved)(x),
+    "value_and_grad": lambda x, v: rg.value_and_grad(curved)(x),
+    "a step": lambda x, v: x - 0.1 * rg.grad(curved)(x) * v,
+    "a product": lambda x, v: rg.grad(curved)(x) @ v,
+    "a norm": lambda x, v: np.sqrt(np.sum(rg.grad(curved)(x) ** 2)),
+    "hvp": lambda x, v: rg.hvp(curved, x, v),
+    "jvp": lambda x, v: rg.jvp(curved, x, v),
+    "vjp": lambda x, v: rg.vjp(curved, x)[1](v[0]),
+    "jacobian": lambda x, v: rg.jacobian(lambda x: x * curved(x))(x) @ v,
+    "hessian": lambda x, v: rg.hessian(curved)(x),
+    "jacfwd": lambda x, v: rg.jacfwd(rg.grad(curved))(x),
+}
+
+
+@pytest.mark.parametrize("name", WITH_ARRAYS)
+def test_derivatives_by_arrays_inside_of_a_compiled_function(name: str) -> None:
+    """What a transform returns for an array is an array in a trace, too: of what stands for its numbers."""
+    plain = WITH_ARRAYS[name]
+    compiled = rg.compile(plain)
+    draw = random.Random(7)
+    for _ in range(6):
+        x, v = (np.array([draw.uniform(0.1, 1.4) for _ in range(3)]) for _ in range(2))
+        expected, found = plain(x, v), compiled(x, v)
+        assert type(found) is type(expected)
+        for one, other in zip(*(t if isinstance(t, tuple) else (t,) for t in (found, expected)), strict=True):
+            assert getattr(one, "dtype", None) == getattr(other, "dtype", None)
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    assert compiled.stats().hits >= 4
+    assert compiled.stats().eager == 0

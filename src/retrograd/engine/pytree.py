@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import ENGINE, Value
+from . import numbers as plain_numbers
 from .containers import Container, is_module, taken_apart
 
 __all__ = [
@@ -159,7 +160,7 @@ def _collect_array(shape: tuple[int, ...], items: Sequence[Any]) -> Any:
     if items and all(isinstance(item, np.ndarray) for item in items):
         if len({item.shape for item in items}) == 1:
             return np.stack(items).reshape(shape + items[0].shape)
-    elif all(is_number(item) for item in items):
+    elif all(plain_numbers.is_number(item) for item in items):  # what stands for a float in a trace stays as it is
         return np.array(items, dtype=np.float64).reshape(shape)
     filled = np.empty(len(items), dtype=object)
     for index, item in enumerate(items):
