@@ -35,6 +35,7 @@ from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .outputs import OutputsOfTrace, is_single, outputs_of
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
+from .result_kinds import kind_of
 
 __all__ = ["Recorder", "active_recorder"]
 
@@ -141,7 +142,7 @@ class Recorder:
             self._take_several(result)
         else:
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
-            recording.kind_varies = recording.mixes_kinds and not self._is_surely_a_value(recording.result)
+            recording.kind_varies = recording.mixes_kinds and not self._are_surely_values([recording.result])
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -154,7 +155,7 @@ class Recorder:
             self.untraceable("returns something else than Values and numbers")
             return
         values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
-        recording.kind_varies = recording.mixes_kinds and not all(map(self._is_surely_a_value, values))
+        recording.kind_varies = recording.mixes_kinds and not self._are_surely_values(values)
         recording.tree = outputs._replace(inner=self._inner(outputs))
         recording.outputs = outputs.nodes
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
@@ -477,23 +478,18 @@ class Recorder:
         self._recording.selections.append(Selection(node, choice, candidates))
         return node
 
-    def _is_surely_a_value(self, result: Value | float) -> bool:
-        """Whether the function's result is a Value however selections among Values and plain numbers come out."""
-        rest: list[Value | float] = [result]
-        seen = self._mixed | self._numbers
-        row_name, operands = engine.row_name, engine.operands
-        while rest:
-            node = rest.pop()
-            if type(node) is float or id(node) in seen:
-                continue
-            assert isinstance(node, Value)
-            seen.add(id(node))
-            row = row_name(node)
-            if not row:
-                return True
-            if row != "detach":  # the number of a Value, or a Value: it may be either
-                rest += operands(node)
-        return False
+    def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
+        """Whether results are Values in each call that the guards let pass, to which these may be added."""
+        before = engine.set_tracer(None)
+        try:
+            kinds = [kind_of(one, self._recording.selections, self._mixed, self._numbers) for one in results]
+        finally:
+            engine.set_tracer(before)
+        asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
+        if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
+            return False
+        self._recording.guards += [Guard(">", kind, 0.0, True, None) for kind in asked]
+        return True
 
 
 #: The operations in which Python's floats raise; the others give infinities.

@@ -57,8 +57,16 @@ def handed_on(code: types.CodeType) -> list[str]:
 
 
 def is_of_dataclass(code: types.CodeType) -> bool:
-    """Whether ``@dataclass`` wrote a method: its comparison asks for the class, its hash is that of a tuple."""
-    return code.co_filename == "<string>" and code.co_name in ("__eq__", "__hash__")
+    """Whether ``@dataclass`` wrote a method.
+
+    Its comparison and its text ask for the class, its hash is that of a tuple, and its ``__init__`` asks which
+    arguments are missing: all of that is the same for a Value and for a number.
+    """
+    if code.co_filename != "<string>":
+        return False
+    if code.co_name == "__init__":
+        return any("HAS_DEFAULT_FACTORY" in name for name in code.co_freevars)
+    return code.co_name in ("__eq__", "__hash__") or (code.co_name == "__repr__" and "__qualname__" in code.co_names)
 
 
 def tests_identity(code: types.CodeType) -> bool:

@@ -351,8 +351,8 @@ class Reach:
         for name in sorted(names & _ANY_VARIABLE):
             if name not in function.__globals__:
                 self._refuse(f"calls {name}(), which may read any variable")
-        self.asks_kinds |= not names.isdisjoint(_KINDS)
         if not is_of_dataclass(function.__code__):
+            self.asks_kinds |= not names.isdisjoint(_KINDS)
             of_code = any(
                 _IS_OP in inside and tests_identity(code) for code, inside in zip(codes, instructions, strict=True)
             )

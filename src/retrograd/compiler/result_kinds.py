@@ -1,0 +1,94 @@
+"""Whether a result is a Value or a plain number, where that depends on what selections choose.
+
+``max(0.0, x)`` is a Value if ``x`` is larger, else the number 0.0; a sum of such terms is a Value if one of them is. A
+program computes what it needs to know of that beside the result: a number that is 0 where the result is a plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from .. import engine
+from ..engine import Value
+from .recording import Choice, Selection
+
+__all__ = ["kind_of"]
+
+#: True for a Value, False for a plain number; or a node, whose number is 1 or 0.
+Kind = Value | bool
+
+
+def kind_of(
+    result: Value | float, selections: Sequence[Selection], mixed: Collection[int], numbers: Collection[int]
+) -> Kind | None:
+    """What a result is.
+
+    Args:
+        result: The result.
+        selections: Those of the recording.
+        mixed: By their ids, the nodes of selections among Values and plain numbers.
+        numbers: By their ids, the leaves that are plain numbers.
+
+    Returns:
+        Its kind; False also where that cannot be known. None where a selection has an index or many candidates, for
+        which no kind is computed.
+    """
+    selected = {id(one.node): one for one in selections if id(one.node) in mixed}
+    kinds: dict[int, Kind] = dict.fromkeys(numbers, False)
+    rest = [result]
+    while rest:
+        node = rest[-1]
+        selection = selected.get(id(node))
+        below = _below(node) if selection is None else selection.candidates
+        if id(node) in kinds or below is None:
+            kinds.setdefault(id(node), below is None)
+            rest.pop()
+            continue
+        if selection and (selection.choice is Choice.BY_INDEX or len(below) > 2):
+            return None
+        waiting = [operand for operand in below if id(operand) not in kinds]
+        if waiting:
+            rest += waiting
+            continue
+        found = [kinds[id(operand)] for operand in below]
+        kinds[id(node)] = _chosen(selection, found) if selection else _any(found)
+        rest.pop()
+    return kinds[id(result)]
+
+
+def _below(node: Any) -> Sequence[Value] | None:
+    """The operands on which the kind of a node depends; None for a Value that has none."""
+    if not isinstance(node, Value):
+        return ()
+    row = engine.row_name(node)
+    if row == "detach":  # the number of a Value, or a Value: it may be either
+        return ()
+    return [operand for operand in engine.operands(node) if isinstance(operand, Value)] if row else None
+
+
+def _any(kinds: Iterable[Kind]) -> Kind:
+    """What is computed from numbers of these kinds: a Value if one of them is."""
+    found: Kind = False
+    for kind in {id(kind): kind for kind in kinds}.values():
+        if kind is True:
+            return True
+        if kind is not False:
+            found = kind if found is False else engine.apply("maximum", found, kind)
+    return found
+
+
+def _chosen(selection: Selection, kinds: Sequence[Kind]) -> Kind:
+    """What the first of two numbers is that the other is not larger, or smaller, than."""
+    a, b = selection.candidates
+    if selection.choice is Choice.FIRST_MIN:
+        a, b = b, a  # the second one is chosen where it is less; so they change sides in the comparison
+    if kinds[0] is kinds[1]:
+        return kinds[0]
+    if kinds[0] is True and kinds[1] is False:
+        return engine.apply("less_equal", b, a)
+    second = engine.apply("less", a, b)
+    if kinds[0] is False and kinds[1] is True:
+        return second
+    numbers = [kind if isinstance(kind, Value) else float(kind) for kind in kinds]
+    return engine.apply("where", second, numbers[1], numbers[0])

@@ -1,0 +1,134 @@
+"""max(0.0, x) is a Value or the number 0.0: one guard on the result is enough, however many selections there are."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+from retrograd import Value
+
+pytestmark = pytest.mark.native
+
+
+def hinge(x: Sequence[Any]) -> Any:
+    return sum(max(0.0, 1.0 - v) for v in x)
+
+
+def smallest(x: Sequence[Any]) -> Any:
+    return sum(min(v * v, 1.0) for v in x) * 2.0
+
+
+def clipped(x: Sequence[Any]) -> Any:
+    return sum(max(-1.0, min(1.0, v)) for v in x)
+
+
+def first_of_equals(x: Sequence[Any]) -> Any:
+    return max(x[0], 1.0) + max(1.0, x[1])
+
+
+def controlled(x: Sequence[Any]) -> Any:
+    position, cost = 2.0, 0.0
+    for v in x:
+        force = max(-1.0, min(1.0, -v * position))
+        position = position + 0.1 * force
+        cost = cost + position * position
+    return cost
+
+
+def twice(x: Sequence[Any]) -> Any:
+    return max(0.5, hinge(x) - 1.0)
+
+
+def number_of_a_value(x: Sequence[Any]) -> Any:
+    first = max(0.0, x[0])
+    return (first.data if isinstance(first, Value) else first) + max(0.0, x[1])
+
+
+FUNCTIONS: list[Callable[[Sequence[Any]], Any]] = [hinge, smallest, clipped, first_of_equals, controlled, twice]
+
+
+def outcome(f: Callable[..., Any], x: Sequence[float]) -> tuple[type, list[float]]:
+    """The type of a result, and its number with the gradient if it has one."""
+    values = [Value(number) for number in x]
+    result = f(values)
+    if not isinstance(result, Value):
+        return type(result), [result]
+    result.backward()
+    return Value, [result.data, *(v.grad for v in values)]
+
+
+@pytest.mark.parametrize("f", [*FUNCTIONS, number_of_a_value])
+def test_a_result_is_of_the_functions_kind(f: Callable[[Sequence[Any]], Any]) -> None:
+    """Also where all selections choose a number, and where two candidates are equal."""
+    compiled = rg.compile(f)
+    draw = random.Random(2)
+    points = [[draw.uniform(-2, 3) for _ in range(4)] for _ in range(12)]
+    points += [[1.0] * 4, [5.0] * 4, [-5.0] * 4, [0.0] * 4, [1.0, 5.0, 1.0, -5.0]]
+    for x in [*points, *points]:
+        found, expected = outcome(compiled, x), outcome(f, x)
+        assert found[0] is expected[0]
+        assert found[1] == pytest.approx(expected[1], rel=1e-12)
+        (value, slopes), (number, gradient) = compiled.value_and_grad(x), rg.value_and_grad(f)(x)
+        assert [value, *slopes] == pytest.approx([number, *gradient], rel=1e-12)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_one_guard_for_the_result(f: Callable[[Sequence[Any]], Any]) -> None:
+    compiled = rg.compile(f)
+    draw = random.Random(3)
+    for _ in range(30):
+        compiled.value_and_grad([0.9, 1.3, *(draw.uniform(0.2, 1.8) for _ in range(4)), 0.1, 0.2])
+    (program,) = compiled.stats().programs
+    assert program.guards <= 1
+    assert compiled.stats().eager == 0
+
+
+def test_each_of_several_results_has_its_kind() -> None:
+    def several(x: Sequence[Any]) -> list[Any]:
+        return [hinge(x[:2]), clipped(x[2:]), x[0] * x[1]]
+
+    compiled = rg.compile(several)
+    for x in ([0.5, 0.2, 0.3, 0.1], [0.4, 2.0, 0.3, 5.0], [2.0, 2.0, 0.3, 0.1], [0.5, 0.1, 7.0, 7.0]):
+        for _ in range(2):
+            values = [Value(number) for number in x]
+            found, expected = compiled(values), several(values)
+            assert list(map(type, found)) == list(map(type, expected))
+            assert [float(getattr(v, "data", v)) for v in found] == [float(getattr(v, "data", v)) for v in expected]
+
+
+@dataclasses.dataclass
+class Basin:
+    level: Any
+    spilled: list[Any] = dataclasses.field(default_factory=list)
+
+    def step(self, rain: float, rate: Any) -> None:
+        self.spilled.append(max(0.0, self.level + rain - 1.0))
+        self.level = max(0.0, min(1.0, self.level + rain) - rate)
+
+
+def test_what_dataclass_writes_asks_for_no_kind_of_number() -> None:
+    """Nor for the identity of an argument: fresh Values in each call have one program."""
+
+    def run(rate: Any, rains: Sequence[float]) -> Any:
+        basin = Basin(rate * 1.0)
+        for rain in rains:
+            basin.step(rain, rate)
+        return basin.level + sum(basin.spilled) + rate * rate
+
+    compiled = rg.compile(run)
+    draw = random.Random(4)
+    for _ in range(30):
+        rains = [draw.uniform(0.0, 0.6) for _ in range(10)]
+        x, y = Value(draw.uniform(0.05, 0.3)), Value(0.0)
+        y.data = x.data
+        compiled(x, rains).backward()
+        run(y, rains).backward()
+        assert x.grad == pytest.approx(y.grad, rel=1e-12)
+    stats = compiled.stats()
+    assert stats.traces == 1
+    assert stats.eager == 0
