@@ -25,13 +25,15 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A vector instruction takes at least as long as so many nodes in straight-line code. For programs with more nodes an
-#: instruction, so many nodes of code are written at most, or the nodes by so many.
-_FEW_NODES, _SHORT, _ROLLED = 18, 2_000, 10
+#: A vector instruction takes at least as long as so many nodes in straight-line code; with up to so many nodes an
+#: instruction, of which most are gathered from anywhere, code of so many nodes may be faster still. For programs with
+#: more, so many nodes of code are written at most, or the nodes by so many.
+_FEW_NODES, _SOME_NODES, _MIDDLING, _SHORT, _ROLLED = 18, 60, 8_000, 2_000, 10
 
 #: A program with more instructions is compiled in both ways only where the second takes few lines of LLVM, because its
-#: steps repeat themselves; and one with many more is not.
-_FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _FEW_LINES = 400, 4_000, 15_000
+#: steps repeat themselves; and one with many more is not. One with more than most stays on the virtual machine, if it
+#: has no scalar code: LLVM would take a minute.
+_FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _MOST_INSTRUCTIONS, _FEW_LINES = 400, 4_000, 20_000, 15_000
 
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
@@ -109,7 +111,8 @@ class TierUp:
                     self._scalar.update([number] if fact["one_by_one"] else [])
                     whole = True
             if batch > 0 and not whole:
-                compile_program(self._cache, number, batch, run=run)
+                if self._tier == "llvm" or fact["instructions"] <= _MOST_INSTRUCTIONS:
+                    compile_program(self._cache, number, batch, run=run)
             elif batch == 1 and _either_may_win(fact):
                 few = fact["instructions"] <= _FEW_INSTRUCTIONS
                 if compile_program(self._cache, number, batch, run, most_lines=None if few else _FEW_LINES):
@@ -132,7 +135,7 @@ def _most_code(fact: dict[str, Any]) -> int:
     each, rolled = _nodes_an_instruction(fact), int(fact["nodes"]) // _ROLLED
     if each < _FEW_NODES:
         return MOST_STRAIGHT
-    return max(_SHORT, rolled)
+    return max(_MIDDLING if each < _SOME_NODES else _SHORT, rolled)
 
 
 def _either_may_win(fact: dict[str, Any]) -> bool:
