@@ -12,6 +12,7 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine
+from retrograd.compiler import recorder
 from retrograd.ops import OPS, Op
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
@@ -256,3 +257,11 @@ def test_derivatives_by_arrays_inside_of_a_compiled_function(name: str) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     assert compiled.stats().hits >= 4
     assert compiled.stats().eager == 0
+
+
+def test_so_many_derivatives_are_computed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MOST_STEPS", 20)
+    compiled = rg.hessian(rg.compile(curved))
+    at = [0.4, 0.8, 1.1]
+    with pytest.warns(rg.errors.CompileWarning, match="runs as it is: it takes more than 20 derivatives"):
+        assert compiled(at) == rg.hessian(curved)(at)

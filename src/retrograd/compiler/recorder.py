@@ -37,11 +37,15 @@ from .outputs import OutputsOfTrace, is_single, outputs_of
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 
-__all__ = ["Recorder", "active_recorder"]
+__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder"]
 
 
 #: The most steps of recorded sweeps in one program, which take a second or two.
 MOST_STEPS = 300_000
+
+
+class TooManyDerivativesError(Exception):
+    """A trace ends early, since what it records is too large for a program."""
 
 
 class _Current(threading.local):
@@ -393,7 +397,7 @@ class Recorder:
         """
         self._steps += len(nodes)
         if self._steps > MOST_STEPS:
-            raise RuntimeError("so many derivatives make no program: they are computed as they are")
+            raise TooManyDerivativesError(f"it takes more than {MOST_STEPS:,} derivatives, too many for a program")
         self._recording.differentiates = True
         if self._recording.primitives:
             self.untraceable("takes the gradient of a primitive, of which it has the first derivatives only")

@@ -21,7 +21,7 @@ from .guards.words import program_guards, state_guards
 from .notices import Notices, runs_as_it_is, traced_in_vain
 from .outputs import Outputs, is_single, leaves_of
 from .reasons import Cause, Reason
-from .recorder import Recorder
+from .recorder import Recorder, TooManyDerivativesError
 from .recording import Guard, IndexGuard, Recording
 from .request import CompileRequest, Options
 from .signature import Signature, Unsuitable, signature_of
@@ -97,6 +97,8 @@ def trace(
             recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
             raise
+        except TooManyDerivativesError as problem:
+            return Cause(Reason.GRAPH_BREAK, str(problem))
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")

@@ -31,14 +31,17 @@ def is_data(things: Any, depth: int = 3) -> bool:
 
 
 def weighed(thing: Any, most: int) -> tuple[int, set[int]]:
-    """How many bytes of data a container counts for, not much further than ``most``, and the containers in it."""
+    """How many bytes of data a container counts for, not much further than ``most``, and the containers in it.
+
+    A tuple's own items are not compared, for they cannot change.
+    """
     size, inside, rest = 0, set(), [thing]
     while rest and size <= most:
         container = rest.pop()
         if id(container) in inside:
             continue
         inside.add(id(container))
-        size += 64 + (16 if isinstance(container, dict) else 8) * len(container)
+        size += 0 if type(container) is tuple else 64 + (16 if isinstance(container, dict) else 8) * len(container)
         items = dict.values(container) if isinstance(container, dict) else container
         if not _ROWS.isdisjoint(map(type, items)):
             rest.extend(item for item in items if type(item) in _ROWS)
