@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .dce import may_read
+from .dce import read_by
 from .fusion.epilogues import fuse_epilogues
 from .fusion.loop_fusion import LoopNest, fuse
 from .ir_builder import SCRATCH, IRBuilder, Vector, base_loads
@@ -142,10 +143,16 @@ class _PassWriter:
 
     def _is_unread(self, call: KernelCall, readers: Sequence[KernelCall]) -> bool:
         """Whether no call of the pass reads a call's target, apart from some, nor does who runs the pass."""
-        own = [call, *readers]
-        others = (other for other in self._calls if all(other.struct_address != one.struct_address for one in own))
         begin, end = call.extent(0)
-        return self._is_temporary(begin, end) and not any(may_read(other, begin, end) for other in others)
+        own = {one.struct_address for one in (call, *readers)}
+        return self._is_temporary(begin, end) and not any(
+            first < end and begin < last and at not in own for at, first, last in self._reads
+        )
+
+    @functools.cached_property
+    def _reads(self) -> list[tuple[int, int, int]]:
+        """What the calls of the pass may read: a call's address, and from which address up to which."""
+        return [(call.struct_address, *extent) for call in self._calls for extent in read_by(call)]
 
     def _write_repetition(self, repetition: Repetition) -> None:
         t, inner = self._t, IRBuilder(self._t.width, repetition.memory)

@@ -6,6 +6,7 @@ reverse order, is a liveness analysis: it drops calls whose targets no later cal
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from .kernel_calls import DOUBLE, KernelCall, Strip
 
-__all__ = ["DeadCodeElimination", "may_read"]
+__all__ = ["DeadCodeElimination", "read_by"]
 
 Addresses = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -159,13 +160,15 @@ class DeadCodeElimination:
         return bool((read[indices] | ~self.temporary[indices]).any())
 
 
-def may_read(call: KernelCall, begin: int, end: int) -> bool:
-    """Whether a call of a backward pass may read the memory, not counting that it adds to it."""
+def read_by(call: KernelCall) -> list[tuple[int, int]]:
+    """The memory that a call of a backward pass may read, from one address up to another.
+
+    That it adds to a number does not count.
+    """
     pointers = (0,) if call.kernel in ("scatter", "select_back") else _READS.get(call.kernel)
     if pointers is None or call.strip_count > 1:
-        return True
-    extents = (call.extent(p) for p in pointers if call.pointers[p])
-    return any(first < end and begin < last for first, last in extents)
+        return [(0, sys.maxsize)]
+    return [call.extent(p) for p in pointers if call.pointers[p]]
 
 
 def _operand_addresses(call: KernelCall, pointer: int) -> Addresses:

@@ -84,16 +84,18 @@ def fuse_epilogues(
         calls: the calls.
         is_unread: whether nothing reads the target of the first call but some others.
     """
-    left = list(calls)
+    left = list(reversed(calls))
     while left:
-        begun = _begun(t, left[0], left[1]) if len(left) > 1 else None
-        product, taken = (begun, 2) if begun else (left[0], 1)
-        epilogue = _epilogue(t, product, left[taken:])
-        if not is_unread(product, epilogue):  # to store that as well, row by row, takes longer than it saves
+        ahead = left[: -_AHEAD - 3 : -1]
+        begun = _begun(t, ahead[0], ahead[1]) if len(ahead) > 1 else None
+        product, taken = (begun, 2) if begun else (ahead[0], 1)
+        epilogue = _epilogue(t, product, ahead[taken:])
+        if epilogue and not is_unread(product, epilogue):  # storing that as well, row by row, would take longer
             epilogue = []
         fused = begun or epilogue
-        yield FusedContraction([*left[:taken], *epilogue], product, epilogue) if fused else left[0]
-        left = [call for call in left[taken:] if not any(call is one for one in epilogue)]
+        yield FusedContraction([*ahead[:taken], *epilogue], product, epilogue) if fused else ahead[0]
+        others = [call for call in ahead[taken:] if not any(call is one for one in epilogue)]
+        left[-len(ahead) :] = reversed(others)
 
 
 def _begun(t: IRBuilder, copy: KernelCall, product: KernelCall) -> KernelCall | None:
