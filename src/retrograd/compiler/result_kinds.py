@@ -34,6 +34,8 @@ def kind_of(
         Its kind; False also where that cannot be known. None where a selection has an index or many candidates, for
         which no kind is computed.
     """
+    if _is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
+        return True
     selected = {id(one.node): one for one in selections if id(one.node) in mixed}
     kinds: dict[int, Kind] = dict.fromkeys(numbers, False)
     rest = [result]
@@ -55,6 +57,21 @@ def kind_of(
         kinds[id(node)] = _chosen(selection, found) if selection else _any(found)
         rest.pop()
     return kinds[id(result)]
+
+
+def _is_surely_a_value(result: Value | float, seen: set[int]) -> bool:
+    """Whether a result is a Value whatever the nodes in ``seen`` are, by their ids."""
+    rest: list[Any] = [result]
+    while rest:
+        node = rest.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        below = _below(node)
+        if below is None:
+            return True
+        rest += below
+    return False
 
 
 def _below(node: Any) -> Sequence[Value] | None:
