@@ -168,3 +168,12 @@ def test_inputs_have_the_structure_of_the_example(tmp_path: Path) -> None:
 
 if ENGINE != "native":
     pytest.skip("the native engine", allow_module_level=True)
+
+
+def test_a_result_that_may_be_a_plain_number(tmp_path: Path) -> None:
+    """In C it is a number in any case, whatever ``max`` chooses."""
+
+    def hinge(x: list[Any]) -> Any:
+        return sum(max(0.0, 1.0 - v) for v in x)
+
+    check(hinge, tmp_path, ([0.5, 0.2, 2.0],), ([2.0, 0.2, 0.3],), ([5.0, 6.0, 7.0],))

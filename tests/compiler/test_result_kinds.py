@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from support.parts import require
 
 import retrograd as rg
 from retrograd import Value
@@ -132,3 +133,20 @@ def test_what_dataclass_writes_asks_for_no_kind_of_number() -> None:
     stats = compiled.stats()
     assert stats.traces == 1
     assert stats.eager == 0
+
+
+def test_what_is_shown_is_what_runs() -> None:
+    """``program()`` and ``inspect()`` trace with the same questions as calls do."""
+    compiled = rg.compile(hinge)
+    compiled.value_and_grad([0.5, 1.5, 2.0, 0.1])
+    assert "max(" in compiled.program(after="lift")
+    assert "max(" in compiled.inspect([Value(0.5), Value(1.5)]).after("lift")
+
+
+def test_jax_needs_no_kind() -> None:
+    """There a result is a number in any case."""
+    require("jax")
+    compiled, at = rg.compile(hinge), [0.5, 0.2, 2.0, 0.1]
+    in_jax = compiled.to_jax(at)
+    for x in (at, [5.0] * 4, [5.0, 0.5, 0.5, 0.5]):
+        assert float(in_jax(in_jax.parameters, *in_jax.inputs(x))) == pytest.approx(hinge(x))

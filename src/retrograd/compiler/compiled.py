@@ -17,6 +17,7 @@ from .argument_order import taking_by_position, with_first
 from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
 from .dispatch import Dispatcher, no_first_argument
 from .eager import EagerRunner, Method
+from .guards.captured_state import asks_of
 from .inspection import Inspection, inspected
 from .reasons import Cause, Reason
 from .recorder import active_recorder
@@ -487,7 +488,8 @@ class Compiled(Generic[P]):
         example = self._dispatcher.specializer.example(facts[0]["number"]) if facts else None
         if example is None:
             return "There is no program yet: the first call makes one."
-        found = inspected(self._function, example.arguments, example.differentiate_first, self._options)
+        asks = self._dispatcher.specializer.captured.asks
+        found = inspected(self._function, example.arguments, example.differentiate_first, self._options, asks)
         return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.after(after)
 
     def guards(self) -> str:
@@ -535,7 +537,7 @@ class Compiled(Generic[P]):
         if kwargs:
             target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
             return target.inspect(*args)
-        found = self._uncompiled or inspected(self._function, args, False, self._options)
+        found = self._uncompiled or inspected(self._function, args, False, self._options, asks_of(self._function, args))
         if isinstance(found, Cause):
             raise ValueError(f"inspect: there is no program for this call, {found}.")
         return found

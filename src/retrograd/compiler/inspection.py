@@ -9,6 +9,7 @@ from typing import Any
 from .. import engine
 from ..engine import Value
 from ..index import Index
+from .guards.captured_state import Asks
 from .reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .specializer import trace
@@ -50,10 +51,10 @@ class Inspection:
 
 
 def inspected(
-    function: Callable[..., Any], arguments: tuple[Any, ...], differentiate_first: bool, options: Options
+    function: Callable[..., Any], arguments: tuple[Any, ...], differentiate_first: bool, options: Options, asks: Asks
 ) -> Inspection | Cause:
     """Trace and compile one call with the user's lines, which other calls do without; or why that is impossible."""
-    traced = trace(function, arguments, differentiate_first, want_sources=True, several=not differentiate_first)
+    traced = trace(function, arguments, differentiate_first, asks, want_sources=True, several=not differentiate_first)
     if isinstance(traced, Cause) or traced.obstacle is not None:
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)

@@ -483,7 +483,7 @@ class Recorder:
         return node
 
     def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
-        """Whether results are Values in each call that the guards let pass, to which these may be added."""
+        """Whether results are Values in each call, or at least in those that further guards let pass."""
         before = engine.set_tracer(None)
         try:
             kinds = [kind_of(one, self._recording.selections, self._mixed, self._numbers) for one in results]
@@ -492,7 +492,7 @@ class Recorder:
         asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
         if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
             return False
-        self._recording.guards += [Guard(">", kind, 0.0, True, None) for kind in asked]
+        self._recording.kind_guards = [Guard(">", kind, 0.0, True, None) for kind in asked]
         return True
 
 

@@ -96,9 +96,11 @@ class Recording:
     as_array: bool = False  #: they are one array of numbers
     connected: bool = False  #: a Value is among them
 
-    #: Whether the function selects among Values and plain numbers, and whether its result is one or the other thereby.
+    #: Whether the function selects among Values and plain numbers; whether its result is one or the other thereby; and
+    #: what else must hold for it to be a Value, if it is not.
     mixes_kinds: bool = False
     kind_varies: bool = False
+    kind_guards: list[Guard] = field(default_factory=list)
 
     @property
     def replayable(self) -> bool:
@@ -108,5 +110,5 @@ class Recording:
     def forget_nodes(self) -> None:
         """Let the recorded graph go, which may be large: what is left says what was decided."""
         self.result, self.tree, self.outputs = 0.0, None, ()
-        self.guards = [guard.bare() for guard in self.guards]
+        self.guards, self.kind_guards = [guard.bare() for guard in self.guards], []
         self.selections, self.fallible = [], []

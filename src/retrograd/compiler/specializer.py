@@ -16,7 +16,7 @@ from ..engine.source_lines import location_of_error
 from .backoff import Storm, Untraceable
 from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
-from .guards.captured_state import CapturedState
+from .guards.captured_state import Asks, CapturedState
 from .guards.words import program_guards, state_guards
 from .notices import Notices, runs_as_it_is, traced_in_vain
 from .outputs import Outputs, is_single, leaves_of
@@ -63,32 +63,33 @@ class Described(NamedTuple):
 
     recorder: Recorder
     signature: Signature
-    by_identity: bool  #: see CapturedState.tests_identity
+    by_identity: bool  #: see Asks.identity
 
 
 def trace(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
     differentiate_first: bool,
-    by_identity: bool = False,
-    asks_kinds: bool = True,
+    asks: Asks,
     want_sources: bool = False,
     several: bool = False,
     described: Described | None = None,
+    as_number: bool = False,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
-    ``by_identity`` and ``asks_kinds`` say what the function may ask of numbers; see CapturedState. ``several``: it may
-    return a tree of Values and numbers. ``described``: its arguments, if they are described already.
+    ``asks``: what the function may ask of numbers. ``several``: it may return a tree of Values and numbers.
+    ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
+    number is all the same.
     """
     decides_kinds = False
     while True:
-        if described is not None and described.by_identity == by_identity:
+        if described is not None and described.by_identity == asks.identity:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(by_identity, decides_kinds)
+            recorder = Recorder(asks.identity, decides_kinds)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, by_identity)
+                signature = signature_of(arguments, recorder, differentiate_first, asks.identity)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
@@ -106,8 +107,9 @@ def trace(
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:
             signature.add_input(cotangent, False)
-        varies = recording.kind_varies or (recording.mixes_kinds and asks_kinds)
+        varies = (recording.kind_varies and not as_number) or (recording.mixes_kinds and asks.kinds)
         if not varies or decides_kinds:
+            recording.guards += [] if as_number else recording.kind_guards
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
 
@@ -194,10 +196,14 @@ class Specializer:
         plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
-            asks = self.captured.tests_identity, self.captured.asks_kinds
             try:
                 traced = trace(
-                    self._function, arguments, differentiate_first, *asks, several=several, described=described
+                    self._function,
+                    arguments,
+                    differentiate_first,
+                    self.captured.asks,
+                    several=several,
+                    described=described,
                 )
             finally:
                 if passed is not None:
@@ -235,7 +241,7 @@ class Specializer:
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
-        by_identity = self.captured.tests_identity
+        by_identity = self.captured.asks.identity
         while True:
             recorder = Recorder(by_identity)
             try:
@@ -245,7 +251,7 @@ class Specializer:
             except (Unsuitable, TypeError):  # the plain run says what is wrong
                 described, objects = None, []
             state = self.captured.capture(objects)
-            if by_identity or not self.captured.tests_identity:
+            if by_identity or not self.captured.asks.identity:
                 return state, described
             by_identity = True
 
@@ -346,7 +352,7 @@ class Specializer:
             return
         plain = self._eager.run(arguments, differentiate_first)
         signature, outputs = self._examples[number].signature, self._examples[number].outputs
-        now = signature_of(arguments, Recorder(), differentiate_first, self.captured.tests_identity)
+        now = signature_of(arguments, Recorder(), differentiate_first, self.captured.asks.identity)
         if not self._agrees(number, signature, now.originals, arguments, plain, outputs):
             raise errors.not_the_function(self._function, number)
 

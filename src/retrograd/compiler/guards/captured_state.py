@@ -11,15 +11,32 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import engine
 from ..notices import Notices, frozen_data
 from .dependencies import DATA_LIMIT, Reach
 
-__all__ = ["CapturedState"]
+__all__ = ["Asks", "CapturedState", "asks_of"]
 
 _lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
+
+
+class Asks(NamedTuple):
+    """What a function may ask of numbers, besides computing with them."""
+
+    identity: bool = False  #: which object a Value is, which no tracer in its place can answer
+    kinds: bool = True  #: whether something is a Value or a plain number
+
+    @staticmethod
+    def by(reach: Reach) -> Asks:
+        """What the code asks that was reached."""
+        return Asks(reach.tests_identity, reach.asks_kinds)
+
+
+def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:
+    """What a function may ask of numbers, or the methods of these arguments."""
+    return Asks.by(Reach([(function, "the function"), *((argument, "an argument") for argument in arguments)]))
 
 
 class CapturedState:
@@ -69,14 +86,9 @@ class CapturedState:
         return self._reach.graph_break
 
     @property
-    def tests_identity(self) -> bool:
-        """Whether the function may ask which object a Value is, which no tracer in its place can answer."""
-        return self._reach.tests_identity
-
-    @property
-    def asks_kinds(self) -> bool:
-        """Whether the function may ask if something is a Value or a plain number."""
-        return self._reach.asks_kinds
+    def asks(self) -> Asks:
+        """What the function may ask of numbers, as far as the last capture shows."""
+        return Asks.by(self._reach)
 
     @property
     def generators(self) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from .... import engine, errors
 from ....engine import Value
 from ....engine.source_lines import location_numbered
 from ....index import Index
+from ...guards.captured_state import asks_of
 from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...specializer import Traced, trace
@@ -143,7 +144,8 @@ class _Graph:
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
-    traced = trace(function, tuple(arguments), False, want_sources=True, several=True)
+    asks = asks_of(function, arguments)._replace(identity=False)
+    traced = trace(function, tuple(arguments), False, asks, want_sources=True, several=True, as_number=True)
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
         raise errors.not_traceable(function, str(obstacle), "be written as C")
