@@ -14,6 +14,7 @@ from support.compiled_cases import assert_near, backward, eagerly, native
 
 import retrograd as rg
 from retrograd import Index, Value, errors, nn, take
+from retrograd.compiler.guards.captured_state import Asks
 from retrograd.compiler.specializer import trace
 
 pytestmark = native
@@ -119,7 +120,7 @@ def test_a_traced_number_or_index_that_leaks_is_refused() -> None:
         leaked.extend([x, i, w.data])
         return w * x
 
-    trace(function, (3.0, Index(1)), False)  # a compiled function that does this is never traced
+    trace(function, (3.0, Index(1)), False, Asks())  # a compiled function that does this is never traced
     x, i, data = leaked
     for use in (lambda: x + 1.0, lambda: w * x, lambda: float(x), lambda: x > 0, lambda: i == 1, lambda: data * 2.0):
         with pytest.raises(errors.LeakedTraceError):

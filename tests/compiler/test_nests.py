@@ -32,6 +32,7 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.pipeline import Passes, write_passes
     from retrograd.compiler.backends.loops.storage import Places
     from retrograd.compiler.backends.loops.structure import Body, bodies_of, build
+    from retrograd.compiler.guards.captured_state import Asks
     from retrograd.compiler.reasons import Reason
     from retrograd.compiler.request import CompileRequest, Options
     from retrograd.compiler.specializer import trace
@@ -372,7 +373,7 @@ def test_random_nests_without_machine_code(seed: int) -> None:
 
 def passes_of(f: Callable[..., Any], *arguments: Any) -> Passes:
     """The two passes of a function's graph, in which argument by argument is a leaf."""
-    traced = trace(f, arguments, False, want_sources=True)
+    traced = trace(f, arguments, False, Asks(), want_sources=True)
     cache = engine.SpecializationCache(lambda *_: None, rg.Index, Reason)
     number = cache.add(CompileRequest(traced.recording, traced.signature, False, Options(), cache.capture([])))
     graph = read_graph(cache.scalar_graph(number, False))

@@ -17,7 +17,6 @@ from .argument_order import taking_by_position, with_first
 from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
 from .dispatch import Dispatcher, no_first_argument
 from .eager import EagerRunner, Method
-from .guards.captured_state import asks_of
 from .inspection import Inspection, inspected
 from .reasons import Cause, Reason
 from .recorder import active_recorder
@@ -537,7 +536,7 @@ class Compiled(Generic[P]):
         if kwargs:
             target, args = self._without_keywords(args, kwargs)  # type: ignore[assignment]
             return target.inspect(*args)
-        found = self._uncompiled or inspected(self._function, args, False, self._options, asks_of(self._function, args))
+        found = self._uncompiled or inspected(self._function, args, False, self._options)
         if isinstance(found, Cause):
             raise ValueError(f"inspect: there is no program for this call, {found}.")
         return found

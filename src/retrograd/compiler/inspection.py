@@ -9,7 +9,7 @@ from typing import Any
 from .. import engine
 from ..engine import Value
 from ..index import Index
-from .guards.captured_state import Asks
+from .guards.captured_state import Asks, asks_of
 from .reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .specializer import trace
@@ -51,9 +51,17 @@ class Inspection:
 
 
 def inspected(
-    function: Callable[..., Any], arguments: tuple[Any, ...], differentiate_first: bool, options: Options, asks: Asks
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    differentiate_first: bool,
+    options: Options,
+    asks: Asks | None = None,
 ) -> Inspection | Cause:
-    """Trace and compile one call with the user's lines, which other calls do without; or why that is impossible."""
+    """Trace and compile one call with the user's lines, which other calls do without; or why that is impossible.
+
+    ``asks``: what the function may ask of numbers, if that is known.
+    """
+    asks = asks or asks_of(function, arguments)
     traced = trace(function, arguments, differentiate_first, asks, want_sources=True, several=not differentiate_first)
     if isinstance(traced, Cause) or traced.obstacle is not None:
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
