@@ -460,21 +460,6 @@ def test_a_function_that_asks_for_the_class_of_a_number_runs_each_time() -> None
     assert compiled.backward(3.0) == 18.0
 
 
-def test_tuples_of_any_size_are_not_compared() -> None:
-    """Nothing in them can change; in another tuple of the same name it can, which is noticed."""
-    data = tuple((float(i), (i % 3, 0.5)) for i in range(20_000))
-
-    def total(x: Any) -> Any:
-        return x * data[-1][0] + sum(pair[0] for _, pair in data[:10])
-
-    compiled = rg.compile(total)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert compiled(2.0) == total(2.0)
-    data = ((7.0, (1, 0.5)),) * 20_000
-    assert compiled(2.0) == total(2.0) == 14.0 + 10
-
-
 def test_numbers_are_compared_up_to_64_kilobytes_and_frozen_beyond() -> None:
     w, xs, images = Value(2.0), [1.0] * 1000, np.ones((40, 50))
     named = {str(i): float(i) for i in range(1000)}

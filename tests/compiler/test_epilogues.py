@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from support.parts import require
 
 import retrograd as rg
-from retrograd.compiler import tier_up
 from retrograd.compiler.backends.llvm import codegen, jit, pipeline
 from retrograd.engine import ENGINE
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("kernel_calls")]
 
 if ENGINE == "native":
     from retrograd.compiler.backends.llvm.fusion.epilogues import FusedContraction, fuse_epilogues
@@ -29,13 +27,6 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "scaled": lambda x: -x * 0.25,
     "exp": lambda x: rg.math.exp(x * 0.1),  # is not fused: it needs too many registers
 }
-
-
-@pytest.fixture(autouse=True)
-def _kernel_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM compiles kernel calls here, whatever it would choose."""
-    require("llvmlite")
-    monkeypatch.setattr(tier_up, "_most_code", lambda _: 0)
 
 
 @pytest.fixture

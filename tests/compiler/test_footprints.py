@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -163,3 +164,18 @@ def test_a_program_that_has_answered_often_sees_it_too(change: Callable[[Holder,
         assert compiled().data == pytest.approx(f().data, rel=1e-12)
     finally:
         shift.__defaults__ = (1.0,)
+
+
+def test_tuples_of_any_size_are_not_compared() -> None:
+    """Nothing in them can change; in another tuple of the same name it can, which is noticed."""
+    data = tuple((float(i), (i % 3, 0.5)) for i in range(20_000))
+
+    def total(x: Any) -> Any:
+        return x * data[-1][0] + sum(pair[0] for _, pair in data[:10])
+
+    compiled = rg.compile(total)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(2.0) == total(2.0)
+    data = ((7.0, (1, 0.5)),) * 20_000
+    assert compiled(2.0) == total(2.0) == 14.0 + 10

@@ -9,14 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from support.parts import require
 
 import retrograd as rg
-from retrograd.compiler import tier_up
 from retrograd.compiler.backends.llvm import pipeline
 from retrograd.engine import ENGINE
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("kernel_calls")]
 
 if ENGINE == "native":
     from retrograd.compiler.backends.llvm.kernel_calls import KernelCall
@@ -26,13 +24,6 @@ if ENGINE == "native":
     MEMORY = Memory([(0, 1 << 16), (1 << 20, 1 << 16)])
 
 STEPS, UNITS = 24, 6
-
-
-@pytest.fixture(autouse=True)
-def _kernel_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM compiles kernel calls here, whatever it would choose."""
-    require("llvmlite")
-    monkeypatch.setattr(tier_up, "_most_code", lambda _: 0)
 
 
 @pytest.fixture

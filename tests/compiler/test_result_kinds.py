@@ -102,6 +102,38 @@ def test_each_of_several_results_has_its_kind() -> None:
             assert [float(getattr(v, "data", v)) for v in found] == [float(getattr(v, "data", v)) for v in expected]
 
 
+DATACLASSES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "frozen": {"frozen": True},
+    "ordered": {"order": True},
+    "slots": {"slots": True, "frozen": True},
+}
+
+
+@pytest.mark.parametrize("options", DATACLASSES)
+def test_dataclasses_of_all_kinds(options: str) -> None:
+    @dataclasses.dataclass(**DATACLASSES[options])
+    class State:
+        level: Any
+        past: list[Any] = dataclasses.field(default_factory=list)
+
+    def run(rate: Any, rains: Sequence[float]) -> Any:
+        state, spilled = State(rate * 1.0), 0.0
+        for rain in rains:
+            spilled = spilled + max(0.0, state.level + rain - 1.0)
+            state = State(max(0.0, min(1.0, state.level + rain) - rate))
+        return state.level + spilled
+
+    compiled = rg.compile(run)
+    draw = random.Random(6)
+    for _ in range(30):
+        rains = [draw.uniform(0.2, 0.6) for _ in range(10)]
+        rate = Value(draw.uniform(0.05, 0.15))
+        assert compiled(rate, rains).data == pytest.approx(run(rate, rains).data, rel=1e-12)
+    assert compiled.stats().traces == 1
+    assert compiled.stats().eager == 0
+
+
 @dataclasses.dataclass
 class Basin:
     level: Any

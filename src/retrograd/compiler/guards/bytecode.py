@@ -56,17 +56,23 @@ def handed_on(code: types.CodeType) -> list[str]:
     return [now.argval for now in loads if now.opname == "LOAD_GLOBAL" and not (now.arg or 0) & called]
 
 
+#: The methods that ``@dataclass`` writes and that ask for something, and a part of a name in the code of each.
+_IN_DATACLASS = {
+    **dict.fromkeys(("__eq__", "__lt__", "__le__", "__gt__", "__ge__"), "__class__"),
+    **dict.fromkeys(("__setattr__", "__delattr__"), "FrozenInstanceError"),
+    "__hash__": "hash",
+    "__init__": "HAS_DEFAULT_FACTORY",
+    "__repr__": "__qualname__",
+}
+
+
 def is_of_dataclass(code: types.CodeType) -> bool:
     """Whether ``@dataclass`` wrote a method.
 
-    Its comparison and its text ask for the class, its hash is that of a tuple, and its ``__init__`` asks which
-    arguments are missing: all of that is the same for a Value and for a number.
+    It may ask for the class of a dataclass, or which arguments are missing: that is the same for a Value and a number.
     """
-    if code.co_filename != "<string>":
-        return False
-    if code.co_name == "__init__":
-        return any("HAS_DEFAULT_FACTORY" in name for name in code.co_freevars)
-    return code.co_name in ("__eq__", "__hash__") or (code.co_name == "__repr__" and "__qualname__" in code.co_names)
+    name = _IN_DATACLASS.get(code.co_name) if code.co_filename == "<string>" else None
+    return name is not None and any(name in one for one in (*code.co_names, *code.co_freevars))
 
 
 def tests_identity(code: types.CodeType) -> bool:

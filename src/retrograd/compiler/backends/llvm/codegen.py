@@ -72,7 +72,7 @@ def generate_functions(
     strip_local: Sequence[range],
     width: int,
     memory: Memory,
-    is_temporary: Callable[[int, int], bool] = lambda begin, end: False,
+    is_temporary: Callable[[int, int], bool],
 ) -> PassText:
     """The LLVM IR of ``int32_t name(void **bases)``, which does what the calls do.
 
