@@ -149,6 +149,23 @@ void number_uses(const Graph& graph, const Terms& terms, std::vector<PackKey>& k
   }
 }
 
+// By level first, which takes time in proportion to the terms: most levels have few.
+void sort(std::vector<PackKey>& keys) {
+  uint32_t levels = 0;
+  for (const PackKey& key : keys) levels = std::max(levels, key.level + 1);
+  std::vector<uint32_t> ends(levels + 1);  // of each level's keys, in the end
+  for (const PackKey& key : keys) ++ends[key.level + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<PackKey> sorted(keys.size());
+  for (const PackKey& key : keys) sorted[ends[key.level]++] = key;
+  size_t begin = 0;
+  for (uint32_t level = 0; level < levels; ++level) {
+    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin), sorted.begin() + ends[level]);
+    begin = ends[level];
+  }
+  keys = std::move(sorted);
+}
+
 size_t count_packs(const std::vector<PackKey>& keys) {
   size_t count = !keys.empty();
   for (size_t i = 1; i < keys.size(); ++i) count += !keys[i - 1].same_pack(keys[i]);
@@ -195,6 +212,22 @@ size_t Packs::fewest_calls() const {
   return calls;
 }
 
+size_t fewest_calls(const Graph& graph, const Terms& terms, const LeafLayout& leaves) {
+  const std::vector<bool> active = active_nodes(graph, terms, leaves);
+  std::vector<uint32_t> depths(graph.size());  // of active nodes, counted in active terms
+  uint32_t levels = 0, depth = 0;
+  for (size_t term = 0; term < terms.size(); ++term) {
+    levels = std::max(levels, terms.levels[term]);
+    const uint32_t result = terms.results[term];
+    if (!active[result]) continue;
+    for (const Id id : terms.operands_of(term)) {
+      if (id.is_node()) depths[result] = std::max(depths[result], depths[id.index()]);
+    }
+    depth = std::max(depth, ++depths[result]);
+  }
+  return size_t{levels} + depth;
+}
+
 Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leaves, Schedule schedule) {
   Packs packs{std::vector<PackKey>(terms.size()), active_nodes(graph, terms, leaves)};
   std::vector<PackKey>& keys = packs.keys;
@@ -226,8 +259,8 @@ Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leave
     }
   }
   if (schedule == Schedule::BY_USE) number_uses(graph, terms, keys);
-  std::sort(keys.begin(), keys.end());
-  if (merge_small_packs(keys)) std::sort(keys.begin(), keys.end());
+  sort(keys);
+  if (merge_small_packs(keys)) sort(keys);
   packs.count = count_packs(keys);
   return packs;
 }

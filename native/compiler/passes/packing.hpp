@@ -56,6 +56,9 @@ struct Packs {
   }
 };
 
+// How many kernel calls terms become at least, in whatever order: terms that need each other are in different packs.
+size_t fewest_calls(const Graph& graph, const Terms& terms, const LeafLayout& leaves);
+
 Packs pack_terms(const Graph& graph, const Terms& terms, const LeafLayout& leaves,
                  Schedule schedule = Schedule::BY_LEVEL);
 

@@ -146,9 +146,10 @@ void Specialization::settle(const Arguments& arguments) {
   if (!options.interpret && !agrees(arguments, &decided) && decided) options.interpret = true;
   if (!decided) return;
   stage = Stage::SETTLED;
-  if (options.interpret) return;
-  runner.rest();
-  if (graph.size() >= kNotKept) rest();
+  if (!options.interpret) {
+    runner.rest();
+    if (graph.size() >= kNotKept) rest();
+  }
   if (graph.size() >= kLarge) give_memory_back();
 }
 
@@ -210,8 +211,10 @@ Scheduled Specialization::schedule(const Graph& expanded, bool wanted) {
     options.interpret |= !wanted && interpreter_is_faster(graph.size(), terms.size(), calls);
     return options.interpret && !wanted;
   };
-  const uint32_t levels = terms.levels.empty() ? 0 : *std::max_element(terms.levels.begin(), terms.levels.end());
-  if (ends_here(levels, levels)) return made;  // each level has a pack, and each pack makes a call
+  if (!wanted) {
+    const size_t calls = fewest_calls(expanded, terms, leaves);
+    if (ends_here(calls / 2, calls)) return made;  // a pack makes two calls at most
+  }
   packs = pack_terms(expanded, terms, leaves);
   const bool irregular = is_irregular(terms.size(), packs.count);
   if (irregular) {
