@@ -1,7 +1,7 @@
 // Calls: from arguments to the program that stands for them, forward, and back.
 #include <algorithm>
 
-#include "bindings/deferred_call.hpp"
+#include "bindings/joint_call.hpp"
 #include "bindings/matrix.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
@@ -340,43 +340,13 @@ Ref dependencies_of(const SpecializationCache* self, const Found& found) {
   return values && slopes ? Ref(PyTuple_Pack(2, values.get(), slopes.get())) : Ref();
 }
 
-constexpr const char* kReplay = "retrograd._native.replay";
-
-Replay* replay_of(PyObject* capsule) { return static_cast<Replay*>(PyCapsule_GetPointer(capsule, kReplay)); }
-
-// The same call, to be run back when that is wanted.
-Ref deferral_of(SpecializationCache* self, const Found& found) {
-  const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
-                                  [&](const auto& one) { return one.get() == found.entry; });
-  if (place == self->specializations->end()) return Ref();
-  return deferral({*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), arguments_of(self, found)});
-}
-
-// What several results depend on, and what differentiates them: (Values, replay).
-Ref replay_of(SpecializationCache* self, const Found& found) {
-  const Specialization& entry = *found.entry;
+// The same call, to be run again.
+Replay replay_of(SpecializationCache* self, const Found& found) {
   // Copied first: a collection of garbage may run code that calls the function, which uses the scratch memory.
   Arguments arguments = arguments_of(self, found);
-  std::vector<Value*> operands;
-  for (Value* value : arguments.values) {
-    if (value) operands.push_back(value);
-  }
-  for (size_t i = 0; i < entry.leaves.locations.size(); ++i) {
-    if (entry.leaves.locations[i].kind == RegionKind::PARAMETER) operands.push_back(entry.graph.leaves()[i]);
-  }
-  const auto size = static_cast<Py_ssize_t>(operands.size());
-  Ref values(PyTuple_New(size));
-  for (Py_ssize_t i = 0; values && i < size; ++i) {
-    PyTuple_SetItem(values.get(), i, Py_NewRef(as_object(operands[static_cast<size_t>(i)])));
-  }
   const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
                                   [&](const auto& one) { return one.get() == found.entry; });
-  if (!values || place == self->specializations->end()) return Ref();
-  auto replay = std::make_unique<Replay>(*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), std::move(arguments));
-  Replay* own = replay.release();  // the capsule's from now on
-  const Ref capsule(PyCapsule_New(own, kReplay, [](PyObject* object) { delete replay_of(object); }));
-  if (!capsule) delete own;
-  return capsule ? Ref(PyTuple_Pack(2, values.get(), capsule.get())) : Ref();
+  return {*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), std::move(arguments)};
 }
 
 // The results of a call.
@@ -410,15 +380,15 @@ PyObject* answer(SpecializationCache* self, const Found& found, bool records) {
   if (found.entry->has_several_results()) {
     const Ref results = outputs_of(found);
     const bool depends = records && found.entry->connected;
-    const Ref dependencies = depends ? replay_of(self, found) : Ref::borrow(Py_None);
+    const Ref dependencies = depends ? joint_capsule(replay_of(self, found)) : Ref::borrow(Py_None);
     if (!results || !dependencies) return nullptr;
     count_answer(self, found);
     return Py_BuildValue("(nOO)", number, results.get(), dependencies.get());
   }
   const double result = value_of(found);
-  Ref dependencies(!records         ? Py_NewRef(Py_None)
-                   : found.deferred ? deferral_of(self, found).release()
-                                    : dependencies_of(self, found).release());
+  const Ref dependencies(!records         ? Py_NewRef(Py_None)
+                         : found.deferred ? deferral(replay_of(self, found)).release()
+                                          : dependencies_of(self, found).release());
   if (!dependencies) return nullptr;
   count_answer(self, found);
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
@@ -434,7 +404,8 @@ PyObject* arranged(SpecializationCache* self, const Ref& answered, PyObject* con
 }  // namespace
 
 // call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
-// recorded; else what the miss callback returns. Several results are a list or an array, with (Values, replay).
+// recorded; else what the miss callback returns. Several results are a list or an array, with a capsule for
+// joint().
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   SpecializationCache* self = self_of(object);
   const Tape* tape = this_tape();
@@ -488,29 +459,13 @@ bool find_slopes(const Replay& call, std::vector<double>& slopes) {
   return true;
 }
 
-// replay(replay, cotangents): the derivative of the results times the cotangents with respect to each Value that the
-// call depended on; None where the engine must find it.
-PyObject* replay(PyObject*, PyObject* args) {
-  PyObject *capsule, *cotangents;
-  if (!PyArg_ParseTuple(args, "OO!:replay", &capsule, &PyList_Type, &cotangents)) return nullptr;
-  Replay* call = replay_of(capsule);
-  if (!call) return nullptr;
-  Specialization& entry = *call->entry;
-  if (!set_cotangents(entry, call->arguments, cotangents)) return nullptr;
-  if (entry.invalid()) Py_RETURN_NONE;
+bool run_back(Replay& call, std::span<const double> cotangents, std::vector<std::pair<Value*, double>>& slopes) {
+  const size_t count = call.entry->cotangents();
+  std::copy_n(cotangents.begin(), count, call.arguments.passive.end() - static_cast<std::ptrdiff_t>(count));
   Found found;
-  if (!run_again(*call, found)) {
-    return flush_parameters() ? Py_NewRef(Py_None) : nullptr;
-  }
-  const std::vector<std::pair<Value*, double>> slopes = slopes_of(call->arguments, found);
-  if (!flush_parameters()) return nullptr;  // a pass of the engine goes on, and adds to the Values themselves
-  Ref list(PyList_New(static_cast<Py_ssize_t>(slopes.size())));
-  for (size_t i = 0; list && i < slopes.size(); ++i) {
-    PyObject* slope = PyFloat_FromDouble(slopes[i].second);
-    if (!slope) return nullptr;
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), slope);
-  }
-  return list.release();
+  if (!run_again(call, found)) return false;
+  slopes = slopes_of(call.arguments, found);
+  return true;
 }
 
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

@@ -63,6 +63,7 @@ PyObject* row_name(PyObject*, PyObject* object) {
 PyObject* output_index(PyObject*, PyObject* object) {
   if (!need_value(object, "output_index()")) return nullptr;
   const Value* node = as_value(object);
+  if (is_joint(node) && !node->extra->joint) return PyLong_FromUnsignedLong(node->extra->result);
   return PyLong_FromUnsignedLongLong(row_of(node) == ROW_softmax ? node->index : 0);
 }
 
@@ -235,7 +236,7 @@ PyMethodDef functions[] = {
     {"concrete", concrete, METH_O, "The number of a value, about which no tracer is asked."},
     {"row_name", row_name, METH_O,
      "The row of the op table that made a value; '' for a leaf, 'user' for a user's node."},
-    {"output_index", output_index, METH_O, "Which output of its softmax a value is."},
+    {"output_index", output_index, METH_O, "Which output of its softmax, or result of its compiled call, a value is."},
     {"is_constant", is_constant, METH_O, "Whether a value is a leaf that the engine made from a number."},
     {"get_source", get_source, METH_O, "The small number kept with a node, 0 when there is none."},
     {"set_source", set_source, METH_VARARGS, "Keep a small number with a node."},

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "bindings/deferred_call.hpp"
+#include "bindings/joint_call.hpp"
 
 namespace retrograd::compiler {
 
@@ -228,7 +228,7 @@ PyMethodDef methods[] = {
      "The value and the gradients of the active arguments and of what else was wanted."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"deferred", guarded<deferred>, METH_VARARGS, "The result of a call that is run back when that is wanted."},
-    {"replay", guarded<replay>, METH_VARARGS, "Run a call with several results again, and back, with cotangents."},
+    {"joint", guarded<joint>, METH_VARARGS, "The results of a call with several, which is run back when that is wanted."},
     {"capture", guarded<capture>, METH_O, "Keep what some places hold now, as a state; its number."},
     {"changed", guarded<changed>, METH_O, "The first place of a state that holds something else now, or None."},
     {"outdated", guarded<outdated>, METH_O, "Drop the specializations of a state that does not come back."},

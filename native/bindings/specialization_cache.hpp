@@ -112,7 +112,6 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* matrix(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
-PyObject* replay(PyObject* object, PyObject* args);
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
 // checking.cpp

@@ -117,6 +117,9 @@ PyObject* get_prev(PyObject* self, void* closure) {
 PyObject* get_backward(PyObject* self, void*) {
   const Extra* extra = find_extra(as_value(self));
   if (extra && extra->backward) return Py_NewRef(extra->backward.get());
+  // Of a result of a call with several it is no rule of the node's own, which a copy would have, too.
+  static PyMethodDef run_back = {"_backward", push_joint, METH_NOARGS, nullptr};
+  if (is_joint(as_value(self))) return PyCFunction_New(&run_back, self);
   return PyObject_GetAttrString(self, "_apply_vjp");
 }
 

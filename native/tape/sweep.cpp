@@ -164,7 +164,7 @@ bool check_graph(Value* root) {
 bool has_python_rule(Value* node) {
   if (node->code == USER) {
     const Extra* extra = node->extra;
-    return extra->backward || (!extra->has_partials && !extra->deferred);
+    return extra->backward || (!extra->has_partials && !extra->deferred);  // or a call's, with several results
   }
   return node->flags & HAS_EXTRA && find_extra(node)->backward;
 }
@@ -184,6 +184,15 @@ Ref python_rule(Value* node) {
   return Ref();
 }
 
+// Passes on the gradient of a result of a call with several, or of what they share; false with an exception set.
+bool apply_joint(Value* node) {
+  const Extra* extra = node->extra;
+  if (extra->joint) return extra->joint->run_back(node);
+  Value* shared = extra->children[0];
+  shared->extra->joint->take(shared, extra->result, node->grad);
+  return true;
+}
+
 // Adds one node's contributions to its operands, by the table's rule or its given local derivatives.
 void apply_rule(Value* node) {
   NodeSink sink{node->grad, node->grad == 0.0};
@@ -199,6 +208,7 @@ bool apply_vjp(Value* node) {
     return true;
   }
   if (node->grad == 0.0) return true;
+  if (is_joint(node)) return apply_joint(node);
   Ref function = python_rule(node);
   return function && Ref(PyObject_CallNoArgs(function.get()));
 }
@@ -255,8 +265,9 @@ bool apply_deferred(const std::vector<Ref>& order) {
 
 // Applies all VJPs in order. False if a user function raised, or the user interrupted.
 bool apply_all(Value* root, double seed, const std::vector<Ref>& order) {
-  for (const Ref& node : order) {
-    if (has_python_rule(as_value(node.get())) && !python_rule(as_value(node.get()))) return false;
+  for (const Ref& held : order) {
+    Value* node = as_value(held.get());
+    if (has_python_rule(node) && !is_joint(node) && !python_rule(node)) return false;
   }
   for (const Ref& node : order) as_value(node.get())->grad = 0.0;
   root->grad = seed;
@@ -509,9 +520,16 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
   return PyErr_NoMemory();
 }
 
+PyObject* push_joint(PyObject* self, PyObject*) try {
+  return flush_parameters() && apply_joint(as_value(self)) ? Py_NewRef(Py_None) : nullptr;
+} catch (const std::bad_alloc&) {
+  return PyErr_NoMemory();
+}
+
 PyObject* value_push(PyObject* self, PyObject*) try {
   if (!find_deferred() || !flush_parameters()) return nullptr;
   Value* node = as_value(self);
+  if (is_joint(node)) return push_joint(self, nullptr);
   if (node->code == USER && !node->extra->has_partials && !node->extra->deferred) {
     raise_from("missing_derivative", "(O)", self);
     return nullptr;

@@ -418,6 +418,7 @@ int value_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(extra->op.get());
   Py_VISIT(extra->backward.get());
   for (Value* child : extra->children) Py_VISIT(as_object(child));
+  if (extra->joint) return extra->joint->traverse(visit, arg);
   return extra->deferred ? extra->deferred->traverse(visit, arg) : 0;
 }
 

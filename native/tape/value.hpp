@@ -56,6 +56,19 @@ class Deferred {
   virtual int traverse(visitproc visit, void* arg) const = 0;
 };
 
+// The derivative of the results of one call of a compiled function. They share one more node, which depends on what the
+// call depends on. In a pass each of them leaves its gradient with it. That node is older, so its turn comes after all
+// of theirs, and then the call runs back, once.
+class Joint {
+ public:
+  virtual ~Joint() = default;
+  // A pass has the gradient of a result.
+  virtual void take(Value* shared, uint32_t result, double gradient) = 0;
+  // Adds to the gradients of what the call depends on; false with an exception set.
+  virtual bool run_back(Value* shared) = 0;
+  virtual int traverse(visitproc visit, void* arg) const = 0;
+};
+
 // Rarely used fields. Leaves and USER nodes point to theirs; other nodes have them in a side table.
 struct Extra {
   Ref label;
@@ -67,6 +80,10 @@ struct Extra {
   bool has_partials = false;
   std::unique_ptr<Deferred> deferred;  // of a USER node: what will find its operands and partials
   Value* anchor = nullptr;             // the SLOT at whose position it found them; their numbers are of then
+  std::unique_ptr<Joint> joint;        // of the node that the results of a call share
+  uint32_t result = kNoResult;         // of a node that is one of them, whose only child is that node: which one
+
+  static constexpr uint32_t kNoResult = UINT32_MAX;
 };
 
 Extra* find_extra(const Value* value);  // null when there is none
@@ -138,6 +155,14 @@ Value* new_deferred(double data, PyObject* op, std::unique_ptr<Deferred> deferre
 // Whether a node waits for its derivative to be wanted, and the user has assigned none.
 inline bool is_deferred(const Value* node) {
   return node->code == USER && node->extra->deferred && !node->extra->backward;
+}
+// New nodes for the results of a call that depends on `operands`: a list; null with an exception set.
+PyObject* new_joint(std::unique_ptr<Joint> joint, std::vector<Ref> operands, const std::vector<double>& results,
+                    PyObject* shared_op, PyObject* op);
+// Whether a node is a result of a call with several, or what they share, and the user has assigned no derivative.
+inline bool is_joint(const Value* node) {
+  return node->code == USER && !node->extra->backward &&
+         (node->extra->joint || node->extra->result != Extra::kNoResult);
 }
 bool any_deferred();
 // Gives deferred nodes their operands. May throw std::bad_alloc.
@@ -216,6 +241,7 @@ extern PyMethodDef record_methods[];
 extern PyType_Slot record_slots[];
 PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* value_push(PyObject* self, PyObject* unused);
+PyObject* push_joint(PyObject* self, PyObject* unused);  // the same for what is_joint() told, as made
 PyObject* value_local_grads(PyObject* self, void* closure);
 PyObject* value_copy(PyObject* self, PyObject* unused);
 PyObject* value_deepcopy(PyObject* self, PyObject* memo);

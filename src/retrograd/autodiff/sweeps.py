@@ -46,7 +46,7 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
 
 def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
     """The same, None where no path of local derivatives leads from ``root`` to one of ``xs``."""
-    xs = [x._op.plain() if is_result(x) else x for x in xs]  # type: ignore[attr-defined]
+    xs = [x._op.plain(x) if is_result(x) else x for x in xs]  # type: ignore[attr-defined]
     steps = _dependent(root, {id(x) for x in xs}, expand=True)
     for node, row, _, _ in steps:
         if row == "user":
@@ -123,7 +123,7 @@ class _Walk:
                     dependent.add(id(node))  # several results of a compiled function follow
                     continue
                 if (plain_call := getattr(node._op, "plain", None)) is not None:
-                    result = plain_call()
+                    result = plain_call(node)
                     if isinstance(result, Value):
                         self.visit(result)
                     row, operands, wanted = _EXPANDED, (result,), [id(result) in dependent]

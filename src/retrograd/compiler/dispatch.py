@@ -152,11 +152,10 @@ class Dispatcher:
         return found if example.number is float else list(map(example.number, found))
 
     def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
-        if dependencies is None or not dependencies[0]:
+        if dependencies is None:
             return outputs.collect(numbers)
-        operands, replay = dependencies
-        run = FusedCall(self.cache, replay, operands, self._function, arguments, outputs)
-        return outputs.collect(numbers, run.results(numbers))
+        call = FusedCall(self._function, arguments, outputs)
+        return outputs.collect(numbers, call.results(self.cache, dependencies, numbers))
 
     def _fused(self, data: float, dependencies: Any, arguments: tuple[Any, ...]) -> Value:
         if type(dependencies) is not tuple:

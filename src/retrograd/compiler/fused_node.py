@@ -11,7 +11,6 @@ runs the program back once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,7 +33,7 @@ class FusedOperation(str):
         self._function, self._arguments = function, arguments
         return self
 
-    def plain(self) -> Any:
+    def plain(self, _: Value | None = None) -> Any:
         """The result of the same call, recorded operation by operation."""
         return self._function(*self._arguments)
 
@@ -62,7 +61,7 @@ def fused_node(
     return Value(data, operands, FusedOperation(function, arguments), local_grads=slopes)
 
 
-class _CallOperation(str):
+class _SharedOperation(str):
     """The name of the node that several results share. It has no number of its own to differentiate."""
 
     __slots__ = ()
@@ -73,20 +72,19 @@ class _CallOperation(str):
 
 
 class _ResultOperation(str):
-    """The name of one of several results, which knows the call that it is from."""
+    """The name of the results of a call with several, which knows the call."""
 
-    __slots__ = ("_call", "_number")
+    __slots__ = ("_call",)
     _call: FusedCall
-    _number: int
 
-    def __new__(cls, call: FusedCall, number: int) -> _ResultOperation:
+    def __new__(cls, call: FusedCall) -> _ResultOperation:
         self = super().__new__(cls, call.name)
-        self._call, self._number = call, number
+        self._call = call
         return self
 
-    def plain(self) -> Any:
+    def plain(self, node: Value) -> Any:
         """The same result of the same call, recorded operation by operation."""
-        return self._call.plain()[self._number]
+        return self._call.plain()[engine.output_index(node)]
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
@@ -95,61 +93,39 @@ class _ResultOperation(str):
 class FusedCall:
     """One call of a program with several results, on the tape."""
 
-    def __init__(
-        self,
-        cache: engine.SpecializationCache,
-        replay: object,
-        operands: Sequence[Value],
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        outputs: Outputs,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], outputs: Outputs) -> None:
         self.name: str = getattr(function, "__name__", "compiled")
-        self._cache, self._replay, self._operands = cache, replay, operands
         self._function, self._arguments, self._outputs = function, arguments, outputs
-        self._adjoints = [0.0] * outputs.count
         self._plain: list[Any] | None = None
-        self._results: list[Value] = []
-        self._node = Value(0.0, operands, _CallOperation(self.name))
-        self._node._backward = self._run_back
+        self._inner: list[Value] = []
 
-    def results(self, numbers: Sequence[float]) -> list[Value]:
+    def results(self, cache: engine.SpecializationCache, call: object, numbers: list[float]) -> list[Value]:
         """A node for each number that the program gave."""
-        for number, data in enumerate(numbers):
-            node = Value(data, (self._node,), _ResultOperation(self, number))
-            node._backward = functools.partial(self._take, number, node)
-            self._results.append(node)
-        return self._results
+        shared, own = _SharedOperation(self.name), _ResultOperation(self)
+        inner = self._outputs.inner
+        if not inner:
+            return cache.joint(call, numbers, shared, own, self._gradients, True)
+        # Their gradient comes from inside the call, too, where the program has no nodes.
+        results = cache.joint(call, numbers, shared, own, self._inner_gradients, False)
+        self._inner = [results[number] for number in inner]
+        return results
 
-    def _take(self, number: int, result: Value) -> None:
-        """A backward pass has the gradient of one result."""
-        if self._node.grad == 0.0:  # the first one in this pass
-            self._adjoints = [0.0] * self._outputs.count
-            self._node.grad = 1.0  # a node without a gradient would be passed over
-        self._adjoints[number] += result.grad
-
-    def _run_back(self) -> None:
-        """A backward pass has the gradients of all results."""
-        inner = self._outputs.inner  # of these the gradient comes from inside the call, too, where it has no nodes
-        slopes: Sequence[float] | None = None if inner else self._cache.replay(self._replay, self._adjoints)
-        totals: Sequence[float] = ()
-        if slopes is None:  # or numbers that are not finite
-            slopes, totals = self._plain_gradients(inner)
-        for operand, slope in zip(self._operands, slopes, strict=True):
-            operand.grad += slope
-        for number, total in zip(inner, totals, strict=True):
-            self._results[number].grad = total
-
-    def _plain_gradients(self, inner: Sequence[int]) -> tuple[Sequence[float], Sequence[float]]:
-        """By an uncompiled run, the derivatives with respect to the operands and to the inner results."""
+    def _gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
+        """By an uncompiled run, the derivatives of the results times the cotangents."""
         recording = engine.set_recording(True)
         try:
             results = self.plain()
-            root = engine.reduce("dot", results, self._adjoints)
-            found = engine.gradients(root, 1.0, [*self._operands, *(results[number] for number in inner)])
+            root = engine.reduce("dot", results, cotangents)
+            inner = [results[number] for number in self._outputs.inner]
+            return list(engine.gradients(root, 1.0, [*operands, *inner]))
         finally:
             engine.set_recording(recording)
-        return found[: len(self._operands)], found[len(self._operands) :]
+
+    def _inner_gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
+        found = self._gradients(operands, cotangents)
+        for result, total in zip(self._inner, found[len(operands) :], strict=True):
+            result.grad = total
+        return found[: len(operands)]
 
     def plain(self) -> list[Any]:
         """The results of the same call, recorded operation by operation, once."""

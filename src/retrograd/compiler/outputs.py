@@ -128,6 +128,7 @@ class Outputs:
         self._structure, self._traced = structure, traced._replace(nodes=())
         in_order = traced.places == tuple(range(self.count)) and not any(traced.constant)
         self._straight = in_order and not any(self._numpys)
+        self._all_values = all(traced.are_values)
         self.connected: bool = any(traced.are_values)
         self.inner: tuple[int, ...] = traced.inner
 
@@ -187,6 +188,8 @@ class Outputs:
             return numbers if traced.pattern is None else Entries(numbers, traced.pattern)
         if self._straight and not self.connected:
             return self._structure.collect(numbers)
+        if self._straight and self._all_values and values is not None:
+            return self._structure.collect(values)
         made: dict[int, Value] = {}
         leaves = []
         for place, constant, is_value, is_numpys in zip(
