@@ -157,6 +157,22 @@ class SavedGradients {
 };
 
 constexpr const char* kDeferral = "retrograd._native.deferral";
+constexpr const char* kSlopes = "retrograd._native.slopes";
+
+// What the result of a call depends on, and its derivatives.
+struct Slopes {
+  std::vector<Ref> operands;
+  std::vector<double> numbers;
+};
+
+Slopes* slopes_in(PyObject* capsule) { return static_cast<Slopes*>(PyCapsule_GetPointer(capsule, kSlopes)); }
+
+PyObject* deferred_node(double data, PyObject* operation, PyObject* capsule) {
+  auto* call = static_cast<DeferredCall*>(PyCapsule_GetPointer(capsule, kDeferral));
+  if (!call || PyCapsule_SetDestructor(capsule, nullptr) < 0 || PyCapsule_SetName(capsule, nullptr) < 0) return nullptr;
+  call->operation = operation;
+  return as_object(new_deferred(data, operation, std::unique_ptr<Deferred>(call)));
+}
 
 }  // namespace
 
@@ -185,14 +201,25 @@ Ref deferral(Replay call) {
   return capsule;
 }
 
-PyObject* deferred(PyObject*, PyObject* args) {
+Ref slopes_capsule(const std::vector<std::pair<Value*, double>>& slopes) {
+  auto own = std::make_unique<Slopes>();
+  for (const auto& [value, slope] : slopes) {
+    own->operands.push_back(Ref::borrow(as_object(value)));
+    own->numbers.push_back(slope);
+  }
+  if (slopes.empty()) return Ref::borrow(Py_None);
+  Ref capsule(PyCapsule_New(own.get(), kSlopes, [](PyObject* object) { delete slopes_in(object); }));
+  if (capsule) own.release();
+  return capsule;
+}
+
+PyObject* node(PyObject*, PyObject* args) {
   double data;
   PyObject *operation, *capsule;
-  if (!PyArg_ParseTuple(args, "dUO:deferred", &data, &operation, &capsule)) return nullptr;
-  auto* call = static_cast<DeferredCall*>(PyCapsule_GetPointer(capsule, kDeferral));
-  if (!call || PyCapsule_SetDestructor(capsule, nullptr) < 0 || PyCapsule_SetName(capsule, nullptr) < 0) return nullptr;
-  call->operation = operation;
-  return as_object(new_deferred(data, operation, std::unique_ptr<Deferred>(call)));
+  if (!PyArg_ParseTuple(args, "dUO:node", &data, &operation, &capsule)) return nullptr;
+  if (!PyCapsule_IsValid(capsule, kSlopes)) return deferred_node(data, operation, capsule);
+  Slopes* slopes = slopes_in(capsule);
+  return new_user_node(data, operation, std::move(slopes->operands), std::move(slopes->numbers));
 }
 
 }  // namespace compiler

@@ -19,10 +19,12 @@ struct Replay {
 bool may_defer(const Specialization& entry, const Arguments& arguments);
 // For the garbage collector: the parameters that a specialization keeps for such calls.
 int traverse_operands(const Specialization& entry, visitproc visit, void* arg);
-// A capsule that holds a call for deferred(); null with an exception set.
+// A capsule that holds such a call for node(); null with an exception set.
 Ref deferral(Replay call);
-// deferred(data, operation, capsule): the node.
-PyObject* deferred(PyObject* object, PyObject* args);
+// The same for a call whose derivatives are known; None where there is none.
+Ref slopes_capsule(const std::vector<std::pair<Value*, double>>& slopes);
+// node(data, operation, capsule): the node of the call, once.
+PyObject* node(PyObject* object, PyObject* args);
 
 // Both run the program of a call once more. False where the engine must find the derivatives. (dispatch.cpp)
 // Adds `seed` times the derivative with respect to each parameter to the parameter buffers.

@@ -325,21 +325,6 @@ std::vector<std::pair<Value*, double>> slopes_of(const Arguments& arguments, con
   return pairs;
 }
 
-// The same as two tuples.
-Ref dependencies_of(const SpecializationCache* self, const Found& found) {
-  const std::vector<std::pair<Value*, double>> pairs = slopes_of(arguments_of(self, found), found);
-  const auto size = static_cast<Py_ssize_t>(pairs.size());
-  Ref values(PyTuple_New(size)), slopes(PyTuple_New(size));
-  for (Py_ssize_t i = 0; values && slopes && i < size; ++i) {
-    const auto& [value, number] = pairs[static_cast<size_t>(i)];
-    PyObject* slope = PyFloat_FromDouble(number);
-    if (!slope) return Ref();
-    PyTuple_SetItem(values.get(), i, Py_NewRef(as_object(value)));
-    PyTuple_SetItem(slopes.get(), i, slope);
-  }
-  return values && slopes ? Ref(PyTuple_Pack(2, values.get(), slopes.get())) : Ref();
-}
-
 // The same call, to be run again.
 Replay replay_of(SpecializationCache* self, const Found& found) {
   // Copied first: a collection of garbage may run code that calls the function, which uses the scratch memory.
@@ -388,7 +373,7 @@ PyObject* answer(SpecializationCache* self, const Found& found, bool records) {
   const double result = value_of(found);
   const Ref dependencies(!records         ? Py_NewRef(Py_None)
                          : found.deferred ? deferral(replay_of(self, found)).release()
-                                          : dependencies_of(self, found).release());
+                                          : slopes_capsule(slopes_of(arguments_of(self, found), found)).release());
   if (!dependencies) return nullptr;
   count_answer(self, found);
   return Py_BuildValue("(ndO)", number, result, dependencies.get());
@@ -403,7 +388,7 @@ PyObject* arranged(SpecializationCache* self, const Ref& answered, PyObject* con
 
 }  // namespace
 
-// call(*arguments): (number of the specialization, value, (Values, slopes)), with None for the last where nothing is
+// call(*arguments): (number of the specialization, value, capsule for node()), with None for the last where nothing is
 // recorded; else what the miss callback returns. Several results are a list or an array, with a capsule for
 // joint().
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {

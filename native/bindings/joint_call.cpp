@@ -32,10 +32,7 @@ std::vector<Ref> operands_of(const Replay& call) {
 class JointCall final : public Joint {
  public:
   JointCall(Replay call, PyObject* gradients, bool by_program, size_t results)
-      : call_(std::move(call)),
-        gradients_(Ref::borrow(gradients)),
-        by_program_(by_program),
-        cotangents_(results) {}
+      : call_(std::move(call)), gradients_(Ref::borrow(gradients)), by_program_(by_program), cotangents_(results) {}
 
   void take(Value* shared, uint32_t result, double gradient) override {
     if (shared->grad == 0.0) {  // the first one in this pass

@@ -156,6 +156,8 @@ Value* new_deferred(double data, PyObject* op, std::unique_ptr<Deferred> deferre
 inline bool is_deferred(const Value* node) {
   return node->code == USER && node->extra->deferred && !node->extra->backward;
 }
+// A new node that depends on some operands, with these local derivatives; null with an exception set.
+PyObject* new_user_node(double data, PyObject* op, std::vector<Ref> operands, std::vector<double> partials);
 // New nodes for the results of a call that depends on `operands`: a list; null with an exception set.
 PyObject* new_joint(std::unique_ptr<Joint> joint, std::vector<Ref> operands, const std::vector<double>& results,
                     PyObject* shared_op, PyObject* op);

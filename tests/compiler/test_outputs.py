@@ -129,6 +129,42 @@ def test_one_pass_for_all_results() -> None:
     assert x.grad == pytest.approx(0.5 * math.exp(0.3) + 0.15 * math.exp(0.3) + 1.0, rel=1e-14)
 
 
+def test_results_are_freed_without_the_collector() -> None:
+    """Nothing that a call leaves on the tape refers back to its results."""
+    f = rg.compile(lambda x: [x * W, rg.math.exp(x)])
+
+    def call_and_pass() -> None:
+        first, second = f(x)
+        (first * second).backward()
+
+    x = Value(0.3)
+    f(x)
+    gc.collect()
+    gc.disable()
+    try:
+        call_and_pass()
+        before = len(gc.get_objects())
+        for _ in range(50):
+            call_and_pass()
+        assert len(gc.get_objects()) - before < 50
+    finally:
+        gc.enable()
+
+
+def test_derivatives_by_hand_are_those_of_a_pass() -> None:
+    """``_backward`` of each result, and then of the node that they share, is what a pass does."""
+    f = rg.compile(lambda x, y: [x * y, x / y])
+    f(Value(0.3), Value(2.0))
+    x, y = Value(0.3), Value(2.0)
+    first, second = f(x, y)
+    (shared,) = first._children
+    first.grad, second.grad = 1.5, -2.0
+    for node in (second, first, shared):
+        node._backward()
+    assert (x.grad, y.grad) == pytest.approx((1.5 * 2.0 - 2.0 / 2.0, 1.5 * 0.3 + 2.0 * 0.3 / 4.0), rel=1e-14)
+    assert [result._children for result in (first, second)] == [(shared,), (shared,)]
+
+
 def test_a_pass_through_some_results_knows_nothing_of_the_others() -> None:
     f = rg.compile(lambda x: [rg.math.sqrt(x), x * 2.0])
     for number in (1.0, 0.0):  # the derivative of the root of 0 is infinite

@@ -13,7 +13,7 @@ from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
 from .eager import EagerRunner, Method, Result, answer
-from .fused_node import FusedCall, FusedOperation, fused_node
+from .fused_node import FusedCall, FusedOperation
 from .outputs import Outputs
 from .reasons import Cause, Reason
 from .recorder import active_recorder
@@ -50,6 +50,7 @@ class Dispatcher:
     ) -> None:
         self._function, self._without_keywords = function, without_keywords
         self._name = getattr(function, "__name__", "the function")
+        self._operation = getattr(function, "__name__", "compiled")
         self._eager, self._causes = eager, causes
         self._retrying = _Retrying()
         self._eager_gradients = value_and_grad(function)
@@ -115,7 +116,9 @@ class Dispatcher:
             return self._several(example.outputs, data, dependencies, arguments)
         if example.number is not None:
             return data if example.number is float else example.number(data)
-        return Value(data) if dependencies is None else self._fused(data, dependencies, arguments)
+        if dependencies is None:
+            return Value(data)
+        return self.cache.node(data, FusedOperation(self._operation, self._function, arguments), dependencies)
 
     def as_matrices(self, function: Callable[..., Any], finish: Callable[[Entries], Any]) -> Callable[..., Any]:
         """The compiled function, which returns the entries of a matrix, as one that gives what ``finish`` makes.
@@ -154,14 +157,8 @@ class Dispatcher:
     def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
         if dependencies is None:
             return outputs.collect(numbers)
-        call = FusedCall(self._function, arguments, outputs)
+        call = FusedCall(self._operation, self._function, arguments, outputs)
         return outputs.collect(numbers, call.results(self.cache, dependencies, numbers))
-
-    def _fused(self, data: float, dependencies: Any, arguments: tuple[Any, ...]) -> Value:
-        if type(dependencies) is not tuple:
-            return self.cache.deferred(data, FusedOperation(self._function, arguments), dependencies)
-        operands, slopes = dependencies
-        return fused_node(data, operands, slopes, self._function, arguments)
 
     def _specialize(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
         # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.

@@ -11,6 +11,7 @@ runs the program back once.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from .. import engine
 from ..engine import Value
 from .outputs import Outputs
 
-__all__ = ["FusedCall", "FusedOperation", "fused_node"]
+__all__ = ["FusedCall", "FusedOperation"]
 
 
 class FusedOperation(str):
@@ -28,8 +29,8 @@ class FusedOperation(str):
     _function: Callable[..., Any]
     _arguments: tuple[Any, ...]
 
-    def __new__(cls, function: Callable[..., Any], arguments: tuple[Any, ...]) -> FusedOperation:
-        self = super().__new__(cls, getattr(function, "__name__", "compiled"))
+    def __new__(cls, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> FusedOperation:
+        self = str.__new__(cls, name)
         self._function, self._arguments = function, arguments
         return self
 
@@ -50,17 +51,6 @@ class FusedOperation(str):
         return str, (str(self),)
 
 
-def fused_node(
-    data: float,
-    operands: Sequence[Value],
-    slopes: Sequence[float],
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-) -> Value:
-    """A node with the value ``data`` that depends on ``operands``, with the local derivatives ``slopes``."""
-    return Value(data, operands, FusedOperation(function, arguments), local_grads=slopes)
-
-
 class _SharedOperation(str):
     """The name of the node that several results share. It has no number of its own to differentiate."""
 
@@ -69,6 +59,9 @@ class _SharedOperation(str):
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
+
+
+_shared_operation = functools.cache(_SharedOperation)  # it knows nothing of its call
 
 
 class _ResultOperation(str):
@@ -93,16 +86,15 @@ class _ResultOperation(str):
 class FusedCall:
     """One call of a program with several results, on the tape."""
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], outputs: Outputs) -> None:
-        self.name: str = getattr(function, "__name__", "compiled")
+    def __init__(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...], outputs: Outputs) -> None:
+        self.name = name
         self._function, self._arguments, self._outputs = function, arguments, outputs
         self._plain: list[Any] | None = None
         self._inner: list[Value] = []
 
     def results(self, cache: engine.SpecializationCache, call: object, numbers: list[float]) -> list[Value]:
         """A node for each number that the program gave."""
-        shared, own = _SharedOperation(self.name), _ResultOperation(self)
-        inner = self._outputs.inner
+        shared, own, inner = _shared_operation(self.name), _ResultOperation(self), self._outputs.inner
         if not inner:
             return cache.joint(call, numbers, shared, own, self._gradients, True)
         # Their gradient comes from inside the call, too, where the program has no nodes.

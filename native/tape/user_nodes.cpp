@@ -1,10 +1,20 @@
-// The results of one call of a compiled function, as nodes that share one more: see Joint.
-#include "tape/record.hpp"
+// The nodes that stand for calls of compiled functions.
+#include "tape/value.hpp"
 
 namespace retrograd {
 namespace {
 
-// A USER node of this thread that depends on `children`; null with an exception set.
+bool are_own(const std::vector<Ref>& operands) {
+  const Tape* tape = this_tape();
+  if (!tape) return false;
+  for (const Ref& operand : operands) {
+    if (!is_foreign(as_value(operand.get()), tape)) continue;
+    raise_from("foreign_thread", "()");
+    return false;
+  }
+  return true;
+}
+
 Value* new_node(double data, PyObject* op, std::vector<Ref> children) {
   Value* node = new_leaf(data);
   Ref held(node ? as_object(node) : nullptr);
@@ -20,16 +30,17 @@ Value* new_node(double data, PyObject* op, std::vector<Ref> children) {
 
 }  // namespace
 
+PyObject* new_user_node(double data, PyObject* op, std::vector<Ref> operands, std::vector<double> partials) {
+  Value* node = are_own(operands) ? new_node(data, op, std::move(operands)) : nullptr;
+  if (!node) return nullptr;
+  node->extra->partials = std::move(partials);
+  node->extra->has_partials = true;
+  return as_object(node);
+}
+
 PyObject* new_joint(std::unique_ptr<Joint> joint, std::vector<Ref> operands, const std::vector<double>& results,
                     PyObject* shared_op, PyObject* op) {
-  Tape* tape = this_tape();
-  if (!tape) return nullptr;
-  for (const Ref& operand : operands) {
-    if (!is_foreign(as_value(operand.get()), tape)) continue;
-    raise_from("foreign_thread", "()");
-    return nullptr;
-  }
-  Value* shared = new_node(0.0, shared_op, std::move(operands));
+  Value* shared = are_own(operands) ? new_node(0.0, shared_op, std::move(operands)) : nullptr;
   const Ref held(shared ? as_object(shared) : nullptr);
   if (!shared) return nullptr;
   shared->extra->joint = std::move(joint);
