@@ -246,6 +246,45 @@ def test_a_compensated_sum_keeps_its_compensation() -> None:
 # --- what must not change -------------------------------------------------------------------------------------
 
 
+def pairs(p: list[float]) -> Any:
+    """An energy of all pairs of points in the plane, which has a singularity."""
+    energy: Any = 0.0
+    for i in range(len(p) // 2):
+        for j in range(i):
+            squared = (p[2 * i] - p[2 * j]) ** 2 + (p[2 * i + 1] - p[2 * j + 1]) * (p[2 * i + 1] - p[2 * j + 1])
+            energy = energy + 1.0 / squared - 2.0 * rm.sqrt(squared)
+    return energy
+
+
+def test_pairs_are_a_triangle_without_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also as one loop over all pairs that would be less code: that one reads points through tables."""
+    monkeypatch.setattr(sections, "_LONG", 1_000)
+    monkeypatch.setattr(sections, "_GAIN", 2.0)
+    passes = passes_of(pairs, numbers(48))
+    assert max(body.depth for body in bodies_of(passes.forward.layout.top)) == 2
+    assert not any(table.dtype == np.int64 and len(table) > 24 for table in passes.places.tables)
+    (root,) = passes.storage.last_roots.values()  # not a number for each pair
+    assert root.position not in passes.storage
+    check(pairs, *((numbers(48, seed),) for seed in range(4)))
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (3, 11), (10, 23)])
+def test_a_domain_error_in_a_loop_of_vectors_is_the_engine_s(pair: tuple[int, int]) -> None:
+    """Flags of iterations that run side by side are looked at after the loop: none may be lost."""
+    compiled, _ = machine_code(pairs, numbers(48))
+    point = numbers(48, 1)
+    expected, gradient = rg.value_and_grad(pairs)(point)
+    value, found = compiled.value_and_grad(point)
+    assert [value, *found] == pytest.approx([expected, *gradient], rel=1e-9)
+    i, j = pair
+    point[2 * i : 2 * i + 2] = point[2 * j : 2 * j + 2]
+    with pytest.raises(ZeroDivisionError):
+        pairs([rg.Value(number) for number in point])
+    with pytest.raises(ZeroDivisionError):
+        compiled.value_and_grad(point)
+    assert compiled.value_and_grad(numbers(48, 1))[0] == value
+
+
 def test_a_domain_error_in_an_inner_loop_is_the_engine_s() -> None:
     def rooted(p: list[float]) -> Any:
         row = [p[0] * (i + 1.0) for i in range(12)]

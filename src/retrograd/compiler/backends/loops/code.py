@@ -92,6 +92,11 @@ _FOLDED: dict[str, Callable[..., float]] = {
     "fneg": operator.neg,
     "fabs": abs,
 }
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "llvm.floor": math.floor,
+    "llvm.ceil": math.ceil,
+    "llvm.trunc": math.trunc,
+}
 _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "olt": operator.lt,
     "ole": operator.le,
@@ -200,6 +205,8 @@ class Builder:
 
     def call(self, name: str, *operands: Value) -> Value:
         """A function of the C library, or of LLVM's where it is an instruction (sqrt, floor, …)."""
+        if name in _ROUNDED and isinstance(operands[0], float) and math.isfinite(operands[0]):
+            return math.copysign(_ROUNDED[name](operands[0]), operands[0])
         result = self._op(f"call {name}", *operands)
         self._called[name, *operands] = result
         return result
@@ -317,6 +324,9 @@ class Builder:
         """What a value was in the last iteration of a loop that has been written."""
         if not isinstance(value, Ref) or self.depth_of(value) < loop.of.depth:
             return value
+        for phi in loop.phis:
+            if phi.start is None and phi.following == value and phi.final is not None:
+                return phi.final
         final = self._new(depth=loop.of.depth - 1)
         loop.phis.append(Phi(self._new(depth=loop.of.depth), None, value, final))
         return final

@@ -22,7 +22,7 @@ _MOST_OPERATIONS = 150
 
 
 def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places) -> bool:
-    """Whether a short innermost loop without calls nor flags accesses no element in two iterations, if it writes it."""
+    """Whether a short innermost loop without calls accesses no element in two iterations, if it writes it."""
     body, operations = loop.of, 0
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in loop.body.steps:
@@ -31,7 +31,7 @@ def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places) -> bo
         if not is_live(step):
             continue
         operations += 1
-        if step.name == "flag" or (step.name.startswith("call") and not step.name.startswith("call llvm.")):
+        if step.name.startswith("call") and not step.name.startswith("call llvm."):
             return False
         if step.at is not None and step.at.array in ("W", "B", "G"):
             accesses[step.at.array].append((step.at, step.name == "store"))

@@ -84,6 +84,8 @@ class Forward:
         self._loops: dict[Body, Loop] = {}
         self._keep_far()
         self._write_items(layout.top)
+        for root in storage.last_roots.values():
+            self.t.store(Address("W", layout.at(root.frame, root.nodes)), self._read(root))
 
     def recalled(self, name: str, *operands: Value) -> Ref | None:
         """What a function gave for values of this pass, if it was called and its result has a home."""

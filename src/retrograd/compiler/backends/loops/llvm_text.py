@@ -61,6 +61,7 @@ class Text:
         self._double = "double" if width == 1 else f"<{width} x double>"
         self._bit = "i1" if width == 1 else f"<{width} x i1>"
         self._group = ""  # of the accesses in a loop whose iterations are independent
+        self._raised: str | None = None  # in such a loop: the flags up to here, gathered as a number
         self._names: dict[int, str] = {SEED.number: "%seed"}
         self._count = 0
         self._block = "entry"
@@ -133,15 +134,19 @@ class Text:
         self._end_block(flags)
 
     def _end_block(self, flags: list[str]) -> None:
-        """Leave the function if a flag is true."""
+        """Leave the function if a flag is true; after the loop, where its iterations are independent."""
+        while len(flags) > 1:
+            flags[:] = [*flags[2:], self._emit(f"or {self._bit} {flags[0]}, {flags[1]}")]
+        if flags and self._raised is not None:
+            raised = self._emit(f"zext i1 {flags.pop()} to i64")
+            self._raised = self._emit(f"or i64 {self._raised}, {raised}")
+        self._leave_if(self._any(flags.pop()) if flags else None)
+
+    def _leave_if(self, condition: str | None) -> None:
+        """End a basic block, and there the function if the condition holds."""
         label = self._new("go")[1:]
-        if flags:
-            while len(flags) > 1:
-                flags[:] = [*flags[2:], self._emit(f"or {self._bit} {flags[0]}, {flags[1]}")]
-            self.lines.append(f"br i1 {self._any(flags.pop())}, label %failed, label %{label}")
-        else:
-            self.lines.append(f"br label %{label}")
-        self.lines.append(f"{label}:")
+        leaving = f"br i1 {condition}, label %failed, label %{label}" if condition else f"br label %{label}"
+        self.lines += [leaving, f"{label}:"]
         self._block = label
 
     def _any(self, flag: str) -> str:
@@ -282,7 +287,10 @@ class Text:
         for phi in phis:
             self._names[phi.result.number] = self._new("c")
         marks = self._marks(loop)
+        gathered = marks and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
+        raised = self._raised = self._new("raised") if gathered else None
         self._write(loop.body)
+        following_raised, self._raised = self._raised, None
         self._group = ""
         begin, end, step = (last, "0", -1) if loop.backward else ("0", last, 1)
         self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
@@ -296,12 +304,16 @@ class Text:
                 f"{self._name(phi.result)} = phi {self._double} [ {self._name(phi.start)}, %{before} ], "
                 f"[ {self._name(phi.following)}, %{self._block} ]"
             )
+        if gathered:
+            heads.append(f"{raised} = phi i64 [ 0, %{before} ], [ {following_raised}, %{self._block} ]")
         for phi in live:
             if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
         self.lines[phi_line] = "\n".join(heads)
         self._known.pop()
         self._block = after
+        if gathered:
+            self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""

@@ -18,6 +18,7 @@ from .structure import Repeat
 __all__ = ["find_nests"]
 
 _LEAST_ITERATIONS, _LONGEST_PERIOD, _CANDIDATES, _WINDOW, _ROUNDS = 3, 1_200, 24, 4, 24
+_SHORT = 4  # nodes
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -27,7 +28,20 @@ def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
     for _ in range(_ROUNDS):
         if not finder.collapse():
             break
-    return finder.items, int(finder.sizes.sum())
+    items: list[int | Repeat] = []
+    for item in finder.items:
+        items += _unrolled(item) if isinstance(item, Repeat) else [item]
+    return items, sum(_size(item) for item in items)
+
+
+def _unrolled(repeat: Repeat) -> list[int | Repeat]:
+    """The nodes of a repetition that is hardly longer than a loop around it; else the repetition."""
+    nodes = [item for iteration in repeat.iterations for item in iteration]
+    return nodes if len(nodes) <= _SHORT and not any(isinstance(node, Repeat) for node in nodes) else [repeat]
+
+
+def _size(item: int | Repeat) -> int:
+    return sum(map(_size, item.iterations[0])) if isinstance(item, Repeat) else 1
 
 
 @dataclass(frozen=True, slots=True)

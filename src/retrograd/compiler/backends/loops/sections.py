@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from .graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
+from .graph import LEAF, MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
 from .nests import find_nests
 from .periods import find_sections
+from .storage import fit
 from .structure import Body, Repeat, build
 
 __all__ = ["find_structure"]
 
-#: With so many, nests are looked for; they are taken where they save this factor, or where sections are too much code.
-_LONG, _GAIN = 1_000, 2.0
+#: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
+#: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
+_LONG, _GAIN, _FEW = 1_000, 2.0, 200
 
 
 def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True) -> Body:
@@ -27,10 +29,25 @@ def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, neste
             begins = range(section.begin, section.end, section.period)
             items.append(Repeat([list(range(begin, begin + section.period)) for begin in begins]))
     size = sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items)
-    if nested and size > _LONG:
+    top = build(items)
+    tables = _count_tables(graph, top) if nested else 0
+    if nested and (size > _LONG or tables > 0):
         nests, least = find_nests(graph)
-        if _GAIN * least < size or least <= most_straight < size:
-            items, size = nests, least
+        other = build(nests)
+        is_less = _GAIN * least < size or least <= most_straight < size
+        if is_less or (least <= size + _FEW and _GAIN * _count_tables(graph, other) < tables):
+            top, size = other, least
     if size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")
-    return build(items)
+    return top
+
+
+def _count_tables(graph: ScalarGraph, top: Body) -> int:
+    """How many operands of loops are leaves whose places need a table, since they are not affine in the counters."""
+    streams = [
+        (position.body, graph.indices[position.nodes, slot])
+        for position in top.positions()
+        for slot, kind in enumerate(graph.kinds[position.nodes[0]])
+        if kind == LEAF and position.body is not top
+    ]
+    return sum(fit(body, index).table is not None for body, index in streams)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .code import Address, Own
 from .graph import NODE, ScalarGraph
-from .layout import Beside, Carry, Constants, Far, Layout, Leaf
+from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf
 from .structure import Body, Indices, Position
 
 __all__ = ["Index", "Places", "Storage", "Table", "fit"]
@@ -60,6 +60,7 @@ class Storage:
 
     Attributes:
         whole: positions of which all nodes are kept; of others, one in each iteration in which the value changes.
+        last_roots: roots that are the last numbers of loops, by node.
         owners: what is no node and has a place in each iteration.
         size: how many numbers there are in all.
     """
@@ -74,6 +75,7 @@ class Storage:
         self._begins: dict[Carry | Beside, int] = {}
         self._regular: dict[Carry, bool] = {}
         self.whole: set[Position] = set()
+        self.last_roots: dict[int, Last] = {}
         self.owners: set[Carry | Beside] = set()
         self.size = 0
 
@@ -95,9 +97,14 @@ class Storage:
             self._leader[leader] = first
 
     def keep_roots(self, graph: ScalarGraph) -> None:
-        """Give the graph's roots places."""
+        """Give the graph's roots places: those that a loop computes last, one each, which is written after it."""
         for kind, index in graph.roots:
-            if kind == NODE:
+            if kind != NODE:
+                continue
+            root = self._layout.node(index)
+            if isinstance(root, Last):
+                self.last_roots[index] = root
+            else:
                 self.keep(self._layout.place(index)[0])
 
     def is_regular(self, carried: Carry) -> bool:
@@ -138,6 +145,10 @@ class Storage:
             self._place[nodes] = self.size + np.arange(len(nodes))
             self._ranges[leader] = (self.size, len(nodes))
             self.size += len(nodes)
+        for root in self.last_roots:
+            if self._place[root] < 0:
+                self._place[root] = self.size
+                self.size += 1
         for of in sorted(self.owners, key=lambda of: int(of.nodes[0])):
             self._begins[of] = self.size
             self.size += of.frame.times
