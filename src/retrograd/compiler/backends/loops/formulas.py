@@ -45,6 +45,10 @@ _POWERS: dict[float, Callable[[Builder, Value], Value]] = {
 }
 
 
+#: The quotient of a constant smaller than that, or larger than its inverse, may be out of range where that by one is not.
+_LEAST = 2.0**-64
+
+
 def value(t: Builder, row: str, operands: list[Value]) -> Value:
     """The row's value."""
     if row in _FIRST:
@@ -97,6 +101,9 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
         return t.select(mine, t.select(both, t.mul(g, 0.5), g), 0.0)
     if row == "sum":
         return g
+    if row == "div" and which == 1 and isinstance(operands[0], float) and _LEAST < abs(operands[0]) < 1.0 / _LEAST:
+        y = result()  # multiplications take less time than a division
+        return t.neg(t.mul(t.mul(g, y), t.mul(y, 1.0 / operands[0])))
     if row == "div":
         quotient = t.div(g, operands[1])
         return quotient if which == 0 else t.neg(t.mul(quotient, result()))
