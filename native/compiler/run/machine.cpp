@@ -52,7 +52,7 @@ Machine::Machine(const Program& program, const std::vector<double>& literals, st
   }
   find_fixed();
   bind_all();
-  find_results();
+  find_roots();
 }
 
 Machine::Machine(const Machine& original, std::shared_ptr<Workspace> workspace)
@@ -72,7 +72,7 @@ Machine::Machine(const Machine& original, std::shared_ptr<Workspace> workspace)
   fixed_.assign(original.fixed_.begin(), original.fixed_.begin() + static_cast<std::ptrdiff_t>(original.literals_));
   find_fixed();
   bind_all();
-  find_results();
+  find_roots();
 }
 
 std::unique_ptr<Machine> Machine::twin() const {
@@ -200,19 +200,20 @@ void Machine::set_inputs(uint32_t member, bool active, const double* numbers) {
   std::copy_n(numbers, program_.regions[i].length, value_at(base));
 }
 
-const double* Machine::root_place(size_t which) const {
-  const Location& place = program_.roots[which];
-  return locate(lowered_->moved(program_, place.region, place.address), false, GradientDestination::BUFFERS);
-}
-
 double Machine::root(uint32_t member, size_t which) const {
-  return root_place(which)[lowered_->stride[program_.roots[which].region] * member];
+  const double* place = root_places_[which];
+  return member == 0 ? *place : place[lowered_->stride[program_.roots[which].region] * member];
 }
 
 // Once: there may be thousands, whose places take longer to find than to read.
-void Machine::find_results() {
+void Machine::find_roots() {
+  root_places_.reserve(program_.roots.size());
+  for (const Location& place : program_.roots) {
+    const Address at = lowered_->moved(program_, place.region, place.address);
+    root_places_.push_back(locate(at, false, GradientDestination::BUFFERS));
+  }
   result_places_.reserve(results_.size());
-  for (const uint32_t which : results_) result_places_.push_back(root_place(which));
+  for (const uint32_t which : results_) result_places_.push_back(root_places_[which]);
 }
 
 void Machine::input_gradients(uint32_t member, double* gradients) const {

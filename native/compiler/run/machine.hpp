@@ -163,8 +163,7 @@ class Machine {
   void copy_parameters_in();
   void find_fixed();
   void find_checked_ranges();
-  void find_results();
-  const double* root_place(size_t which) const;
+  void find_roots();
   bool finite(Range range) const;
   bool finite() const;
   void zero(int pass);
@@ -185,7 +184,7 @@ class Machine {
 
   const Program& program_;
   std::span<const uint32_t> results_;
-  std::vector<const double*> result_places_;
+  std::vector<const double*> root_places_, result_places_;  // of the first member
   std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
   std::shared_ptr<const Lowered> lowered_;
   bool direct_;        // parameters are used in their buffers, without a copy
