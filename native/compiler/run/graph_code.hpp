@@ -37,6 +37,7 @@ class CodeRun {
   // False if one of the calls must be run by other means.
   bool forward() { return code_->forward(0.0, bases_.data()) == 0; }
   double root(uint32_t call, size_t which) const { return roots_[which].of(call); }
+  const double* root_place(size_t which) const { return roots_[which].at; }  // of the first call
   // Where the several results are, of code for one call.
   std::span<const double* const> results() const { return results_; }
   // Whether the first root and the several results of a call are finite.

@@ -19,6 +19,7 @@ void GraphRunner::install(std::shared_ptr<const GraphCode> code) {
   if (code == code_) return;
   code_ = std::move(code);
   run_.reset();
+  checks_.reset();
   rest();
 }
 
@@ -47,6 +48,11 @@ bool GraphRunner::run_code(const Arguments& arguments) {
 }
 
 Outcome GraphRunner::check(std::span<const Guard> guards) {
+  if (guards.empty()) return Outcome::DONE;
+  if (!checks_) {
+    checks_ = std::make_unique<GuardChecks>(guards, [&](size_t which) { return run_->root_place(which); });
+  }
+  if (checks_->all_hold()) return Outcome::DONE;
   const auto broken = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
     return guard.holds([&](size_t which) { return run_->root(0, which); });
   });

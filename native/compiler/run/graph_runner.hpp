@@ -55,6 +55,7 @@ class GraphRunner {
   const bool twin_;
   std::shared_ptr<const GraphCode> code_;
   std::unique_ptr<CodeRun> run_;              // of that code, or of the one before
+  std::unique_ptr<GuardChecks> checks_;       // of its numbers
   std::unique_ptr<Interpreter> interpreter_;  // made when it is first wanted
   bool by_code_ = false;                      // the last forward pass was the code's, and so is the backward pass
   Divergence divergence_;

@@ -16,22 +16,6 @@ void count_single(KernelCall& call) {
 
 }  // namespace
 
-Divergence Divergence::at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end) {
-  const auto by_number = [](const auto& a, const auto& b) { return a.second < b.second; };
-  return {std::min_element(guard, end, by_number)->second, guard->second};
-}
-
-bool Guard::decides(double a, double b) const {
-  switch (test) {
-    case LESS: return (a < b) == outcome;
-    case LESS_EQUAL: return (a <= b) == outcome;
-    case GREATER: return (a > b) == outcome;
-    case GREATER_EQUAL: return (a >= b) == outcome;
-    case EQUAL: return (a == b) == outcome;
-    default: return (a != b) == outcome;
-  }
-}
-
 Machine::Machine(const Program& program, const std::vector<double>& literals, std::span<const uint32_t> results,
                  std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces)
     : program_(program),
@@ -352,7 +336,8 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   const bool outside = swept_ ? run_fused() : run(FORWARD);
   // Check guards first: past a branch that was not taken, anything may be outside its domain.
   bool held = true;
-  for (uint32_t member = 0; member < batch_size_ && !guards.empty(); ++member) {
+  const bool certain = guards.empty() || (batch_size_ == 1 && all_hold(guards));
+  for (uint32_t member = 0; member < batch_size_ && !certain; ++member) {
     const auto first = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
       return guard.holds([&](size_t which) { return root(member, which); });
     });
@@ -363,6 +348,11 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   }
   if (!held) return Outcome::GUARD;
   return outside || !finite() ? Outcome::EXCEPTIONAL : Outcome::DONE;
+}
+
+bool Machine::all_hold(std::span<const Guard> guards) {
+  if (!checks_) checks_ = std::make_unique<GuardChecks>(guards, [&](size_t which) { return root_places_[which]; });
+  return checks_->all_hold();
 }
 
 // Finds out how early each guard can be checked.

@@ -7,38 +7,11 @@
 #include <span>
 
 #include "compiler/lower/lower.hpp"
+#include "compiler/run/guards.hpp"
 #include "compiler/run/workspace.hpp"
 #include "parameters/parameter_buffer.hpp"
 
 namespace retrograd::compiler {
-
-// The outcome of a comparison between two of the program's roots when the function was traced.
-struct Guard {
-  enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
-  Test test;
-  uint32_t left, right;  // numbers of roots; right is 0 for a comparison with a plain number
-  double number;
-  bool outcome;
-
-  bool decides(double a, double b) const;
-  // `root(i)` is the number of the i-th root.
-  template <class Root>
-  bool holds(Root&& root) const {
-    return decides(root(left), right ? root(right) : number);
-  }
-};
-
-// Each guard by its number, after so many steps of a pass its numbers are there, in ascending order.
-using GuardSchedule = std::vector<std::pair<size_t, uint32_t>>;
-
-// Where a call left the path of a trace. Guards are in the order in which the function compared.
-struct Divergence {
-  size_t certain = 0;  // so many guards hold, from the first on
-  size_t broken = 0;   // the number of one that does not
-
-  // A pass ended at this guard of a schedule; those before it hold.
-  static Divergence at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end);
-};
 
 enum class Outcome : uint8_t {
   DONE,
@@ -172,6 +145,7 @@ class Machine {
   bool run(int pass);
   Outcome run_guarded(std::span<const Guard> guards);
   void schedule(std::span<const Guard> guards);
+  bool all_hold(std::span<const Guard> guards);
   bool run_fused();
   int prepare_buffers();
   void move(std::vector<KernelCall>& list, int pass, const Repeat& repeat, int64_t strips);
@@ -201,6 +175,7 @@ class Machine {
   std::vector<KernelCall> calls_[kPasses];
   std::deque<std::vector<int32_t>> ragged_rows_;  // of calls with ragged rows
   GuardSchedule schedule_;                        // after calls of the forward pass
+  std::unique_ptr<GuardChecks> checks_;           // of one member
   Divergence divergence_;
   bool swept_ = false;  // the workspace holds the gradients of the last forward pass, times `scale_`
   double scale_ = 1.0;

@@ -1,0 +1,66 @@
+// Guards: comparisons that decided something while the function was traced. A program answers calls in which they come
+// out as they did then.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace retrograd::compiler {
+
+// The outcome of a comparison between two of the program's roots when the function was traced.
+struct Guard {
+  enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
+  static constexpr size_t kTests = 6;
+  Test test;
+  uint32_t left, right;  // numbers of roots; right is 0 for a comparison with a plain number
+  double number;
+  bool outcome;
+
+  bool decides(double a, double b) const;
+  // `root(i)` is the number of the i-th root.
+  template <class Root>
+  bool holds(Root&& root) const {
+    return decides(root(left), right ? root(right) : number);
+  }
+};
+
+// Each guard by its number, after so many steps of a pass its numbers are there, in ascending order.
+using GuardSchedule = std::vector<std::pair<size_t, uint32_t>>;
+
+// Where a call left the path of a trace. Guards are in the order in which the function compared.
+struct Divergence {
+  size_t certain = 0;  // so many guards hold, from the first on
+  size_t broken = 0;   // the number of one that does not
+
+  // A pass ended at this guard of a schedule; those before it hold.
+  static Divergence at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end);
+};
+
+// All guards of a program, to be checked at once: sorted by what they test, each with the addresses of its two numbers.
+class GuardChecks {
+ public:
+  // `place(i)` is where the number of the i-th root is.
+  template <class Place>
+  GuardChecks(std::span<const Guard> guards, Place&& place) {
+    numbers_.reserve(guards.size());  // they stay where they are
+    for (const Guard& guard : guards) {
+      if (!guard.right) numbers_.push_back(guard.number);
+      pairs_[guard.test][guard.outcome].push_back(
+          {place(guard.left), guard.right ? place(guard.right) : &numbers_.back()});
+    }
+  }
+  bool all_hold() const;
+
+ private:
+  struct Pair {
+    const double *left, *right;
+  };
+  std::array<std::array<std::vector<Pair>, 2>, Guard::kTests> pairs_;  // by test and outcome
+  std::vector<double> numbers_;                                        // on the right
+};
+
+}  // namespace retrograd::compiler
