@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -19,8 +20,10 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops.graph import UnsupportedGraphError, read_graph
-    from retrograd.compiler.backends.loops.install import compile_graph
+    from retrograd.compiler.backends.loops.install import ARRAYS, compile_graph
+    from retrograd.compiler.backends.loops.llvm_text import Text
     from retrograd.compiler.backends.loops.periods import find_sections
+    from retrograd.compiler.backends.loops.pipeline import write_passes
 
 
 def cache_of(f: Any) -> Any:
@@ -559,6 +562,28 @@ def test_leaves_may_lie_anywhere() -> None:
             assert found[0] == (found[1] if exact else pytest.approx(found[1], rel=1e-13))
             if call == 0 and not exact:
                 compile_graph(cache_of(compiled), cache_of(compiled).facts()[0]["number"])
+
+
+@pytest.mark.parametrize("count", [19, 24, 61])
+@pytest.mark.parametrize("function", [rm.exp, rm.log, rm.sin, rm.cos, rm.tanh, rm.log1p])
+def test_functions_in_independent_iterations_are_those_of_vectors(function: Callable[..., Any], count: int) -> None:
+    """LLVM runs several iterations at once; what is left over calls the function of one number."""
+
+    def f(p: list[Any]) -> Any:
+        total = 0.0
+        for a, b in itertools.pairwise(p):
+            total = total + function(a * b + 0.1) / (1.0 + (a - b) * (a - b))
+        return total
+
+    compiled = check(f, *((numbers(count, seed=k),) for k in range(4)))
+    cache = cache_of(compiled)
+    lanes, functions = cache.vector_functions()
+    graph = cache.scalar_graph(cache.facts()[0]["number"], True)
+    passes = write_passes(read_graph(graph))
+    metadata: list[str] = []
+    text = Text("forward", passes.forward.t.top, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes)
+    assert metadata
+    assert "vector-function-abi-variant" in text.text
 
 
 @pytest.mark.parametrize("function", [rm.sin, rm.cos])

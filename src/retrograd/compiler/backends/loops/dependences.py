@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import numpy as np
 
@@ -21,8 +21,11 @@ _MOST, _LEAST_ITERATIONS = 1_000_000, 8
 _MOST_OPERATIONS = 150
 
 
-def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places) -> bool:
-    """Whether a short innermost loop without calls accesses no element in two iterations, if it writes it."""
+def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places, functions: Container[str]) -> bool:
+    """Whether a short innermost loop accesses no element in two iterations, if it writes it.
+
+    It may call some ``functions``, and those of LLVM.
+    """
     body, operations = loop.of, 0
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in loop.body.steps:
@@ -31,7 +34,8 @@ def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places) -> bo
         if not is_live(step):
             continue
         operations += 1
-        if step.name.startswith("call") and not step.name.startswith("call llvm."):
+        _, called, function = step.name.partition("call ")
+        if called and not function.startswith("llvm.") and function not in functions:
             return False
         if step.at is not None and step.at.array in ("W", "B", "G"):
             accesses[step.at.array].append((step.at, step.name == "store"))

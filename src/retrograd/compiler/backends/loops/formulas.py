@@ -45,7 +45,7 @@ _POWERS: dict[float, Callable[[Builder, Value], Value]] = {
 }
 
 
-#: The quotient of a constant smaller than that, or larger than its inverse, may be out of range where that by one is not.
+#: The quotient of a constant that is smaller, or larger than the inverse, may be out of range where that of one is not.
 _LEAST = 2.0**-64
 
 

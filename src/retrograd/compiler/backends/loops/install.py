@@ -59,7 +59,8 @@ def compile_graph(
         IndexError: the program has been dropped meanwhile.
         UnsupportedGraphError: the program has something that this backend does not write.
     """
-    _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight))
+    lanes, functions = programs.vector_functions()
+    _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight, lanes, functions))
 
 
 def compile_group(
@@ -111,10 +112,12 @@ def _compiled(programs: SpecializationCache, number: int, make: Callable[[dict[s
 # They import what writes code where they run.
 
 
-def _code_of_graph(exported: Mapping[str, Any], most_straight: int) -> GraphCode:
+def _code_of_graph(
+    exported: Mapping[str, Any], most_straight: int, lanes: int, functions: Mapping[str, int]
+) -> GraphCode:
     from .pipeline import code_of_graph
 
-    return code_of_graph(exported, most_straight)
+    return code_of_graph(exported, most_straight, lanes, functions)
 
 
 def _code_of_group(

@@ -18,6 +18,9 @@ from .structure import Body, Indices
 __all__ = ["Text"]
 
 
+#: Of the function: what it calls is what it says, and vectors are as long as they can be.
+_ATTRIBUTES = 'noinline "no-builtins" "prefer-vector-width"="512"'
+
 #: LLVM takes time that grows with the square of a basic block's length, so long ones are cut.
 _BLOCK_LINES = 200
 
@@ -42,6 +45,7 @@ class Text:
         metadata: list[str],
         width: int = 1,
         functions: Mapping[str, int] = MappingProxyType({}),
+        lanes: int = 0,
     ) -> None:
         """
         Args:
@@ -53,11 +57,12 @@ class Text:
             width: how many calls run side by side.
             functions: the addresses of functions of vectors, ``void f(double *result, const double *argument)``, by the
                 names of the C library's.
+            lanes: how many numbers these vectors have. With a ``width``, as many.
         """
         self.lines: list[str] = []
         self.declarations: dict[str, None] = {}
         self._places, self._metadata = places, metadata
-        self._width, self._functions = width, functions
+        self._width, self._functions, self._lanes = width, functions, lanes
         self._double = "double" if width == 1 else f"<{width} x double>"
         self._bit = "i1" if width == 1 else f"<{width} x i1>"
         self._group = ""  # of the accesses in a loop whose iterations are independent
@@ -77,7 +82,7 @@ class Text:
         arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
         self.text = "\n".join(
             [
-                f'define internal i32 @{name}_body(double %seed, {parameters}) noinline "no-builtins" {{',
+                f"define internal i32 @{name}_body(double %seed, {parameters}) {_ATTRIBUTES} {{",
                 "entry:",
                 *self.lines,
                 "ret i32 0",
@@ -203,6 +208,8 @@ class Text:
         if name.startswith("llvm."):
             kind = "f64" if self._width == 1 else f"v{self._width}f64"
             return self._call(f"{name}.{kind}", self._double, operands)
+        if self._group and name in self._functions:
+            return self._call_in_vectors(name, operands[0])
         if self._width == 1:
             # LLVM makes one call of both of these, where the C library has a function for it.
             return self._call(f"llvm.{name}.f64" if name in ("sin", "cos") else name, "double", operands)
@@ -218,6 +225,20 @@ class Text:
     def _call(self, function: str, kind: str, operands: list[str]) -> str:
         self.declarations[f"declare {kind} @{function}({', '.join([kind] * len(operands))})"] = None
         return self._emit(f"call {kind} @{function}({', '.join(f'{kind} {operand}' for operand in operands)})")
+
+    def _call_in_vectors(self, name: str, operand: str) -> str:
+        """A call in a loop that LLVM runs several iterations of at once, with the function that it is then."""
+        many = f"<{self._lanes} x double>"
+        self.declarations[
+            f"define {many} @vectors_{name}({many} %x) {{\n"
+            f"%argument = alloca {many}, align 64\n%value = alloca {many}, align 64\n"
+            f"store {many} %x, ptr %argument, align 64\n"
+            f"call void inttoptr (i64 {self._functions[name]} to ptr)(ptr %value, ptr %argument)\n"
+            f"%y = load {many}, ptr %value, align 64\nret {many} %y\n}}"
+        ] = None
+        self.declarations[f"declare double @{name}(double)"] = None
+        variant = f'"vector-function-abi-variant"="_ZGV_LLVM_N{self._lanes}v_{name}(vectors_{name})"'
+        return self._emit(f"call double @{name}(double {operand}) nounwind willreturn memory(none) {variant}")
 
     def _call_of_vectors(self, address: int, operand: str) -> str:
         self.lines.append(f"store {self._double} {operand}, ptr %argument, align 64")
@@ -319,7 +340,9 @@ class Text:
         """What tells LLVM that a loop's iterations are independent, if they are."""
         if self._width > 1:
             return ""
-        if not is_parallel(loop, lambda op: op.result is None or op.result.number in self._live, self._places):
+        if not is_parallel(
+            loop, lambda op: op.result is None or op.result.number in self._live, self._places, self._functions
+        ):
             return ""
         group = len(self._metadata)
         self._metadata += [

@@ -25,12 +25,24 @@ __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes"
 _MOST_BYTES = 1 << 25
 
 
-def code_of_graph(exported: Mapping[str, Any], most_straight: int) -> GraphCode:
-    """Machine code of a graph. It reads no memory but the exported arrays: it may run in another process."""
+def code_of_graph(
+    exported: Mapping[str, Any], most_straight: int, lanes: int, functions: Mapping[str, int]
+) -> GraphCode:
+    """Machine code of a graph. It reads no memory but the exported arrays: it may run in another process.
+
+    Args:
+        exported: the graph.
+        most_straight: so many nodes of code are written at most.
+        lanes: how many numbers a vector has.
+        functions: those of vectors, and their addresses.
+    """
     graph = read_graph(exported)
     passes = write_passes(graph, most_straight, retried=True)
     metadata: list[str] = []
-    texts = [Text(name, block, passes.places, ARRAYS, metadata) for name, block in passes.blocks.items()]
+    texts = [
+        Text(name, block, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes)
+        for name, block in passes.blocks.items()
+    ]
     return _assembled(graph, passes, texts, metadata)
 
 
@@ -42,7 +54,9 @@ def code_of_group(
     passes = write_passes(graph, most_straight, retried=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
-    texts = [Text(name, block, passes.places, ARRAYS, [], width, functions) for name, block in passes.blocks.items()]
+    texts = [
+        Text(name, block, passes.places, ARRAYS, [], width, functions, width) for name, block in passes.blocks.items()
+    ]
     return _assembled(graph, passes, texts, [])
 
 
