@@ -7,11 +7,12 @@ what it follows, one iteration earlier; what is Far adds to memory (the array B)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from . import formulas
 from .code import Address, Builder, Loop, Phi, Ref, Value
 from .forward import Forward
-from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, NodeOperand, Operand
+from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Operand
 from .liveness import live_values
 from .structure import Body, Position
 
@@ -19,6 +20,15 @@ __all__ = ["SEED", "Backward"]
 
 #: The value that the pass begins with: the gradient of the result.
 SEED = Ref(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Handed:
+    """An operand whose adjoint goes to what it was an iteration before, ``following``; in the first one ``start``."""
+
+    operand: Operand
+    following: Operand
+    start: Operand
 
 
 class _Recalling(Builder):
@@ -54,7 +64,7 @@ class Backward:
         self._sums: list[dict[Operand | Position, Value]] = []  # of each loop: what goes to outer bodies
         self._loads: dict[int, Ref] = {}  # the forward pass's value that a load reads
         self._flushed: dict[Position | Body, list[Operand]] = {}
-        self._carries: dict[Body, list[Carry]] = {}
+        self._handed: dict[Body, list[_Handed]] = {}
         self._lasts: dict[Body, list[Last]] = {}
         self._note_operands()
         self.in_memory = {
@@ -79,14 +89,19 @@ class Backward:
                 forward.keep(self._loads[number])
 
     def _note_operands(self) -> None:
-        """When each operand's adjoint is complete."""
-        for operand, item in self._layout.first_use.items():
-            if isinstance(operand, Constant | Constants) or not self._layout.is_active(operand):
+        """When each operand's adjoint is complete, and where it goes."""
+        layout = self._layout
+        for operand, item in layout.first_use.items():
+            if isinstance(operand, Constant | Constants) or not layout.is_active(operand):
                 continue
-            if isinstance(operand, Far | Leaf):
+            if isinstance(operand, Leaf) and (ahead := layout.ahead_of(operand)) is not None:
+                handed = _Handed(operand, ahead, layout.first_of(operand))
+                self._handed.setdefault(operand.frame, []).append(handed)
+            elif isinstance(operand, Far | Leaf):
                 self._flushed.setdefault(item, []).append(operand)
             elif isinstance(operand, Carry):
-                self._carries.setdefault(operand.frame, []).append(operand)
+                handed = _Handed(operand, operand.following, operand.start)
+                self._handed.setdefault(operand.frame, []).append(handed)
 
     # --- bodies ---------------------------------------------------------------------------------------------
 
@@ -160,7 +175,6 @@ class Backward:
     # --- loops ----------------------------------------------------------------------------------------------
 
     def _write_loop(self, body: Body) -> None:
-        carries = self._carries.get(body, [])
         entering = [
             (operand, self._pending.pop(operand))
             for operand in list(self._pending)
@@ -168,19 +182,22 @@ class Backward:
         ]
         with self.t.loop(body, backward=True) as loop:
             self._sums.append({})
-            handed = [(carry, self.t.carry(loop, 0.0)) for carry in carries]
+            handed = [(each, self.t.carry(loop, 0.0)) for each in self._handed.get(body, ())]
             self._enter(loop, entering, handed)
             self._write_items(body)
-            for carry, phi in handed:
-                phi.following = self._pending.pop(carry, 0.0)
+            for each, phi in handed:
+                phi.following = self._pending.pop(each.operand, 0.0)
             sums = [(of, self.t.carry(loop, 0.0), g) for of, g in self._sums.pop().items()]
             for _, phi, g in sums:
                 phi.following = self.t.sum(phi.result, g)
-        for carry, phi in handed:
-            if phi.following != 0.0:
-                assert phi.final is not None
-                if self._layout.is_active(carry.start):
-                    self._add(carry.start, phi.final)
+        for each, phi in handed:
+            if phi.following == 0.0 or not self._layout.is_active(each.start):
+                continue
+            assert phi.final is not None
+            if isinstance(each.start, Leaf):
+                self.t.add_to(Address("G", each.start), phi.final)
+            else:
+                self._add(each.start, phi.final)
         for of, phi, _ in sums:
             assert phi.final is not None
             if isinstance(of, Position):
@@ -188,19 +205,19 @@ class Backward:
             else:
                 self._add(of, phi.final)
 
-    def _enter(self, loop: Loop, entering: list[tuple[Last, Value]], handed: list[tuple[Carry, Phi]]) -> None:
+    def _enter(self, loop: Loop, entering: list[tuple[Last, Value]], handed: list[tuple[_Handed, Phi]]) -> None:
         """What comes from after the loop, and from the iteration that follows."""
         body = loop.of
-        coming: dict[NodeOperand, Value] = {}
+        coming: dict[Operand, Value] = {}
         for last, g in entering:
             inner = self._layout.last_in(body, last.position)
             coming[inner] = g
-        for carry, phi in handed:
-            if not self._layout.is_active(carry.following):
+        for each, phi in handed:
+            if not self._layout.is_active(each.following):
                 continue
-            if carry.following in coming and phi.start == 0.0:
-                phi.start = coming.pop(carry.following)
-            self._add(carry.following, phi.result)
+            if each.following in coming and phi.start == 0.0:
+                phi.start = coming.pop(each.following)
+            self._add(each.following, phi.result)
         for operand, g in coming.items():
             phi = self.t.carry(loop, g)
             phi.following = 0.0

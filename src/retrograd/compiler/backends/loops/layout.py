@@ -145,6 +145,10 @@ class Layout:
                 self._note_use(operand.following, operand.frame.items[-1])
                 operands_left.append(operand.following)
         self.active = self._active()
+        self._leaves: dict[Body, list[Leaf]] = defaultdict(list)
+        for operand in self.first_use:
+            if isinstance(operand, Leaf):
+                self._leaves[operand.frame].append(operand)
 
     def targets(self, operand: NodeOperand) -> list[Position]:
         """The positions that an operand's nodes have."""
@@ -195,6 +199,22 @@ class Layout:
     def leaf(self, index: int) -> Leaf:
         """One leaf, as the code after all loops reads it."""
         return Leaf(self.top, np.array([index], np.int64), bool(self.graph.wanted[index]))
+
+    def ahead_of(self, leaf: Leaf) -> Leaf | None:
+        """The leaves that a loop reads one iteration before it reads them as ``leaf``: the next of a list's items."""
+        later = self._later[leaf.frame]
+        if not len(later):
+            return None
+        for other in self._leaves[leaf.frame]:
+            if np.array_equal(other.index[later - 1], leaf.index[later]) and other is not leaf:
+                return other if self.is_active(other) else None
+        return None
+
+    def first_of(self, leaf: Leaf) -> Leaf:
+        """The leaf of the first iteration, as the body around the loop reads it."""
+        frame = leaf.frame
+        assert frame.parent is not None
+        return Leaf(frame.parent, leaf.index[frame.firsts], leaf.wanted)
 
     # --- operands -------------------------------------------------------------------------------------------
 
