@@ -20,6 +20,7 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops.graph import UnsupportedGraphError, read_graph
+    from retrograd.compiler.backends.loops.grouped_calls import Calls, with_groups
     from retrograd.compiler.backends.loops.install import ARRAYS, compile_graph
     from retrograd.compiler.backends.loops.llvm_text import Text
     from retrograd.compiler.backends.loops.periods import find_sections
@@ -584,6 +585,38 @@ def test_functions_in_independent_iterations_are_those_of_vectors(function: Call
     text = Text("forward", passes.forward.t.top, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes)
     assert metadata
     assert "vector-function-abi-variant" in text.text
+
+
+def test_calls_in_straight_lines_are_grouped_where_none_needs_another() -> None:
+    """A likelihood of events at irregular times: sums of exponentials, and a logarithm of some of them."""
+    chosen = random.Random(3)
+    events = [chosen.random() < 0.6 for _ in range(60)]
+
+    def f(p: list[Any], data: list[float]) -> Any:
+        risk, total = 0.0, p[0] * 0.0
+        for x, event in zip(data, events, strict=True):
+            risk = risk + rm.exp(p[0] * x)
+            if event:
+                total = total + p[1] * x - rm.log(risk) + rm.exp(rm.sin(risk))
+        return total
+
+    calls = [(numbers(2, seed=k), numbers(60, seed=50 + k, low=-1.0, high=1.0)) for k in range(4)]
+    compiled = check(f, *calls)
+    cache = cache_of(compiled)
+    lanes, functions = cache.vector_functions()
+    passes = write_passes(read_graph(cache.scalar_graph(cache.facts()[0]["number"], True)))
+    block = passes.forward.t.top
+    groups = [
+        (step.function, len(step.ops))
+        for step in with_groups(block.steps, lambda op: True, passes.places.numbers, functions, lanes // 2)
+        if isinstance(step, Calls)
+    ]
+    assert {function for function, _ in groups} == {"exp", "log", "sin", "cos"}
+    assert all(count >= lanes for _, count in groups)
+    point = [-1000.0, 1.0], [1.0] * 60  # the exponentials are zero
+    for run in (rg.value_and_grad(f), compiled.value_and_grad):
+        with pytest.raises(ValueError, match="log"):
+            run(*point)
 
 
 @pytest.mark.parametrize("function", [rm.sin, rm.cos])

@@ -10,6 +10,7 @@ from ..llvm.ir_builder import base_loads
 from .backward import SEED
 from .code import Address, Block, Loop, Op, Ref, Value
 from .dependences import is_parallel
+from .grouped_calls import Calls, with_groups
 from .layout import Constants
 from .liveness import live_values
 from .storage import Index, Places, fit
@@ -73,10 +74,11 @@ class Text:
         self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
         self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
         self._live = live_values(block)
+        self._has_vectors = width > 1  # in memory, for functions of vectors
         if width > 1:
             self._names[SEED.number] = self._everywhere("%seed")
-            self.lines += [f"%{memory} = alloca {self._double}, align 64" for memory in ("argument", "value")]
         self._write(block)
+        memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument", "value")]
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
         arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
@@ -84,6 +86,7 @@ class Text:
             [
                 f"define internal i32 @{name}_body(double %seed, {parameters}) {_ATTRIBUTES} {{",
                 "entry:",
+                *(memory if self._has_vectors else ()),
                 *self.lines,
                 "ret i32 0",
                 "failed:",
@@ -125,18 +128,29 @@ class Text:
     def _write(self, block: Block) -> None:
         begun = len(self.lines)
         flags: list[str] = []
-        for step in block.steps:
+        for step in self._steps(block):
             if isinstance(step, Loop):
                 self._end_block(flags)
                 self._loop(step)
+            elif isinstance(step, Calls):
+                self._call_group(step)
             elif step.name == "flag":
                 flags.append(self._name(step.operands[0]))
-            elif step.result is None or step.result.number in self._live:
+            elif self._is_live(step):
                 self._op(step)
             if len(self.lines) - begun > _BLOCK_LINES:
                 self._end_block(flags)
                 begun = len(self.lines)
         self._end_block(flags)
+
+    def _steps(self, block: Block) -> Sequence[Op | Loop | Calls]:
+        """Those of a block: with groups of calls, unless each number is a vector, or LLVM makes the vectors."""
+        if self._width > 1 or self._group or not self._functions:
+            return block.steps
+        return with_groups(block.steps, self._is_live, self._places.numbers, self._functions, self._lanes // 2)
+
+    def _is_live(self, op: Op) -> bool:
+        return op.result is None or op.result.number in self._live
 
     def _end_block(self, flags: list[str]) -> None:
         """Leave the function if a flag is true; after the loop, where its iterations are independent."""
@@ -240,6 +254,29 @@ class Text:
         variant = f'"vector-function-abi-variant"="_ZGV_LLVM_N{self._lanes}v_{name}(vectors_{name})"'
         return self._emit(f"call double @{name}(double {operand}) nounwind willreturn memory(none) {variant}")
 
+    def _call_group(self, calls: Calls) -> None:
+        """Calls of one function, some at a time; those that are left over one by one."""
+        many = f"<{self._lanes} x double>"
+        for begin in range(0, len(calls.ops), self._lanes):
+            some = calls.ops[begin : begin + self._lanes]
+            if 2 * len(some) < self._lanes:
+                for op in some:
+                    self._op(op)
+                continue
+            self._has_vectors = True
+            vector = "poison"
+            for i in range(self._lanes):
+                operand = self._name(some[min(i, len(some) - 1)].operands[0])
+                vector = self._emit(f"insertelement {many} {vector}, double {operand}, i32 {i}")
+            self.lines.append(f"store {many} {vector}, ptr %argument, align 64")
+            self.lines.append(
+                f"call void inttoptr (i64 {self._functions[calls.function]} to ptr)(ptr %value, ptr %argument)"
+            )
+            for i, op in enumerate(some):
+                assert op.result is not None
+                place = self._emit(f"getelementptr double, ptr %value, i64 {i}") if i else "%value"
+                self._names[op.result.number] = self._emit(f"load double, ptr {place}, align 8")
+
     def _call_of_vectors(self, address: int, operand: str) -> str:
         self.lines.append(f"store {self._double} {operand}, ptr %argument, align 64")
         self.lines.append(f"call void inttoptr (i64 {address} to ptr)(ptr %value, ptr %argument)")
@@ -340,9 +377,7 @@ class Text:
         """What tells LLVM that a loop's iterations are independent, if they are."""
         if self._width > 1:
             return ""
-        if not is_parallel(
-            loop, lambda op: op.result is None or op.result.number in self._live, self._places, self._functions
-        ):
+        if not is_parallel(loop, self._is_live, self._places, self._functions):
             return ""
         group = len(self._metadata)
         self._metadata += [
