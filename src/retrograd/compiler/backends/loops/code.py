@@ -325,7 +325,7 @@ class Builder:
         if not isinstance(value, Ref) or self.depth_of(value) < loop.of.depth:
             return value
         for phi in loop.phis:
-            if phi.start is None and phi.following == value and phi.final is not None:
+            if phi.following == value and phi.final is not None:
                 return phi.final
         final = self._new(depth=loop.of.depth - 1)
         loop.phis.append(Phi(self._new(depth=loop.of.depth), None, value, final))
