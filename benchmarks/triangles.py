@@ -1,4 +1,4 @@
-"""Loops in loops whose inner one changes its length: tables, trees and solves, against CasADi and C by hand.
+"""Loops in loops whose inner one changes its length: tables, trees, solves and pairs, against CasADi and C by hand.
 
 python -m benchmarks.triangles [TURNS]
 
@@ -110,6 +110,18 @@ def triangular_solve(m: Any, p: Any) -> Any:
     return sum(v * v for v in y)
 
 
+def particles(m: Any, p: Any) -> Any:
+    """The Lennard-Jones energy of 30 particles: all pairs of them."""
+    energy: Any = 0.0
+    for i in range(30):
+        for j in range(i):
+            dx, dy, dz = p[3 * i] - p[3 * j], p[3 * i + 1] - p[3 * j + 1], p[3 * i + 2] - p[3 * j + 2]
+            s = 1.0 / (dx * dx + dy * dy + dz * dz)
+            cube = s * s * s
+            energy = energy + 4.0 * (cube * cube - cube)
+    return energy
+
+
 _DECLARED = "#include <math.h>\n#include <string.h>\ndouble run(const double *p, double *g) {\n"
 
 _TRIANGULAR_SOLVE = """
@@ -177,6 +189,32 @@ _TIME_WARPING = """
 }
 """
 
+_PARTICLES = """
+  enum { N = 30 };
+  double value = 0.0;
+  memset(g, 0, 3 * N * sizeof(double));
+  for (int i = 0; i < N; ++i) {
+    double gx = 0.0, gy = 0.0, gz = 0.0;
+    for (int j = 0; j < i; ++j) {
+      const double dx = p[3 * i] - p[3 * j], dy = p[3 * i + 1] - p[3 * j + 1], dz = p[3 * i + 2] - p[3 * j + 2];
+      const double s = 1.0 / (dx * dx + dy * dy + dz * dz), cube = s * s * s;
+      value += 4.0 * (cube * cube - cube);
+      const double d = -24.0 * (2.0 * cube - 1.0) * cube * s;
+      gx += d * dx;
+      gy += d * dy;
+      gz += d * dz;
+      g[3 * j] -= d * dx;
+      g[3 * j + 1] -= d * dy;
+      g[3 * j + 2] -= d * dz;
+    }
+    g[3 * i] += gx;
+    g[3 * i + 1] += gy;
+    g[3 * i + 2] += gz;
+  }
+  return value;
+}
+"""
+
 
 def _matrix(n: int) -> list[float]:
     return [2.0 + 0.1 * i if i == j else 0.3 * math.sin(i + 2.0 * j) for i in range(n) for j in range(i + 1)]
@@ -188,6 +226,7 @@ PROGRAMS: list[tuple[Function, list[float], str]] = [
     (cholesky, [1.2, 0.05, 0.4, 0.1], ""),
     (barrier_bond, [0.03, 0.1, 1.0, 1.1], ""),
     (triangular_solve, _matrix(40), _TRIANGULAR_SOLVE),
+    (particles, [2.0 * math.sin(1.7 * k) + 1.5 * math.cos(0.9 * k * k) for k in range(90)], _PARTICLES),
 ]
 
 

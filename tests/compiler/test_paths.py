@@ -1,5 +1,8 @@
 """A function with many paths through its branches: each path is traced once, and found again."""
 
+import itertools
+import math
+import operator
 import random
 import warnings
 from collections.abc import Callable, Iterator
@@ -74,3 +77,22 @@ def test_each_path_is_traced_once(f: Callable[..., Any], size: int, calls: int, 
     for one in (compiled, called):
         assert one.stats().traces == len(one.stats().programs) <= 10
     assert compiled.stats().hits > calls // 2 - 64
+
+
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne])
+def test_each_comparison_decides_as_in_python(compare: Callable[[Any, Any], bool], tier: Any) -> None:
+    """Of two numbers, and of a number and a plain one; equal ones and NaN among them."""
+    if tier == "llvm":
+        pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
+
+    def f(x: list[Any]) -> Any:
+        first = x[0] * 2.0 if compare(x[0], x[1]) else x[1] * 3.0
+        return first * x[2] if compare(x[2], 0.5) else first + x[2] * x[2]
+
+    compiled, numbers = rg.compile(f, tier=tier), (-0.0, 0.0, 0.5, 1.5, math.inf, math.nan)
+    for _ in range(2):
+        for x in itertools.product(numbers, numbers, (0.25, 0.5, 0.75, math.nan)):
+            wanted, gradient = rg.value_and_grad(f)(list(x))
+            value, found = compiled.value_and_grad(list(x))
+            assert [value, *found] == pytest.approx([wanted, *gradient], nan_ok=True)
