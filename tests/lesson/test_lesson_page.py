@@ -60,7 +60,7 @@ def test_the_page_works_where_nothing_may_be_stored(browser: Any, file: Path) ->
 def test_the_next_chapter_is_a_link(show: Open) -> None:
     shown = show("two-directions")
     shown.locator(".end .next").click()
-    assert shown.inner_text("h1") == "Two rules"
+    shown.wait_for_selector("h1:text-is('Two rules')")
     assert shown.evaluate("document.activeElement.id") == "chapter-title"
     assert shown.evaluate("scrollY") == 0
     shown.go_back()

@@ -252,7 +252,7 @@ class Text:
         ] = None
         self.declarations[f"declare double @{name}(double)"] = None
         variant = f'"vector-function-abi-variant"="_ZGV_LLVM_N{self._lanes}v_{name}(vectors_{name})"'
-        return self._emit(f"call double @{name}(double {operand}) nounwind willreturn memory(none) {variant}")
+        return self._emit(f"call double @{name}(double {operand}) nounwind willreturn readnone {variant}")
 
     def _call_group(self, calls: Calls) -> None:
         """Calls of one function, some at a time; those that are left over one by one."""
