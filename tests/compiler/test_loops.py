@@ -587,6 +587,29 @@ def test_functions_in_independent_iterations_are_those_of_vectors(function: Call
     assert "vector-function-abi-variant" in text.text
 
 
+@pytest.mark.parametrize("offsets", [(0, 1), (0, 2), (0, 1, 2), (2, 1, 0), (0, 1, 3)])
+@pytest.mark.parametrize("loops", ["one", "rows", "turns"])
+def test_neighbours_in_a_list_get_all_of_their_gradients(offsets: tuple[int, ...], loops: str) -> None:
+    """An item's adjoint is handed on to the iteration that reads it as another one's neighbour."""
+
+    def read(p: list[Any], i: int) -> Any:
+        return rm.sin(sum((k + 1.0) * p[i + offset] * p[i] for k, offset in enumerate(offsets)))
+
+    def one(p: list[Any]) -> Any:
+        return sum(read(p, i) for i in range(len(p) - 3))
+
+    def rows(p: list[Any]) -> Any:
+        return sum(read(p, 12 * row + i) for row in range(4) for i in range(9 - row)) + p[0] * p[12] * p[25]
+
+    def turns(p: list[Any]) -> Any:
+        total = p[2] * 1.0
+        for i in range(40):  # two items in turns
+            total = total + p[i % 2] * rm.sin(p[(i + 1) % 2] * (i + 1.0)) * p[i]
+        return total
+
+    check({"one": one, "rows": rows, "turns": turns}[loops], *((numbers(48, seed=k),) for k in range(3)))
+
+
 def test_calls_in_straight_lines_are_grouped_where_none_needs_another() -> None:
     """A likelihood of events at irregular times: sums of exponentials, and a logarithm of some of them."""
     chosen = random.Random(3)

@@ -205,9 +205,12 @@ class Layout:
         later = self._later[leaf.frame]
         if not len(later):
             return None
+        first = later[0]
         for other in self._leaves[leaf.frame]:
-            if np.array_equal(other.index[later - 1], leaf.index[later]) and other is not leaf:
-                return other if self.is_active(other) else None
+            if other is leaf or not other.wanted or other.index[first - 1] != leaf.index[first]:
+                continue
+            if np.array_equal(other.index[later - 1], leaf.index[later]):
+                return other
         return None
 
     def first_of(self, leaf: Leaf) -> Leaf:
