@@ -106,9 +106,9 @@ PyObject* joint(PyObject*, PyObject* args) {
   }
   Pending* pending = pending_in(capsule);
   if (!pending) return nullptr;
-  std::vector<double> numbers;
-  for (Py_ssize_t i = 0; i < PyList_Size(results); ++i) {
-    numbers.push_back(PyFloat_AsDouble(PyList_GetItem(results, i)));
+  std::vector<double> numbers(static_cast<size_t>(PyList_Size(results)));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = PyFloat_AsDouble(PyList_GetItem(results, static_cast<Py_ssize_t>(i)));
   }
   if (PyErr_Occurred()) return nullptr;
   auto made = std::make_unique<JointCall>(std::move(pending->call), gradients, by_program != 0, numbers.size());
