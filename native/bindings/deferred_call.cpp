@@ -202,14 +202,15 @@ Ref deferral(Replay call) {
 }
 
 Ref slopes_capsule(const std::vector<std::pair<Value*, double>>& slopes) {
+  if (slopes.empty()) return Ref::borrow(Py_None);
   auto own = std::make_unique<Slopes>();
   for (const auto& [value, slope] : slopes) {
     own->operands.push_back(Ref::borrow(as_object(value)));
     own->numbers.push_back(slope);
   }
-  if (slopes.empty()) return Ref::borrow(Py_None);
-  Ref capsule(PyCapsule_New(own.get(), kSlopes, [](PyObject* object) { delete slopes_in(object); }));
-  if (capsule) own.release();
+  Slopes* owned = own.release();  // the capsule's from now on
+  Ref capsule(PyCapsule_New(owned, kSlopes, [](PyObject* object) { delete slopes_in(object); }));
+  if (!capsule) delete owned;
   return capsule;
 }
 
