@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from .layout import Beside, Carry, Constants, Far, Leaf
+from .layout import Beside, Carry, Constants, Far, Last, Leaf
 from .structure import Body
 
-__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value"]
+__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "loops_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Own:
     """A place in each iteration of a body for what its loop hands on, or what is no node."""
 
     frame: Body
-    of: Carry | Beside
+    of: Carry | Last | Beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Phi:
     start: Value | None  # None: only the value after the last iteration is of interest
     following: Value | None = None
     final: Ref | None = None  # the value after the last iteration
+    is_sum: bool = False  # whether it is a sum that may be added up in another order
 
 
 @dataclass(slots=True)
@@ -83,6 +84,14 @@ class Loop:
     backward: bool
     body: Block
     phis: list[Phi] = field(default_factory=list)
+
+
+def loops_in(block: Block) -> Iterator[Loop]:
+    """The loops of a block, and those in them."""
+    for step in block.steps:
+        if isinstance(step, Loop):
+            yield step
+            yield from loops_in(step.body)
 
 
 _FOLDED: dict[str, Callable[..., float]] = {
@@ -305,16 +314,22 @@ class Builder:
         made = {
             step.result: i for i, step in enumerate(steps) if isinstance(step, Op) and step.name in ("fadd", "fsub")
         }
+        inner = {each.final: each for step in steps if isinstance(step, Loop) for each in step.phis if each.is_sum}
         chain: list[int] = []
         value = phi.following
         while value != phi.result:
+            if isinstance(value, Ref) and value in inner:
+                value = inner[value].start
+                continue
             if not isinstance(value, Ref) or value not in made:
                 return
             chain.append(made[value])
             op = steps[chain[-1]]
             assert isinstance(op, Op)
             left, right = op.operands
-            value = right if op.name == "fadd" and (right == phi.result or left not in (phi.result, *made)) else left
+            goes_on = (phi.result, *made, *inner)
+            value = right if op.name == "fadd" and (right == phi.result or left not in goes_on) else left
+        phi.is_sum = True
         for i in chain:
             op = steps[i]
             assert isinstance(op, Op)

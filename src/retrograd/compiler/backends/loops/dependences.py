@@ -1,17 +1,17 @@
-"""Whether the iterations of a loop are independent in memory, so that LLVM may run several at once."""
+"""Whether the iterations of a loop are independent in memory, so that several may run at once."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container
+from collections.abc import Container, Iterator
 
 import numpy as np
 
-from .code import Address, Loop, Op
+from .code import Address, Block, Loop, Op
 from .storage import Places
 from .structure import Body, Indices
 
-__all__ = ["is_parallel"]
+__all__ = ["are_independent", "is_parallel"]
 
 #: So many accesses are looked at; and a loop has so many iterations on average, or it is not worth while.
 _MOST, _LEAST_ITERATIONS = 1_000_000, 8
@@ -21,55 +21,63 @@ _MOST, _LEAST_ITERATIONS = 1_000_000, 8
 _MOST_OPERATIONS = 150
 
 
-def is_parallel(loop: Loop, is_live: Callable[[Op], bool], places: Places, functions: Container[str]) -> bool:
-    """Whether a short innermost loop accesses no element in two iterations, if it writes it.
+def is_parallel(loop: Loop, live: Container[int], places: Places, functions: Container[str]) -> bool:
+    """Whether LLVM can run several iterations of a loop at once: it is short, innermost, and they are independent.
 
     It may call some ``functions``, and those of LLVM.
     """
-    body, operations = loop.of, 0
-    accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
-    for step in loop.body.steps:
+    steps = [step for step in loop.body.steps if isinstance(step, Loop) or _is_live(step, live)]
+    if len(steps) > _MOST_OPERATIONS or loop.of.times < _LEAST_ITERATIONS * len(loop.of.counts):
+        return False
+    for step in steps:
         if isinstance(step, Loop):
             return False
-        if not is_live(step):
-            continue
-        operations += 1
         _, called, function = step.name.partition("call ")
         if called and not function.startswith("llvm.") and function not in functions:
             return False
-        if step.at is not None and step.at.array in ("W", "B", "G"):
-            accesses[step.at.array].append((step.at, step.name == "store"))
+    return are_independent(loop, live, places)
+
+
+def are_independent(loop: Loop, live: Container[int], places: Places) -> bool:
+    """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses."""
+    accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
+    for op in _operations(loop.body):
+        if _is_live(op, live) and op.at is not None and op.at.array in ("W", "B", "G"):
+            accesses[op.at.array].append((op.at, op.name == "store"))
     written = [each for each in accesses.values() if any(stored for _, stored in each)]
-    if operations > _MOST_OPERATIONS:
-        return False
-    if body.times < _LEAST_ITERATIONS * len(body.counts) or sum(map(len, written)) * body.times > _MOST:
-        return False
-    return all(_is_free(each, body, places) for each in written)
+    times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
+    return times <= _MOST and all(_is_free(each, loop.of, places) for each in written)
+
+
+def _is_live(op: Op, live: Container[int]) -> bool:
+    return op.result is None or op.result.number in live
+
+
+def _operations(block: Block) -> Iterator[Op]:
+    for step in block.steps:
+        if isinstance(step, Loop):
+            yield from _operations(step.body)
+        else:
+            yield step
 
 
 def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -> bool:
     """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations."""
+    each = [_accessed(at, body, places) for at, _ in accesses]
+    elements, iteration = (np.concatenate(column) for column in zip(*each, strict=True))
     instance = np.repeat(np.arange(len(body.counts)), body.counts)
-    ordinals = np.arange(body.times)
-    elements = np.concatenate([_elements(at, body, places) for at, _ in accesses])
-    key = elements * len(body.counts) + np.tile(instance, len(accesses))
-    stored = np.repeat([stored for _, stored in accesses], body.times)
+    key = elements * len(body.counts) + instance[iteration]
+    stored = np.repeat([stored for _, stored in accesses], [len(elements) for elements, _ in each])
     order = np.argsort(key, kind="stable")
-    key, iteration, stored = key[order], np.tile(ordinals, len(accesses))[order], stored[order]
+    key, iteration, stored = key[order], iteration[order], stored[order]
     begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     several = np.minimum.reduceat(iteration, begins) != np.maximum.reduceat(iteration, begins)
     return not np.any(several & np.logical_or.reduceat(stored, begins))
 
 
-def _elements(at: Address, body: Body, places: Places) -> Indices:
-    """The element in each iteration of a body."""
+def _accessed(at: Address, body: Body, places: Places) -> tuple[Indices, Indices]:
+    """The elements that are accessed, and in which iterations of a body."""
     frame, elements = at.of.frame, places.numbers(at)
-    chain: list[Body] = []
-    inner = body
-    while inner is not frame:
-        chain.append(inner)
-        assert inner.parent is not None
-        inner = inner.parent
-    for inner in reversed(chain):
-        elements = np.repeat(elements, inner.counts)
-    return elements
+    if frame.within(body):
+        return elements, frame.ordinals_of(body)
+    return elements[body.ordinals_of(frame)], np.arange(body.times)

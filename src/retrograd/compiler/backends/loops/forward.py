@@ -99,7 +99,7 @@ class Forward:
             return home
         if isinstance(home, Own):
             return Address("W", home)
-        if isinstance(home, Carry) and not self.storage.is_regular(home):
+        if isinstance(home, Last) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
             return Address("W", self.storage.own_place(home))
         return Address("W", self.layout.at(home.frame, home.nodes))
 
@@ -108,7 +108,7 @@ class Forward:
         home = self._homes[value]
         if isinstance(home, Near):
             self.storage.keep_value(home.position)
-        elif isinstance(home, Carry) and not self.storage.is_regular(home):
+        elif isinstance(home, Last) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
             self.storage.keep_own(home)
         elif isinstance(home, Own):
             self.storage.keep_own(home.of)
@@ -220,6 +220,8 @@ class Forward:
                     body = body.parent
                 if isinstance(value, Ref):
                     self._homes.setdefault(value, operand)
+                if operand in self.storage.owners:
+                    self.t.store(Address("W", self.storage.own_place(operand)), value)
                 return value
             case Carry(frame=frame, start=start):
                 phi = self.t.carry(self._loops[frame], self._read(start))

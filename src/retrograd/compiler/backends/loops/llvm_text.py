@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..llvm.ir_builder import base_loads
 from .backward import SEED
-from .code import Address, Block, Loop, Op, Ref, Value
+from .code import Block, Loop, Op, Phi, Ref
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
-from .layout import Constants
+from .lanes import stays, values_outside
 from .liveness import live_values
-from .storage import Index, Places, fit
-from .structure import Body, Indices
+from .llvm_lines import Lines, SideBySide, constant
+from .storage import Places
+from .structure import Body
 
 __all__ = ["Text"]
 
@@ -26,11 +28,17 @@ _ATTRIBUTES = 'noinline "no-builtins" "prefer-vector-width"="512"'
 _BLOCK_LINES = 200
 
 
-def _constant(number: float) -> str:
-    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+@dataclass(frozen=True, slots=True)
+class _PhiLine:
+    """A phi as it is written: what it is called, its type, and the names of what it begins as and of what follows."""
+
+    name: str
+    kind: str
+    start: str
+    following: str
 
 
-class Text:
+class Text(Lines):
     """Writes one function: ``int32_t name(double seed, void **bases)``, which returns 1 where a flag is true.
 
     With a ``width`` it runs so many calls side by side: each number is a vector with a call in each element, and so is
@@ -47,6 +55,7 @@ class Text:
         width: int = 1,
         functions: Mapping[str, int] = MappingProxyType({}),
         lanes: int = 0,
+        in_lanes: Container[Body] = (),
     ) -> None:
         """
         Args:
@@ -59,24 +68,15 @@ class Text:
             functions: the addresses of functions of vectors, ``void f(double *result, const double *argument)``, by the
                 names of the C library's.
             lanes: how many numbers these vectors have. With a ``width``, as many.
+            in_lanes: loops of which so many iterations run side by side.
         """
-        self.lines: list[str] = []
-        self.declarations: dict[str, None] = {}
-        self._places, self._metadata = places, metadata
-        self._width, self._functions, self._lanes = width, functions, lanes
-        self._double = "double" if width == 1 else f"<{width} x double>"
-        self._bit = "i1" if width == 1 else f"<{width} x i1>"
-        self._group = ""  # of the accesses in a loop whose iterations are independent
-        self._raised: str | None = None  # in such a loop: the flags up to here, gathered as a number
-        self._names: dict[int, str] = {SEED.number: "%seed"}
-        self._count = 0
+        super().__init__(places, width, lanes)
+        self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
+        self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
         self._block = "entry"
-        self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
-        self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
         self._live = live_values(block)
         self._has_vectors = width > 1  # in memory, for functions of vectors
-        if width > 1:
-            self._names[SEED.number] = self._everywhere("%seed")
+        self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
         self._write(block)
         memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument", "value")]
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
@@ -101,37 +101,16 @@ class Text:
             ]
         )
 
-    def _new(self, hint: str = "v") -> str:
-        self._count += 1
-        return f"%{hint}{self._count}"
-
-    def _emit(self, instruction: str) -> str:
-        name = self._new()
-        self.lines.append(f"{name} = {instruction}")
-        return name
-
-    def _name(self, value: Value) -> str:
-        if isinstance(value, Ref):
-            return self._names[value.number]
-        return _constant(value) if self._width == 1 else self._each(f"double {_constant(value)}")
-
-    def _each(self, element: str) -> str:
-        """A vector of equal constants."""
-        return f"<{', '.join([element] * self._width)}>"
-
-    def _everywhere(self, number: str) -> str:
-        """A vector with a number in each element."""
-        first = self._emit(f"insertelement {self._double} poison, double {number}, i32 0")
-        double, places = self._double, f"<{self._width} x i32> zeroinitializer"
-        return self._emit(f"shufflevector {double} {first}, {double} poison, {places}")
-
     def _write(self, block: Block) -> None:
         begun = len(self.lines)
         flags: list[str] = []
         for step in self._steps(block):
             if isinstance(step, Loop):
                 self._end_block(flags)
-                self._loop(step)
+                if step.of in self._in_lanes and self._width == 1:
+                    self._loop_in_lanes(step)
+                else:
+                    self._loop(step)
             elif isinstance(step, Calls):
                 self._call_group(step)
             elif step.name == "flag":
@@ -147,7 +126,9 @@ class Text:
         """Those of a block: with groups of calls, unless each number is a vector, or LLVM makes the vectors."""
         if self._width > 1 or self._group or not self._functions:
             return block.steps
-        return with_groups(block.steps, self._is_live, self._places.numbers, self._functions, self._lanes // 2)
+        in_loop = len(self._known) > 1  # what the next iteration waits for would wait longer
+        least = 2 * self._lanes if in_loop else self._lanes // 2
+        return with_groups(block.steps, self._is_live, self._places.numbers, self._functions, least)
 
     def _is_live(self, op: Op) -> bool:
         return op.result is None or op.result.number in self._live
@@ -172,6 +153,8 @@ class Text:
         """Whether a flag is true for any call."""
         if self._width == 1:
             return flag
+        if self._side_by_side is not None and self._side_by_side.mask:
+            flag = self._emit(f"and {self._bit} {flag}, {self._side_by_side.mask}")
         reduced = f"i1 @llvm.vector.reduce.or.v{self._width}i1"
         self.declarations[f"declare {reduced}({self._bit})"] = None
         return self._emit(f"call {reduced}({self._bit} {flag})")
@@ -180,7 +163,7 @@ class Text:
         operands = [self._name(v) for v in op.operands]
         if op.name == "store":
             assert op.at is not None
-            self.lines.append(f"store {self._double} {operands[0]}, ptr {self._pointer(op.at)}, align 8{self._group}")
+            self._store(op.at, operands[0])
             return
         assert op.result is not None
         self._names[op.result.number] = self._computed(op, operands)
@@ -191,10 +174,7 @@ class Text:
         match op.name.split():
             case ["load"]:
                 assert op.at is not None
-                if self._width > 1 and isinstance(op.at.of, Constants):
-                    number = self._emit(f"load double, ptr {self._pointer(op.at)}, align 8{self._group}")
-                    return self._everywhere(number)
-                return self._emit(f"load {double}, ptr {self._pointer(op.at)}, align 8{self._group}")
+                return self._load(op.at)
             case ["fadd" | "fsub" as name, "reassoc"]:
                 return self._emit(f"{name} reassoc contract {double} {operands[0]}, {operands[1]}")
             case ["fadd" | "fsub" | "fmul" | "fdiv" as name]:
@@ -282,48 +262,6 @@ class Text:
         self.lines.append(f"call void inttoptr (i64 {address} to ptr)(ptr %value, ptr %argument)")
         return self._emit(f"load {self._double}, ptr %value, align 64")
 
-    # --- addresses ------------------------------------------------------------------------------------------
-
-    def _pointer(self, at: Address) -> str:
-        array, index = self._places.element(at)
-        moving = self._moving(index)
-        base = f"%{array}"
-        kind = "double" if isinstance(at.of, Constants) else self._double
-        if moving:
-            base = self._once(("at", array, moving), f"getelementptr {kind}, ptr {base}, i64 {moving}")
-        return self._emit(f"getelementptr {kind}, ptr {base}, i64 {index.base}") if index.base else base
-
-    def _moving(self, index: Index) -> str:
-        """An index without its base; empty if nothing is left."""
-        terms = []
-        if index.table is not None:
-            body, entries = index.table
-            entry = f"getelementptr i64, ptr %{self._places.table(entries)}, i64 {self._counters[body][1]}"
-            pointer = self._once((entry,), entry)
-            terms.append(self._once(("load", pointer), f"load i64, ptr {pointer}, align 8{self._group}"))
-        for body, through, step in index.steps:
-            counter = self._counters[body][through]
-            terms.append(counter if step == 1 else self._once((counter, step), f"mul i64 {counter}, {step}"))
-        moving = ""
-        for term in terms:
-            moving = self._once((moving, "+", term), f"add i64 {moving}, {term}") if moving else term
-        return moving
-
-    def _once(self, key: object, instruction: str) -> str:
-        """An instruction that the iteration may have had before."""
-        known = self._known[-1]
-        if key not in known:
-            known[key] = self._emit(instruction)
-        return known[key]
-
-    def _number(self, numbers: Indices, body: Body) -> str:
-        """What a body's iteration has of some numbers."""
-        index = fit(body, numbers)
-        moving = self._moving(index)
-        if not moving:
-            return str(index.base)
-        return self._once((moving, "+", index.base), f"add i64 {moving}, {index.base}") if index.base else moving
-
     # --- loops ----------------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop) -> None:
@@ -331,53 +269,124 @@ class Text:
         assert body.parent is not None
         count, first = self._number(body.counts, body.parent), self._number(body.firsts, body.parent)
         last = str(int(count) - 1) if count.isdigit() else self._emit(f"add i64 {count}, -1")
+        live = [phi for phi in loop.phis if phi.result.number in self._live]
+        carried = [(self._name(phi.start), phi) for phi in live if phi.start is not None]
+        marks = self._marks(loop)
+        gathered = bool(marks) and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
+        with self._iterations(last, loop.backward, marks) as (counter, phis):
+            self._counters[body] = counter, counter if first == "0" else self._emit(f"add i64 {counter}, {first}")
+            for _, phi in carried:
+                self._names[phi.result.number] = self._new("c")
+            raised = self._raised = self._new("raised") if gathered else None
+            self._write(loop.body)
+            following_raised, self._raised, self._group = self._raised, None, ""
+            for start, phi in carried:
+                assert phi.following is not None
+                phis.append(_PhiLine(self._name(phi.result), self._double, start, self._name(phi.following)))
+            if raised and following_raised:
+                phis.append(_PhiLine(raised, "i64", "0", following_raised))
+        for phi in live:
+            if phi.final is not None and phi.following is not None:
+                self._names[phi.final.number] = self._name(phi.following)
+        if gathered:
+            self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
+
+    @contextmanager
+    def _iterations(self, last: str, backward: bool, marks: str = "") -> Iterator[tuple[str, list[_PhiLine]]]:
+        """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on."""
         before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
         self.lines += [f"br label %{head}", f"{head}:"]
-        phi_line = len(self.lines)
+        place = len(self.lines)
         self.lines.append("")
         counter, following = self._new("k"), self._new("k")
         self._block = head
         self._known.append({})
-        ordinal = counter if first == "0" else self._emit(f"add i64 {counter}, {first}")
-        self._counters[body] = counter, ordinal
-        live = [phi for phi in loop.phis if phi.result.number in self._live]
-        phis = [phi for phi in live if phi.start is not None]
-        for phi in phis:
-            self._names[phi.result.number] = self._new("c")
-        marks = self._marks(loop)
-        gathered = marks and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
-        raised = self._raised = self._new("raised") if gathered else None
-        self._write(loop.body)
-        following_raised, self._raised = self._raised, None
-        self._group = ""
-        begin, end, step = (last, "0", -1) if loop.backward else ("0", last, 1)
+        phis: list[_PhiLine] = []
+        yield counter, phis
+        begin, end, step = (last, "0", -1) if backward else ("0", last, 1)
         self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
         done = self._emit(f"icmp eq i64 {counter}, {end}")
         self.lines += [f"br i1 {done}, label %{after}, label %{head}{marks}", f"{after}:"]
-        heads = [f"{counter} = phi i64 [ {begin}, %{before} ], [ {following}, %{self._block} ]"]
-        for phi in phis:
-            assert phi.start is not None
-            assert phi.following is not None
-            heads.append(
-                f"{self._name(phi.result)} = phi {self._double} [ {self._name(phi.start)}, %{before} ], "
-                f"[ {self._name(phi.following)}, %{self._block} ]"
-            )
-        if gathered:
-            heads.append(f"{raised} = phi i64 [ 0, %{before} ], [ {following_raised}, %{self._block} ]")
-        for phi in live:
-            if phi.final is not None and phi.following is not None:
-                self._names[phi.final.number] = self._name(phi.following)
-        self.lines[phi_line] = "\n".join(heads)
+        phis.insert(0, _PhiLine(counter, "i64", begin, following))
+        self.lines[place] = "\n".join(
+            f"{phi.name} = phi {phi.kind} [ {phi.start}, %{before} ], [ {phi.following}, %{self._block} ]"
+            for phi in phis
+        )
         self._known.pop()
         self._block = after
-        if gathered:
-            self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
+
+    def _loop_in_lanes(self, loop: Loop) -> None:
+        body, lanes = loop.of, self._lanes
+        assert body.parent is not None
+        count, ordinal = int(body.counts[0]), self._number(body.firsts, body.parent)
+        live = [phi for phi in loop.phis if phi.result.number in self._live]
+        starts = [(phi, self._name(phi.start)) for phi in live if phi.start is not None]
+        outside = {value: self._names[value.number] for value in values_outside(loop, self._live)}
+        self._set_width(lanes)
+        self._has_vectors = True
+        for value, name in outside.items():
+            self._names[value.number] = self._everywhere(name, "i1" if value.boolean else "double")
+        begun: dict[Ref, str] = {}
+        for phi, start in starts:
+            if stays(phi, loop):
+                self._names[phi.result.number] = self._everywhere(start)
+            else:
+                begun[phi.result] = self._begun_in_lanes(phi, start, loop)
+                self._names[phi.result.number] = self._new("c")
+        with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis):
+            first = self._emit(f"mul i64 {counter}, {lanes}")
+            self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
+            self._side_by_side = SideBySide(body, self._mask(first, count))
+            self._write(loop.body)
+            for phi, _ in starts:
+                if phi.result in begun:
+                    name, following = self._name(phi.result), self._following_in_lanes(phi)
+                    phis.append(_PhiLine(name, self._double, begun[phi.result], following))
+        self._side_by_side = None
+        ends = {line.name: line.following for line in phis}
+        for phi, start in starts:
+            if phi.final is not None:
+                end = ends.get(self._name(phi.result))
+                self._names[phi.final.number] = start if end is None else self._end_of_lanes(phi, end)
+        for phi in live:
+            if phi.start is None and phi.final is not None and phi.following is not None:
+                last = 0 if loop.backward else (count - 1) % lanes
+                numbers = f"{self._double} {self._name(phi.following)}"
+                self._names[phi.final.number] = self._emit(f"extractelement {numbers}, i32 {last}")
+        for value, name in outside.items():
+            self._names[value.number] = name
+        self._set_width(1)
+
+    def _begun_in_lanes(self, phi: Phi, start: str, loop: Loop) -> str:
+        """What the lanes begin with of a sum, or of what is a constant in all iterations but the first."""
+        others, lane = "zeroinitializer", 0
+        if isinstance(phi.following, float):
+            others, lane = self._name(phi.following), (int(loop.of.counts[0]) - 1) % self._lanes if loop.backward else 0
+        return self._emit(f"insertelement {self._double} {others}, double {start}, i32 {lane}")
+
+    def _following_in_lanes(self, phi: Phi) -> str:
+        """What the lanes have of it after an iteration: those that had one, if it is a sum."""
+        assert self._side_by_side is not None
+        assert phi.following is not None
+        value, mask = self._name(phi.following), self._side_by_side.mask
+        if not mask or isinstance(phi.following, float):
+            return value
+        before = self._name(phi.result)
+        return self._emit(f"select {self._bit} {mask}, {self._double} {value}, {self._double} {before}")
+
+    def _end_of_lanes(self, phi: Phi, value: str) -> str:
+        """What is left of it after the loop."""
+        if isinstance(phi.following, float):
+            return constant(phi.following)
+        reduced = f"double @llvm.vector.reduce.fadd.v{self._lanes}f64"
+        self.declarations[f"declare {reduced}(double, {self._double})"] = None
+        return self._emit(f"call reassoc {reduced}(double 0.0, {self._double} {value})")
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""
         if self._width > 1:
             return ""
-        if not is_parallel(loop, self._is_live, self._places, self._functions):
+        if not is_parallel(loop, self._live, self._places, self._functions):
             return ""
         group = len(self._metadata)
         self._metadata += [

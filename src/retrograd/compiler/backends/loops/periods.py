@@ -18,6 +18,9 @@ __all__ = ["Section", "find_sections"]
 #: A loop has at least so many nodes.
 _LEAST_NODES = 48
 
+#: With fewer iterations it keeps them as they are.
+_LEAST_ALIGNED = 4
+
 
 def find_sections(graph: ScalarGraph) -> list[Section]:
     """The graph as loops and straight-line code, in order."""
@@ -40,4 +43,41 @@ def find_sections(graph: ScalarGraph) -> list[Section]:
     tokens = shape.astype(np.uint64)
     for lag in lags:
         tokens = tokens * np.uint64(0x9E3779B97F4A7C15) + lag.astype(np.uint64)
-    return cut_by_periods(tokens, alike, _LEAST_NODES)
+    sections: list[Section] = []
+    for section in cut_by_periods(tokens, alike, _LEAST_NODES):
+        sections += _aligned(graph, section)
+    return sections
+
+
+def _aligned(graph: ScalarGraph, section: Section) -> list[Section]:
+    """A section whose iterations begin where few numbers are handed on: at the user's, not in the middle of them.
+
+    A stretch that repeats itself does so wherever its iterations are said to begin.
+    """
+    begin, period, count = section.begin, section.period, section.count
+    if count <= _LEAST_ALIGNED:
+        return [section]
+    handed = _handed_on(graph, section)
+    shift = int(np.argmin(handed))
+    if handed[shift] > handed[0] // 2:
+        return [section]
+    moved = Section(begin + shift, period, count - 1)
+    return [Section(begin, shift, 1), moved, Section(moved.end, period - shift, 1)]
+
+
+def _handed_on(graph: ScalarGraph, section: Section) -> NDArray[np.int64]:
+    """How many numbers one iteration hands to the next if it begins so many nodes later."""
+    period = section.period
+    begin = section.begin + (section.count - _LEAST_ALIGNED) // 2 * period
+    users = np.arange(begin, begin + _LEAST_ALIGNED * period)
+    last = np.zeros(2 * period, np.int64)  # use of the nodes of two iterations, seen from the first
+    for slot in range(graph.kinds.shape[1]):
+        used = graph.indices[users, slot] - begin
+        inside = (graph.kinds[users, slot] == NODE) & (used >= 0) & (used < 2 * period)
+        np.maximum.at(last, used[inside], users[inside] - begin)
+    nodes = np.arange(2 * period)
+    last = np.minimum(last, nodes + period)
+    changes = np.zeros(3 * period + 1, np.int64)
+    np.add.at(changes, nodes + 1, last > nodes)
+    np.add.at(changes, last + 1, -1 * (last > nodes))
+    return np.cumsum(changes)[period : 2 * period]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from .code import Block
 from .forward import Forward
 from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError, read_graph
 from .install import ARRAYS, NAMES, GraphCode
+from .lanes import find_lanes
 from .layout import Layout
 from .llvm_text import Text
 from .sections import find_structure
 from .storage import Places, Storage
+from .structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
 
@@ -38,9 +40,12 @@ def code_of_graph(
     """
     graph = read_graph(exported)
     passes = write_passes(graph, most_straight, retried=True)
+    in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
+    if in_lanes:
+        passes = passes.arranged(in_lanes, lanes)
     metadata: list[str] = []
     texts = [
-        Text(name, block, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes)
+        Text(name, block, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes, in_lanes=in_lanes)
         for name, block in passes.blocks.items()
     ]
     return _assembled(graph, passes, texts, metadata)
@@ -80,12 +85,14 @@ class Passes:
     Attributes:
         forward: the forward pass.
         backward: the backward pass.
+        layout: the graph.
         storage: what is kept.
         places: what the addresses in the code are.
     """
 
     forward: Forward
     backward: Backward
+    layout: Layout
     storage: Storage
     places: Places
 
@@ -93,6 +100,11 @@ class Passes:
     def blocks(self) -> dict[str, Block]:
         """The code of both, by the names of their functions."""
         return dict(zip(NAMES, (self.forward.t.top, self.backward.t.top), strict=True))
+
+    def arranged(self, in_lanes: Collection[Body], lanes: int) -> Passes:
+        """The same, with what the iterations of some loops have of one number side by side."""
+        self.storage.allocate(in_lanes, lanes)
+        return replace(self, places=Places(self.storage))
 
     def element(self, kind: int, index: int) -> int:
         """Which element of its array a root is."""
@@ -143,7 +155,7 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    layout = Layout(graph, find_structure(graph, most_straight))
+    layout = Layout(graph, find_structure(graph, most_straight, apart=True))
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set())
@@ -152,4 +164,4 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried
     backward = Backward(layout, draft, retried)
     forward = Forward(layout, storage, checked)
     storage.allocate()
-    return Passes(forward, backward, storage, Places(storage))
+    return Passes(forward, backward, layout, storage, Places(storage))

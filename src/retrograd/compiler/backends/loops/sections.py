@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .fission import divided
 from .graph import LEAF, MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
 from .nests import find_nests
 from .periods import find_sections
@@ -15,8 +16,16 @@ __all__ = ["find_structure"]
 _LONG, _GAIN, _FEW = 1_000, 2.0, 200
 
 
-def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True) -> Body:
-    """The bodies of a graph; no loops in loops unless ``nested``.
+def find_structure(
+    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True, apart: bool = False
+) -> Body:
+    """The bodies of a graph.
+
+    Args:
+        graph: the graph.
+        most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
+        nested: whether there are loops in loops.
+        apart: whether loops are taken apart where iterations wait for each other only in a part of them.
 
     Raises:
         UnsupportedGraphError: too much of it repeats nothing.
@@ -36,7 +45,9 @@ def find_structure(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, neste
         other = build(nests)
         is_less = _GAIN * least < size or least <= most_straight < size
         if is_less or (least <= size + _FEW and _GAIN * _count_tables(graph, other) < tables):
-            top, size = other, least
+            top, size, items = other, least, nests
+    if apart:
+        top = build(divided(graph, items))
     if size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")
     return top

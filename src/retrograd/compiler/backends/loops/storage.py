@@ -6,6 +6,8 @@ order of creation: then a row of a table, whose first and last elements have pos
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +57,11 @@ def fit(body: Body, numbers: Indices) -> Index:
     return Index(0, (), (body, numbers))
 
 
+def _multiple(number: int, of: int) -> int:
+    """The next multiple, or the number itself if it is one."""
+    return -(-number // of) * of
+
+
 class Storage:
     """The places of positions that are kept.
 
@@ -70,13 +77,14 @@ class Storage:
         self._leader: dict[Position, Position] = {}
         self._place = np.full(len(layout.graph), -1, np.int64)
         self._ranges: dict[Position, tuple[int, int]] = {}
-        self._own: dict[Carry | Beside, Own] = {}
+        self._own: dict[Carry | Last | Beside, Own] = {}
         self._beside: dict[Position, Beside] = {}
-        self._begins: dict[Carry | Beside, int] = {}
+        self._own_places: dict[Carry | Last | Beside, Indices] = {}
         self._regular: dict[Carry, bool] = {}
+        self._padded: list[range] = []  # arrays of which lanes without an iteration may write
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
-        self.owners: set[Carry | Beside] = set()
+        self.owners: set[Carry | Last | Beside] = set()
         self.size = 0
 
     def __contains__(self, position: Position) -> bool:
@@ -122,12 +130,12 @@ class Storage:
         """What is computed beside a position's nodes, in the body in which it changes."""
         return self._beside.setdefault(position, Beside(frame, nodes))
 
-    def own_place(self, of: Carry | Beside) -> Own:
+    def own_place(self, of: Carry | Last | Beside) -> Own:
         """The place of its own that something has, if it is kept."""
         return self._own.setdefault(of, Own(of.frame, of))
 
-    def keep_own(self, of: Carry | Beside) -> None:
-        """Give what a loop hands on, or what is no node, a place of its own in each iteration."""
+    def keep_own(self, of: Carry | Last | Beside) -> None:
+        """Give what a loop hands on or had last, or what is no node, a place of its own in each iteration."""
         self.owners.add(of)
 
     def _find(self, position: Position) -> Position:
@@ -135,31 +143,64 @@ class Storage:
             position = self._leader[position]
         return position
 
-    def allocate(self) -> None:
-        """Fix all places."""
+    def allocate(self, in_lanes: Collection[Body] = (), lanes: int = 1) -> None:
+        """Fix all places.
+
+        Args:
+            in_lanes: loops whose iterations run side by side: what they have of one number lies side by side.
+            lanes: how many of them do.
+        """
+        self.size = 0
+        self._place[:] = -1
+        self._padded = []
         groups: dict[Position, list[Position]] = {}
         for position in sorted(self._leader, key=lambda position: position.number):
             groups.setdefault(self._find(position), []).append(position)
         for leader, group in groups.items():
-            nodes = np.sort(np.concatenate([position.nodes for position in group]))
-            self._place[nodes] = self.size + np.arange(len(nodes))
-            self._ranges[leader] = (self.size, len(nodes))
-            self.size += len(nodes)
+            nodes, bodies = np.concatenate([position.nodes for position in group]), [each.body for each in group]
+            begin, self._place[nodes] = self._laid_out(nodes, bodies, in_lanes, lanes)
+            self._ranges[leader] = (begin, self.size - begin)
         for root in self.last_roots:
             if self._place[root] < 0:
                 self._place[root] = self.size
                 self.size += 1
         for of in sorted(self.owners, key=lambda of: int(of.nodes[0])):
-            self._begins[of] = self.size
-            self.size += of.frame.times
+            _, self._own_places[of] = self._laid_out(np.arange(of.frame.times), [of.frame], in_lanes, lanes)
+        if in_lanes:
+            self.size += lanes  # where the last iterations are too few, more is read
+
+    def _laid_out(
+        self, order: Indices, bodies: Sequence[Body], in_lanes: Collection[Body], lanes: int
+    ) -> tuple[int, Indices]:
+        """An array for what some bodies have in their iterations, in some order: its begin, and the place of each."""
+        places = np.empty(len(order), np.int64)
+        outer = next((outer for outer in in_lanes if all(body.within(outer) for body in bodies)), None)
+        if outer is None:
+            begin = self.size
+            places[np.argsort(order)] = begin + np.arange(len(order))
+            self.size += len(order)
+        else:
+            begin, instances, iterations = _multiple(self.size, lanes), len(outer.counts), outer.counts[0]
+            ordinals = np.concatenate([body.ordinals_of(outer) for body in bodies])
+            numbers = np.lexsort((order, ordinals)).reshape(instances, iterations, -1)
+            shape = instances, numbers.shape[2], _multiple(iterations, lanes)
+            rows = begin + np.arange(math.prod(shape)).reshape(shape)
+            places[numbers] = rows[:, :, :iterations].swapaxes(1, 2)
+            self.size = begin + rows.size
+            self._padded.append(range(begin, self.size))
+        return begin, places
 
     def places(self, nodes: Indices) -> Indices:
         """The places of nodes."""
         return self._place[nodes]
 
-    def own_places(self, of: Carry | Beside) -> Indices:
+    def is_padded(self, place: int) -> bool:
+        """Whether a place is in an array with room for the lanes that have no iteration."""
+        return any(place in padded for padded in self._padded)
+
+    def own_places(self, of: Carry | Last | Beside) -> Indices:
         """The places of what is no node, by ordinal."""
-        return self._begins[of] + np.arange(of.frame.times)
+        return self._own_places[of]
 
     def range_of(self, position: Position) -> tuple[int, int]:
         """Where the array begins that a position is in, and how long it is."""
@@ -200,6 +241,10 @@ class Places:
     def _element(self, at: Address) -> tuple[str, Index]:
         array = self.table(at.of.numbers) if isinstance(at.of, Constants) else at.array
         return array, fit(at.of.frame, self.numbers(at))
+
+    def is_padded(self, at: Address) -> bool:
+        """Whether what it is in has room for the lanes that have no iteration."""
+        return at.array in ("W", "B") and self._storage.is_padded(int(self.numbers(at)[0]))
 
     def numbers(self, at: Address) -> Indices:
         """The element in each iteration of the frame."""

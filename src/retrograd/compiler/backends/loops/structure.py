@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Body", "Indices", "Position", "Repeat", "bodies_of", "build"]
+__all__ = ["Body", "Indices", "Position", "Repeat", "bodies_of", "build", "inner_bodies"]
 
 Indices = NDArray[np.int64]
 
@@ -75,6 +75,13 @@ class Body:
             body = body.parent
         return body is outer
 
+    def ordinals_of(self, outer: Body) -> Indices:
+        """In which iteration of ``outer``, which this body is or is in, each of its iterations is."""
+        if self is outer:
+            return np.arange(self.times)
+        assert self.parent is not None
+        return np.repeat(self.parent.ordinals_of(outer), self.counts)
+
     def child_of(self, outer: Body) -> Body:
         """The item of ``outer`` that this body is, or is in."""
         body = self
@@ -92,12 +99,16 @@ class Body:
                 yield item
 
 
+def inner_bodies(body: Body) -> list[Body]:
+    """The loops in a body, without those in them."""
+    return [item for item in body.items if isinstance(item, Body)]
+
+
 def bodies_of(body: Body) -> Iterator[Body]:
     """A body and all inner ones."""
     yield body
-    for item in body.items:
-        if isinstance(item, Body):
-            yield from bodies_of(item)
+    for inner in inner_bodies(body):
+        yield from bodies_of(inner)
 
 
 def build(items: list[int | Repeat]) -> Body:

@@ -1,0 +1,164 @@
+"""Loops whose iterations run side by side, one in each element of vectors.
+
+LLVM's vectorizer takes the short innermost loops (``dependences.is_parallel``). This module finds others: loops over
+paths, subjects or sequences, in which a loop over time goes on from step to step; and those with long bodies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Sequence
+
+import numpy as np
+
+from .code import Block, Loop, Op, Phi, Ref, Value, loops_in
+from .dependences import are_independent, is_parallel
+from .liveness import live_values
+from .storage import Places
+from .structure import Body, bodies_of, inner_bodies
+
+__all__ = ["find_lanes", "stays", "values_outside"]
+
+#: Of the lanes that all iterations need, so many have work at least.
+_LEAST_USED = 0.4
+
+#: With fewer operations in an iteration, those of inner loops counted as often as they run, it is not worth while; a
+#: call of a function is as many operations.
+_LEAST_OPERATIONS, _CALL = 100, 20
+
+
+def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, functions: Container[str]) -> list[Body]:
+    """The loops that run in lanes: the outermost that can.
+
+    Args:
+        top: the bodies of the program.
+        blocks: the code of the passes.
+        places: what the addresses in it are.
+        lanes: how many numbers a vector has.
+        functions: those of vectors, by name.
+    """
+    loops: dict[Body, list[tuple[Loop, set[int]]]] = defaultdict(list)
+    for block in blocks:
+        live = live_values(block)
+        for loop in loops_in(block):
+            loops[loop.of].append((loop, live))
+    found: list[Body] = []
+    waiting = inner_bodies(top)
+    while waiting:
+        body = waiting.pop()
+        if _fits(body, lanes) and _suits(loops[body], places, functions):
+            found.append(body)
+        else:
+            waiting += inner_bodies(body)
+    return found
+
+
+def _fits(body: Body, lanes: int) -> bool:
+    """Whether enough lanes have work, and all instances of a loop have as many iterations."""
+    used = body.counts[0] / (-(-body.counts[0] // lanes) * lanes)
+    return bool(used >= _LEAST_USED) and all(np.all(each.counts == each.counts[0]) for each in bodies_of(body))
+
+
+def _suits(loops: Sequence[tuple[Loop, set[int]]], places: Places, functions: Container[str]) -> bool:
+    """Whether the loops of a body, forward and backward, can run in lanes, and LLVM would not run them so."""
+    if all(_left_to_llvm(loop, live, places, functions) for loop, live in loops):
+        return False
+    if sum(_operations(loop, live) for loop, live in loops) < _LEAST_OPERATIONS:
+        return False
+    return all(_hands_on_sums(loop, live) and are_independent(loop, live, places) for loop, live in loops)
+
+
+def _operations(loop: Loop, live: set[int]) -> int:
+    """How many operations an iteration of a loop is."""
+    count = 0
+    for step in loop.body.steps:
+        if isinstance(step, Loop):
+            count += int(step.of.counts[0]) * _operations(step, live)
+        elif step.result is None or step.result.number in live:
+            count += _CALL if step.name.startswith("call ") else 1
+    return count
+
+
+def _left_to_llvm(loop: Loop, live: set[int], places: Places, functions: Container[str]) -> bool:
+    """Whether LLVM's vectorizer takes a loop, or all loops in it."""
+    inner = [step for step in loop.body.steps if isinstance(step, Loop)]
+    if not inner:
+        return _hands_on_sums(loop, live) and is_parallel(loop, live, places, functions)
+    return all(_left_to_llvm(each, live, places, functions) for each in inner)
+
+
+# --- sums -----------------------------------------------------------------------------------------------------
+
+
+def _hands_on_sums(loop: Loop, live: set[int]) -> bool:
+    """Whether one iteration hands nothing to the next but what stays as it is, constants, or sums that may be added up
+    in another order."""
+    users: dict[int, list[Op | Phi]] = defaultdict(list)
+    for user, value in _uses(loop, live):
+        users[value.number].append(user)
+    carried = [phi for phi in loop.phis if phi.start is not None and phi.result.number in live]
+    return all(isinstance(phi.following, float) or stays(phi, loop) or _is_sum(phi, users) for phi in carried)
+
+
+def stays(phi: Phi, loop: Loop) -> bool:
+    """Whether a loop hands a value on as it is."""
+    inner = [(each, step) for step in loop.body.steps if isinstance(step, Loop) for each in step.phis]
+    value: Value | None = phi.following
+    while value != phi.result:
+        made = next((each for each, step in inner if each.final == value and stays(each, step)), None)
+        if made is None:
+            return False
+        value = made.start
+    return True
+
+
+def _is_sum(phi: Phi, users: dict[int, list[Op | Phi]]) -> bool:
+    """Whether all that happens to a value that a loop hands on is that numbers are added."""
+    value: Ref = phi.result
+    while value != phi.following:
+        if len(users[value.number]) != 1:
+            return False
+        user = users[value.number][0]
+        if isinstance(user, Op):
+            added = user.name == "fadd reassoc" or (user.name == "fsub reassoc" and user.operands[0] == value)
+            if not added or user.result is None:
+                return False
+            value = user.result
+        elif user.start == value and user.final is not None and _is_sum(user, users):
+            value = user.final
+        else:
+            return False
+    return len(users[value.number]) == 1
+
+
+def _uses(loop: Loop, live: set[int]) -> Iterator[tuple[Op | Phi, Ref]]:
+    """What uses which values in a loop; a loop's phi uses what follows it, and that of an inner loop its start."""
+    for phi in loop.phis:
+        if isinstance(phi.following, Ref) and phi.result.number in live:
+            yield phi, phi.following
+    for step in loop.body.steps:
+        if isinstance(step, Op):
+            if step.result is None or step.result.number in live:
+                yield from ((step, value) for value in step.operands if isinstance(value, Ref))
+            continue
+        for phi in step.phis:
+            if isinstance(phi.start, Ref) and phi.result.number in live:
+                yield phi, phi.start
+        yield from _uses(step, live)
+
+
+def values_outside(loop: Loop, live: set[int]) -> list[Ref]:
+    """The values from outside a loop that it uses."""
+    made = set(_made(loop))
+    return list(dict.fromkeys(value for _, value in _uses(loop, live) if value.number not in made))
+
+
+def _made(loop: Loop) -> Iterator[int]:
+    for phi in loop.phis:
+        yield phi.result.number
+    for step in loop.body.steps:
+        if isinstance(step, Loop):
+            yield from (phi.final.number for phi in step.phis if phi.final is not None)
+            yield from _made(step)
+        elif step.result is not None:
+            yield step.result.number

@@ -1,0 +1,240 @@
+"""The lines of a function of LLVM IR: names of numbers, and where numbers are in memory.
+
+A number is a double, or a vector with one in each element: for calls that run side by side, whose arrays have such
+vectors as elements, or for the iterations of a loop in lanes, whose arrays are those of one call.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+
+from .code import Address, Ref, Value
+from .layout import Constants
+from .storage import Index, Places, fit
+from .structure import Body, Indices
+
+__all__ = ["Lines", "SideBySide", "constant"]
+
+
+def constant(number: float) -> str:
+    """A double, as LLVM IR writes it."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A loop in lanes, and which of them have an iteration: a vector of bits, empty if all always have one."""
+
+    body: Body
+    mask: str
+
+
+class Lines:
+    """Writes instructions.
+
+    Attributes:
+        lines: what has been written.
+        declarations: of the functions that are called.
+    """
+
+    def __init__(self, places: Places, width: int, lanes: int) -> None:
+        """
+        Args:
+            places: what addresses are.
+            width: how many calls run side by side.
+            lanes: how many iterations of a loop do that runs in lanes.
+        """
+        self.lines: list[str] = []
+        self.declarations: dict[str, None] = {}
+        self._places, self._lanes = places, lanes
+        self._set_width(width)
+        self._side_by_side: SideBySide | None = None  # the loop in lanes that is being written
+        self._group = ""  # of the accesses in a loop whose iterations are independent
+        self._names: dict[int, str] = {}
+        self._count = 0
+        self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
+        self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
+
+    # --- numbers --------------------------------------------------------------------------------------------
+
+    def _set_width(self, width: int) -> None:
+        """Of how many elements each number is."""
+        self._width = width
+        self._double = "double" if width == 1 else f"<{width} x double>"
+        self._bit = "i1" if width == 1 else f"<{width} x i1>"
+
+    def _new(self, hint: str = "v") -> str:
+        self._count += 1
+        return f"%{hint}{self._count}"
+
+    def _emit(self, instruction: str) -> str:
+        name = self._new()
+        self.lines.append(f"{name} = {instruction}")
+        return name
+
+    def _name(self, value: Value) -> str:
+        if isinstance(value, Ref):
+            return self._names[value.number]
+        return constant(value) if self._width == 1 else self._each(f"double {constant(value)}")
+
+    def _each(self, element: str) -> str:
+        """A vector of equal constants."""
+        return f"<{', '.join([element] * self._width)}>"
+
+    def _everywhere(self, number: str, kind: str = "double") -> str:
+        """A vector with a number in each element."""
+        vector, places = f"<{self._width} x {kind}>", f"<{self._width} x i32> zeroinitializer"
+        first = self._emit(f"insertelement {vector} poison, {kind} {number}, i32 0")
+        return self._emit(f"shufflevector {vector} {first}, {vector} poison, {places}")
+
+    def _once(self, key: object, instruction: str) -> str:
+        """An instruction that the iteration may have had before."""
+        known = self._known[-1]
+        if key not in known:
+            known[key] = self._emit(instruction)
+        return known[key]
+
+    # --- addresses ------------------------------------------------------------------------------------------
+
+    def _load(self, at: Address) -> str:
+        """A number in memory."""
+        if self._side_by_side is not None:
+            return self._load_of_lanes(at)
+        if self._width > 1 and isinstance(at.of, Constants):
+            return self._everywhere(self._emit(f"load double, ptr {self._pointer(at)}, align 8{self._group}"))
+        return self._emit(f"load {self._double}, ptr {self._pointer(at)}, align 8{self._group}")
+
+    def _store(self, at: Address, value: str) -> None:
+        if self._side_by_side is not None:
+            self._store_of_lanes(at, value)
+        else:
+            self.lines.append(f"store {self._double} {value}, ptr {self._pointer(at)}, align 8{self._group}")
+
+    def _pointer(self, at: Address) -> str:
+        array, index = self._places.element(at)
+        moving = self._moving(index)
+        base = f"%{array}"
+        kind = "double" if isinstance(at.of, Constants) or self._side_by_side is not None else self._double
+        if moving:
+            base = self._once(("at", array, moving), f"getelementptr {kind}, ptr {base}, i64 {moving}")
+        return self._emit(f"getelementptr {kind}, ptr {base}, i64 {index.base}") if index.base else base
+
+    def _moving(self, index: Index) -> str:
+        """An index without its base; empty if nothing is left."""
+        terms = []
+        if index.table is not None:
+            body, entries = index.table
+            entry = f"getelementptr i64, ptr %{self._places.table(entries)}, i64 {self._counters[body][1]}"
+            pointer = self._once((entry,), entry)
+            terms.append(self._once(("load", pointer), f"load i64, ptr {pointer}, align 8{self._group}"))
+        for body, through, step in index.steps:
+            counter = self._counters[body][through]
+            terms.append(counter if step == 1 else self._once((counter, step), f"mul i64 {counter}, {step}"))
+        moving = ""
+        for term in terms:
+            moving = self._once((moving, "+", term), f"add i64 {moving}, {term}") if moving else term
+        return moving
+
+    def _number(self, numbers: Indices, body: Body) -> str:
+        """What a body's iteration has of some numbers."""
+        index = fit(body, numbers)
+        moving = self._moving(index)
+        if not moving:
+            return str(index.base)
+        return self._once((moving, "+", index.base), f"add i64 {moving}, {index.base}") if index.base else moving
+
+    # --- lanes ----------------------------------------------------------------------------------------------
+
+    def _mask(self, first: str, times: int) -> str:
+        """Which lanes have an iteration; empty if all always have."""
+        if times % self._lanes == 0:
+            return ""
+        kind = f"<{self._lanes} x i64>"
+        numbers = self._emit(f"add {kind} {self._everywhere(first, 'i64')}, {self._offsets(1)}")
+        return self._emit(f"icmp slt {kind} {numbers}, {self._each(f'i64 {times}')}")
+
+    def _lanes_mask(self) -> str:
+        assert self._side_by_side is not None
+        return self._side_by_side.mask or self._each("i1 true")
+
+    def _offsets(self, step: int) -> str:
+        """Multiples of a number, one for each lane."""
+        return f"<{', '.join(f'i64 {i * step}' for i in range(self._lanes))}>"
+
+    def _step_of_lanes(self, index: Index) -> int | None:
+        """How far the elements are apart that two neighbouring lanes access; None if there is a table."""
+        assert self._side_by_side is not None
+        loop = self._side_by_side.body
+        if index.table is not None and index.table[0].within(loop):
+            return None
+        steps = [
+            step * (body.times // loop.times)
+            for body, through, step in index.steps
+            if body is loop or (through and body.within(loop))
+        ]
+        return sum(steps)
+
+    def _load_of_lanes(self, at: Address) -> str:
+        assert self._side_by_side is not None
+        array, index = self._places.element(at)
+        step, double = self._step_of_lanes(index), self._double
+        if step == 0:
+            return self._everywhere(self._emit(f"load double, ptr {self._pointer(at)}, align 8"))
+        if step != 1:
+            return self._gathered("double", self._pointers(at, step))
+        pointer = self._pointer(at)
+        if array in ("W", "B") or not self._side_by_side.mask:
+            return self._emit(f"load {double}, ptr {pointer}, align 8")
+        function = f"{double} @llvm.masked.load.v{self._lanes}f64.p0"
+        self.declarations[f"declare {function}(ptr, i32, {self._bit}, {double})"] = None
+        return self._emit(
+            f"call {function}(ptr {pointer}, i32 8, {self._bit} {self._lanes_mask()}, {double} zeroinitializer)"
+        )
+
+    def _store_of_lanes(self, at: Address, value: str) -> None:
+        assert self._side_by_side is not None
+        _, index = self._places.element(at)
+        step, double = self._step_of_lanes(index), self._double
+        if step == 1 and (not self._side_by_side.mask or self._places.is_padded(at)):
+            self.lines.append(f"store {double} {value}, ptr {self._pointer(at)}, align 8")
+            return
+        if step == 1:
+            pointer, kind, function = self._pointer(at), "ptr", f"void @llvm.masked.store.v{self._lanes}f64.p0"
+        else:
+            pointer, kind = self._pointers(at, step), f"<{self._lanes} x ptr>"
+            function = f"void @llvm.masked.scatter.v{self._lanes}f64.v{self._lanes}p0"
+        self.declarations[f"declare {function}({double}, {kind}, i32, {self._bit})"] = None
+        self.lines.append(
+            f"call {function}({double} {value}, {kind} {pointer}, i32 8, {self._bit} {self._lanes_mask()})"
+        )
+
+    def _pointers(self, at: Address, step: int | None) -> str:
+        """Where each lane's element is."""
+        array, index = self._places.element(at)
+        kind = f"<{self._lanes} x i64>"
+        if step is not None:
+            pointer = self._pointer(at)
+            return self._emit(f"getelementptr double, ptr {pointer}, {kind} {self._offsets(step)}")
+        assert index.table is not None
+        assert self._side_by_side is not None
+        body, entries = index.table
+        ordinal = self._counters[body][1]
+        table = self._emit(f"getelementptr i64, ptr %{self._places.table(entries)}, i64 {ordinal}")
+        between = body.times // self._side_by_side.body.times
+        entry = self._emit(f"getelementptr i64, ptr {table}, {kind} {self._offsets(between)}")
+        elements = self._gathered("i64", entry)
+        moving = self._moving(replace(index, table=None))
+        pointer = self._emit(f"getelementptr double, ptr %{array}, {kind} {elements}")
+        offset = self._emit(f"getelementptr double, {f'<{self._lanes} x ptr>'} {pointer}, i64 {moving or 0}")
+        return self._emit(f"getelementptr double, <{self._lanes} x ptr> {offset}, i64 {index.base}")
+
+    def _gathered(self, kind: str, pointers: str) -> str:
+        vector, suffix = f"<{self._lanes} x {kind}>", "f64" if kind == "double" else kind
+        function = f"{vector} @llvm.masked.gather.v{self._lanes}{suffix}.v{self._lanes}p0"
+        arguments = f"<{self._lanes} x ptr>", "i32", self._bit, vector
+        self.declarations[f"declare {function}({', '.join(arguments)})"] = None
+        return self._emit(
+            f"call {function}(<{self._lanes} x ptr> {pointers}, i32 8, {self._bit} {self._lanes_mask()}, "
+            f"{vector} zeroinitializer)"
+        )
