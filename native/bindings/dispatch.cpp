@@ -5,7 +5,7 @@
 #include "bindings/matrix.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
-#include "compiler/run/lane.hpp"
+#include "compiler/run/twin.hpp"
 #include "trees/arrays.hpp"
 
 namespace retrograd::compiler {
@@ -20,7 +20,7 @@ struct Found {
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
   Divergence divergence;                  // of the last program that was tried, where a guard failed
-  LeasedLane lane;                        // what ran a long pass, back too if gradients were wanted
+  LeasedTwin twin;                        // what ran a long pass, back too if gradients were wanted
   struct Own {
     Arguments arguments;
     std::vector<Ref> held;  // the Values among them
@@ -47,19 +47,19 @@ class Gradients {
 
 // The arguments of the call that was found.
 const Arguments& arguments_of(const SpecializationCache* self, const Found& found) {
-  return found.lane ? found.own->arguments : *self->scratch;
+  return found.twin ? found.own->arguments : *self->scratch;
 }
 
-// Runs found.own's arguments on the lane, forward and, if gradients are wanted, back, while other threads run.
+// Runs found.own's arguments on the twin, forward and, if gradients are wanted, back, while other threads run.
 Outcome run_long(Found& found, const std::shared_ptr<Specialization>& entry, Wanted wanted, double seed = 1.0) {
   Arguments& arguments = found.own->arguments;
   found.own->held.clear();
   for (Value* value : arguments.values) found.own->held.push_back(Ref::borrow(as_object(value)));
-  found.lane = lane_for_call(entry);
+  found.twin = twin_for_call(entry);
   Outcome outcome = Outcome::EXCEPTIONAL;
   without_gil([&] {
-    outcome = found.lane->forward(arguments, wanted);
-    if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.lane->backward(seed);
+    outcome = found.twin->forward(arguments, wanted);
+    if (outcome == Outcome::DONE && wanted == Wanted::GRADIENTS) found.twin->backward(seed);
   });
   return outcome;
 }
@@ -108,20 +108,20 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   const auto& list = *self->specializations;
   i = static_cast<size_t>(std::find(list.begin(), list.end(), entry) - list.begin());
   if (i == list.size() || entry->invalid()) {
-    found.lane.reset();
+    found.twin.reset();
     return std::nullopt;
   }
   found.interpreted = !compiled;
-  if (outcome == Outcome::GUARD) found.divergence = found.lane->divergence();
+  if (outcome == Outcome::GUARD) found.divergence = found.twin->divergence();
   if (outcome == Outcome::EXCEPTIONAL && compiled) {
     ++entry->exceptional;
     found.interpreted = true;
     std::swap(found.own->arguments, *self->scratch);
     outcome = entry->run_graph(*self->scratch);
     if (outcome == Outcome::GUARD) found.divergence = entry->divergence(true);
-    found.lane.reset();
+    found.twin.reset();
   } else if (outcome != Outcome::DONE) {
-    found.lane.reset();
+    found.twin.reset();
   }
   return outcome;
 }
@@ -235,27 +235,27 @@ PyObject* call_miss(SpecializationCache* self, const char* kind, PyObject* const
 void count_answer(SpecializationCache* self, const Found& found) {
   const bool whole = found.swept || found.entry->gives_numbers();
   if (whole && found.interpreted == found.entry->runs_nodes()) found.entry->contest.end();
-  if (found.lane && !found.interpreted) found.entry->single->count_twin();
+  if (found.twin && !found.interpreted) found.entry->single->count_twin();
   if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
 }
 
 double value_of(const Found& found) {
-  if (found.lane) return found.lane->root(0);
+  if (found.twin) return found.twin->root(0);
   return found.interpreted ? found.entry->runner.root(0) : found.entry->single->root(0, 0);
 }
 
 // Where the several results of a call are.
 std::span<const double* const> results_in(const Found& found) {
-  if (found.lane) return found.lane->results();
+  if (found.twin) return found.twin->results();
   return found.interpreted ? found.entry->runner.results() : found.entry->single->results();
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.
 void sweep(const Found& found, GradientDestination target, std::span<double> gradients, double seed = 1.0) {
-  if (found.lane) {  // has been back
-    if (target == GradientDestination::BUFFERS) found.lane->add_gradients_out();
-    if (!gradients.empty()) found.lane->input_gradients(gradients.data());
+  if (found.twin) {  // has been back
+    if (target == GradientDestination::BUFFERS) found.twin->add_gradients_out();
+    if (!gradients.empty()) found.twin->input_gradients(gradients.data());
     return;
   }
   if (found.interpreted) {
@@ -271,7 +271,7 @@ void sweep(const Found& found, GradientDestination target, std::span<double> gra
 
 // After a sweep into the workspace.
 double gradient_of(const Found& found, uint32_t leaf) {
-  if (found.lane) return found.lane->leaf_gradient(leaf);
+  if (found.twin) return found.twin->leaf_gradient(leaf);
   if (found.interpreted) return found.entry->runner.leaf_gradient(leaf);
   const LeafLocation& place = found.entry->leaves.locations[leaf];
   return found.entry->single->parameter_gradient(place.buffer, place.offset);

@@ -7,7 +7,7 @@
 
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
-#include "compiler/run/lane.hpp"
+#include "compiler/run/twin.hpp"
 
 namespace retrograd::compiler {
 namespace {

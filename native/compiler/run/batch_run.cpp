@@ -55,8 +55,8 @@ BatchRun::BatchRun(std::shared_ptr<Specialization> entry, std::vector<const Argu
 
 void BatchRun::make_worker() {
   Worker& worker = workers_.emplace_back();
-  worker.lane = lane_for_batch(entry_, static_cast<uint32_t>(together_));
-  const Machine* machine = worker.lane->machine();
+  worker.twin = twin_for_batch(entry_, static_cast<uint32_t>(together_));
+  const Machine* machine = worker.twin->machine();
   if (sums_up_ && (!machine || !machine->accumulates())) worker.sums = zeros_for(*entry_);
 }
 
@@ -96,7 +96,7 @@ void BatchRun::run_chunk(Worker& worker, size_t begin, size_t end) {
   worker.runs.clear();
   for (auto& sums : worker.sums) std::fill(sums.begin(), sums.end(), 0.0);
   for (size_t i = begin; i < end; i += together_) {
-    if (worker.lane->runner()) {
+    if (worker.twin->runner()) {
       run_group(worker, i, std::min(i + together_, end));
       continue;
     }
@@ -110,7 +110,7 @@ void BatchRun::run_chunk(Worker& worker, size_t begin, size_t end) {
 
 // Runs those members whose guards hold, in one run of the machine.
 void BatchRun::run_together(Worker& worker) {
-  Machine& machine = *worker.lane->machine();
+  Machine& machine = *worker.twin->machine();
   std::vector<uint32_t>& together = worker.together;
   for (Outcome outcome = Outcome::GUARD; outcome != Outcome::DONE;) {
     if (together.empty()) return;
@@ -140,7 +140,7 @@ void BatchRun::run_together(Worker& worker) {
 
 // Runs members side by side, and one by one those that are exceptional.
 void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
-  CodeRun* group = worker.lane->group();
+  CodeRun* group = worker.twin->group();
   const auto alone = [&](size_t member) { interpret(worker, static_cast<uint32_t>(member)); };
   if (!group || end - begin == 1) {
     for (size_t member = begin; member < end; ++member) alone(member);
@@ -171,8 +171,8 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
 }
 
 void BatchRun::interpret(Worker& worker, uint32_t member) {
-  GraphRunner& runner = *worker.lane->runner();
-  outcomes_[member] = worker.lane->forward(*members_[member], Wanted::VALUE);
+  GraphRunner& runner = *worker.twin->runner();
+  outcomes_[member] = worker.twin->forward(*members_[member], Wanted::VALUE);
   if (outcomes_[member] != Outcome::DONE) return;
   take_values(member, [&](size_t root) { return runner.root(root); });
   if (!seed_) return;
@@ -190,7 +190,7 @@ void BatchRun::take_values(uint32_t member, Root&& root) {
 
 // Adds the gradients of a chunk to those of the chunks before it.
 void BatchRun::merge(Worker& worker) {
-  const Machine* machine = worker.lane->machine();
+  const Machine* machine = worker.twin->machine();
   if (machine && machine->accumulates()) {
     if (!worker.first) machine->add_gradients_to(sums_);
     return;

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <optional>
 
-#include "compiler/run/lane.hpp"
+#include "compiler/run/twin.hpp"
 
 namespace retrograd::compiler {
 
@@ -45,10 +45,10 @@ class BatchRun {
   void add_gradients_out();
 
  private:
-  // A thread's lane, and what it has of its chunk.
+  // A thread's twin, and what it has of its chunk.
   struct Worker {
-    LeasedLane lane;
-    ParameterGradients sums;  // where passes of the lane do not add up by themselves
+    LeasedTwin twin;
+    ParameterGradients sums;  // where passes of the twin do not add up by themselves
     bool first = true;        // no backward pass of this chunk has been run
     std::vector<uint32_t> together, broken, runs;
   };

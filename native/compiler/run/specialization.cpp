@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "compiler/passes/packing.hpp"
-#include "compiler/run/lane.hpp"
+#include "compiler/run/twin.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -303,7 +303,7 @@ size_t Specialization::weight() const {
       bytes += of(pass->calls) + pass->calls.size() * sizeof(KernelCall);
     }
   }
-  for (const auto& lane : idle) bytes += lane->bytes();
+  for (const auto& twin : idle) bytes += twin->bytes();
   return bytes;
 }
 

@@ -74,7 +74,7 @@ struct Scheduled {
   Program program;
 };
 
-class Lane;
+class Twin;
 class Matrix;
 
 struct Specialization {
@@ -103,7 +103,7 @@ struct Specialization {
   std::vector<WantedGradient> gradients;        // one for each leaf of a differentiated first argument
   std::shared_ptr<Machine> single, many;        // for one call, and for members of a batch; see machine()
   std::shared_ptr<const GraphCode> group_code;  // for members of a batch, where there is any
-  std::vector<std::unique_ptr<Lane>> idle;      // lanes that no thread has
+  std::vector<std::unique_ptr<Twin>> idle;      // twins that no thread has
   std::shared_ptr<const struct DeferredOperands> deferred_operands;  // see bindings/deferred_call.cpp
   std::shared_ptr<const Matrix> matrix;                              // what several results become: bindings/matrix.hpp
   size_t hits = 0, broken_guards = 0, exceptional = 0;
@@ -191,7 +191,7 @@ struct Specialization {
   Machine& machine(uint32_t members);
   // The same if there is one, else null.
   Machine* existing(uint32_t members) const;
-  // Packs the graph, and frees the interpreter and the idle lanes, which the next call that needs them makes again. Not
+  // Packs the graph, and frees the interpreter and the idle twins, which the next call that needs them makes again. Not
   // between a forward and a backward pass.
   void rest();
 

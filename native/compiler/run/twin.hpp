@@ -1,4 +1,4 @@
-// A lane runs passes of one specialization without the GIL: it is a twin of its machine, or of its runner. One
+// A twin of a specialization's machine, or of its runner, runs passes without the GIL. One
 // thread has it at a time.
 #pragma once
 
@@ -6,16 +6,16 @@
 
 namespace retrograd::compiler {
 
-class Lane {
+class Twin {
  public:
   // A twin of the machine, or of the entry's runner where there is none.
-  Lane(Specialization& entry, std::shared_ptr<Machine> original);
+  Twin(Specialization& entry, std::shared_ptr<Machine> original);
 
   bool is_twin_of(const Machine* machine) const { return original_.get() == machine; }
   // Copies the parameters; with the GIL.
   void prepare();
 
-  // One call, and its results. A backward pass leaves the parameters' gradients in the lane.
+  // One call, and its results. A backward pass leaves the parameters' gradients in the twin.
   Outcome forward(const Arguments& arguments, Wanted wanted);
   void backward(double seed);
   Divergence divergence() const { return machine_ ? machine_->divergence() : runner_->divergence(); }
@@ -30,7 +30,7 @@ class Lane {
 
   Machine* machine() const { return machine_.get(); }
   GraphRunner* runner() const { return runner_.get(); }
-  // Of a lane for batches, where members can run side by side; else null.
+  // Of a twin for batches, where members can run side by side; else null.
   CodeRun* group() const { return group_.get(); }
   // Copies the parameters for that; with the GIL.
   void prepare_group();
@@ -43,16 +43,16 @@ class Lane {
   std::unique_ptr<CodeRun> group_;
 };
 
-// Gives a lane back to its specialization, which it keeps alive.
+// Gives a twin back to its specialization, which it keeps alive.
 struct GiveBack {
   std::shared_ptr<Specialization> entry;
-  void operator()(Lane* lane) const;
+  void operator()(Twin* twin) const;
 };
-using LeasedLane = std::unique_ptr<Lane, GiveBack>;
+using LeasedTwin = std::unique_ptr<Twin, GiveBack>;
 
-// A lane for single calls, with the GIL; and one for up to so many members of a batch at once.
-LeasedLane lane_for_call(const std::shared_ptr<Specialization>& entry);
-LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members);
+// A twin for single calls, with the GIL; and one for up to so many members of a batch at once.
+LeasedTwin twin_for_call(const std::shared_ptr<Specialization>& entry);
+LeasedTwin twin_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members);
 
 // Whether a pass over so many members is long enough that other threads should run meanwhile, with so many operands for
 // each parameter that copying these, and adding up their gradients, takes little beside it.

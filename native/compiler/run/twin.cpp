@@ -1,4 +1,4 @@
-#include "compiler/run/lane.hpp"
+#include "compiler/run/twin.hpp"
 
 #include <algorithm>
 
@@ -11,25 +11,25 @@ constexpr size_t kMostIdle = 64;
 constexpr size_t kLong = 300'000;
 constexpr size_t kOperandsPerParameter = 256;
 
-LeasedLane lane_of(const std::shared_ptr<Specialization>& entry, const std::shared_ptr<Machine>& machine) {
+LeasedTwin twin_of(const std::shared_ptr<Specialization>& entry, const std::shared_ptr<Machine>& machine) {
   auto& idle = entry->idle;
   idle.reserve(kMostIdle);
   const auto found =
-      std::find_if(idle.begin(), idle.end(), [&](const auto& lane) { return lane->is_twin_of(machine.get()); });
-  std::unique_ptr<Lane> lane;
+      std::find_if(idle.begin(), idle.end(), [&](const auto& twin) { return twin->is_twin_of(machine.get()); });
+  std::unique_ptr<Twin> twin;
   if (found == idle.end()) {
-    lane = std::make_unique<Lane>(*entry, machine);
+    twin = std::make_unique<Twin>(*entry, machine);
   } else {
-    lane = std::move(*found);
+    twin = std::move(*found);
     idle.erase(found);
   }
-  lane->prepare();
-  return LeasedLane(lane.release(), GiveBack{entry});
+  twin->prepare();
+  return LeasedTwin(twin.release(), GiveBack{entry});
 }
 
 }  // namespace
 
-Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(entry), original_(std::move(original)) {
+Twin::Twin(Specialization& entry, std::shared_ptr<Machine> original) : entry_(entry), original_(std::move(original)) {
   if (original_) {
     machine_ = original_->twin();
   } else {
@@ -37,67 +37,67 @@ Lane::Lane(Specialization& entry, std::shared_ptr<Machine> original) : entry_(en
   }
 }
 
-void Lane::prepare() {
+void Twin::prepare() {
   if (machine_) return machine_->prepare(*original_);
   runner_->prepare(entry_.runner);
 }
 
-void Lane::prepare_group() {
+void Twin::prepare_group() {
   if (!entry_.group_code) return;
   if (!group_ || !group_->runs(entry_.group_code))
     group_ = std::make_unique<CodeRun>(entry_.group_code, entry_.leaves, entry_.outputs);
   group_->read_parameters(entry_.buffers);
 }
 
-Outcome Lane::forward(const Arguments& arguments, Wanted wanted) {
+Outcome Twin::forward(const Arguments& arguments, Wanted wanted) {
   if (runner_) return runner_->forward(arguments, entry_.guards, entry_.options.float_errors);
   machine_->enter();
   entry_.give(*machine_, 0, arguments);
   return machine_->forward(entry_.guards, wanted);
 }
 
-void Lane::backward(double seed) {
+void Twin::backward(double seed) {
   if (runner_) return runner_->backward(seed, GradientDestination::WORKSPACE);
   machine_->backward(seed, entry_.destination(*machine_));
 }
 
-void Lane::input_gradients(double* gradients) const {
+void Twin::input_gradients(double* gradients) const {
   if (runner_) return runner_->input_gradients(gradients);
   machine_->input_gradients(0, gradients);
 }
 
-double Lane::leaf_gradient(uint32_t leaf) const {
+double Twin::leaf_gradient(uint32_t leaf) const {
   const LeafLocation& place = entry_.leaves.locations[leaf];
   return runner_ ? runner_->leaf_gradient(leaf) : machine_->parameter_gradient(place.buffer, place.offset);
 }
 
-void Lane::add_gradients_out() {
+void Twin::add_gradients_out() {
   for (const auto& buffer : entry_.buffers) buffer->take_ownership();
   if (runner_) return runner_->add_gradients_out();
   machine_->add_gradients_out();
 }
 
-size_t Lane::bytes() const {
+size_t Twin::bytes() const {
   return (machine_ ? 2 * machine_->bytes() : runner_->bytes()) + (group_ ? group_->bytes() : 0);
 }
 
-void GiveBack::operator()(Lane* lane) const {
-  std::unique_ptr<Lane> own(lane);
+void GiveBack::operator()(Twin* twin) const {
+  std::unique_ptr<Twin> own(twin);
   if (entry->idle.size() < kMostIdle) entry->idle.push_back(std::move(own));
 }
 
-LeasedLane lane_for_call(const std::shared_ptr<Specialization>& entry) {
-  return lane_of(entry, entry->runs_nodes() ? nullptr : entry->single);
+LeasedTwin twin_for_call(const std::shared_ptr<Specialization>& entry) {
+  return twin_of(entry, entry->runs_nodes() ? nullptr : entry->single);
 }
 
-LeasedLane lane_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members) {
+LeasedTwin twin_for_batch(const std::shared_ptr<Specialization>& entry, uint32_t members) {
   if (entry->runs_nodes_in_batches()) {
-    LeasedLane lane = lane_of(entry, nullptr);
-    lane->prepare_group();
-    return lane;
+    LeasedTwin twin = twin_of(entry, nullptr);
+    twin->prepare_group();
+    return twin;
   }
   const Machine* machine = &entry->machine(members);
-  return lane_of(entry, machine == entry->single.get() ? entry->single : entry->many);
+  return twin_of(entry, machine == entry->single.get() ? entry->single : entry->many);
 }
 
 bool is_long(const Specialization& entry, size_t members) {
