@@ -142,6 +142,24 @@ def test_data_at_irregular_places() -> None:
     check(f, *((numbers(2, seed), numbers(12, seed)) for seed in range(3)))
 
 
+def test_inner_loops_of_another_length_each() -> None:
+    """A triangle in each iteration, the same in all of them."""
+
+    def f(p: list[Any], rows: list[list[Any]]) -> Any:
+        total = 0.0
+        for row in rows:
+            solved: list[Any] = []
+            for i, x in enumerate(row):
+                for j, y in enumerate(solved):
+                    x = x - 0.1 * (i + j) * y * p[0]
+                solved.append(x / (p[1] + 1.0))
+            total = total + sum(x * x for x in solved)
+        return total
+
+    compiled = check(f, *((numbers(2, seed), [numbers(9, seed + k) for k in range(20)]) for seed in range(3)))
+    assert in_lanes(compiled)
+
+
 def test_iterations_that_need_the_one_before_stay_in_order() -> None:
     def f(p: list[Any], starts: list[Any]) -> Any:
         before = p[0]
@@ -317,7 +335,7 @@ def epidemic(p: list[Any], seen: list[float]) -> Any:
 
 def loops_of(compiled: Any, apart: bool) -> list[int]:
     """How many positions the loops of a program have."""
-    top = find_structure(graph_of(compiled), apart=apart)
+    top = find_structure(graph_of(compiled), scalars=apart)
     return [len(body.items) for body in bodies_of(top) if body is not top]
 
 

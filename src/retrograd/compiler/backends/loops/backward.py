@@ -130,7 +130,8 @@ class Backward:
             return
         operands = self._layout.operands[position.number]
         frames = [operand.frame for operand in operands if not isinstance(operand, Constant)]
-        if self._sums and all(frame.depth < self.t.depth for frame in frames):
+        moves = self._sums and not position.body.optional
+        if moves and all(frame.depth < self.t.depth for frame in frames):
             sums = self._sums[-1]
             sums[position] = self.t.add(sums.get(position, 0.0), g)
             return

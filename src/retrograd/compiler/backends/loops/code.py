@@ -133,6 +133,7 @@ class Builder:
         self._constants: set[Ref] = set()
         self._called: dict[tuple[Value | str, ...], Ref] = {}
         self._depths = [0]  # of the values by number; 0 is the seed
+        self._least_depth = 0  # in a loop of one iteration or none: nothing leaves it
 
     # --- values -------------------------------------------------------------------------------------------
 
@@ -151,9 +152,9 @@ class Builder:
         return Ref(self._count, boolean)
 
     def _op(self, name: str, *operands: Value, boolean: bool = False, at: Address | None = None) -> Ref:
-        depth = at.of.frame.depth if at is not None else max(map(self.depth_of, operands), default=0)
+        depth = at.of.frame.depth if at is not None else max(self._least_depth, *map(self.depth_of, operands))
         key = (name, *(v if isinstance(v, Ref) else (v, math.copysign(1.0, v)) for v in operands), at)
-        for block in reversed(self._blocks):
+        for block in reversed(self._blocks[0 if at is not None else self._least_depth :]):
             if key in block.known:
                 return block.known[key]  # type: ignore[return-value]  # of an operation, a Ref
         result = self._new(boolean, depth)
@@ -293,9 +294,13 @@ class Builder:
     def loop(self, of: Body, backward: bool = False) -> Iterator[Loop]:
         loop = Loop(of, backward, Block())
         self._blocks.append(loop.body)
+        least = self._least_depth
+        if of.optional:
+            self._least_depth = self.depth
         try:
             yield loop
         finally:
+            self._least_depth = least
             self._blocks.pop()
             self._blocks[-1].steps.append(loop)
 

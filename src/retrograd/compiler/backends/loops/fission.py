@@ -86,8 +86,10 @@ class _Divider:
 
     def _inner(self, column: _Column) -> list[_Column]:
         """The columns that one becomes."""
-        repeats = [item for item in column.items if isinstance(item, Repeat)]
-        return [_Column(part) for part in zip(*self.parts(repeats), strict=True)] if repeats else [column]
+        repeats = [item for item in column.items if isinstance(item, Repeat) and item.iterations]
+        if len(repeats) < len(column.items):  # nodes, or what some iterations do not do
+            return [column]
+        return [_Column(part) for part in zip(*self.parts(repeats), strict=True)]
 
     def _stages(self, columns: Sequence[_Column], counts: Sequence[int]) -> _Stages:
         edges = self._edges(columns, counts)

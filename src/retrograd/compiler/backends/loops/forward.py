@@ -181,7 +181,7 @@ class Forward:
     def _home_of(self, position: Position, value: Value) -> Near:
         """A position in the body in which its value changes."""
         body, nodes = position.body, position.nodes
-        while body.parent is not None and body.depth > self.t.depth_of(value):
+        while body.parent is not None and not body.optional and body.depth > self.t.depth_of(value):
             body, nodes = body.parent, nodes[body.firsts]
         return Near(body, nodes, position)
 

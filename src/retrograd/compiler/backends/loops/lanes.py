@@ -54,9 +54,14 @@ def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, f
 
 
 def _fits(body: Body, lanes: int) -> bool:
-    """Whether enough lanes have work, and all instances of a loop have as many iterations."""
+    """Whether enough lanes have work, always as many, and all of them as much."""
+    if body.optional or np.any(body.counts != body.counts[0]):
+        return False
     used = body.counts[0] / (-(-body.counts[0] // lanes) * lanes)
-    return bool(used >= _LEAST_USED) and all(np.all(each.counts == each.counts[0]) for each in bodies_of(body))
+    if used < _LEAST_USED:
+        return False
+    inner = (each.counts.reshape(body.times, -1) for each in bodies_of(body) if each is not body)
+    return all(bool(np.all(counts == counts[0])) for counts in inner)
 
 
 def _suits(loops: Sequence[tuple[Loop, set[int]]], places: Places, functions: Container[str]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import LEAF, LITERAL, NONE, ScalarGraph, UnsupportedGraphError
+from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
 from .structure import Body, Indices, Position, bodies_of
 
 __all__ = [
@@ -130,6 +130,7 @@ class Layout:
         self._owner = {body: np.repeat(np.arange(len(body.counts)), body.counts) for body in bodies_of(top)}
         self._later = {body: _later(body) for body in bodies_of(top)}
         self._searched: set[bytes] = set()
+        self._first_nodes: dict[Body, Indices] = {}
         for position in self.positions:
             self._note_streams(position)
         self.operands: list[list[Operand]] = []
@@ -236,8 +237,9 @@ class Layout:
             if np.any(index >= position.nodes):
                 raise UnsupportedGraphError("an operand that comes later")
             body = position.body
-            while body.parent is not None and self._is_invariant(body, index) and self._is_before(body, index):
-                body, index = body.parent, index[body.firsts]
+            while (outer := self._outer(body, kind, index)) is not None and self._is_before(body, index):
+                assert body.parent is not None
+                body, index = body.parent, outer
             key = (body.number, "far", index.tobytes())
             if body.parent is None or key in self._known or self._is_shifted(body, index):
                 continue
@@ -245,14 +247,15 @@ class Layout:
                 self._far[body].append(self.at(body, index))
 
     def _operand(self, body: Body, kind: int, index: Indices) -> Operand:
-        while body.parent is not None and kind in (LEAF, LITERAL) and self._is_invariant(body, index):
-            body, index = body.parent, index[body.firsts]
+        while kind in (LEAF, LITERAL) and (outer := self._outer(body, kind, index)) is not None:
+            assert body.parent is not None
+            body, index = body.parent, outer
         if kind == LITERAL:
             numbers = self.graph.literals[index]
             bits = numbers.view(np.int64)
             if np.all(bits == bits[0]):
                 return Constant(float(numbers[0]))
-            while body.parent is not None and np.all(bits == bits[body.firsts][self._owner[body]]):
+            while self._is_invariant(body, bits) and body.parent is not None:
                 body, bits = body.parent, bits[body.firsts]
             key = (body.number, "constants", bits.tobytes())
             return self._known.setdefault(key, Constants(body, bits.view(np.float64)))
@@ -262,11 +265,32 @@ class Layout:
         return self._node(body, index)
 
     def _is_invariant(self, body: Body, index: Indices) -> bool:
+        if body.optional or body.parent is None:
+            return False
         return bool(np.all(index == index[body.firsts][self._owner[body]]))
+
+    def _outer(self, body: Body, kind: int, index: Indices) -> Indices | None:
+        """An operand as the body around a loop has it, if it is the same in all iterations of an instance."""
+        if self._is_invariant(body, index):
+            return index[body.firsts]
+        if not body.optional or body.parent is None:
+            return None
+        if np.all(index == index[0]) and (kind != NODE or np.all(index[0] < self._begins(body.parent))):
+            return np.repeat(index[:1], len(body.counts))
+        if kind != NODE:
+            return None
+        position = self.positions[self._position_of[index[0]]]
+        here = position.body is body.parent and np.array_equal(position.nodes[self._owner[body]], index)
+        return position.nodes if here else None
+
+    def _begins(self, body: Body) -> Indices:
+        if body not in self._first_nodes:
+            self._first_nodes[body] = body.begins()
+        return self._first_nodes[body]
 
     def _is_before(self, body: Body, index: Indices) -> bool:
         """Whether the first iterations read what was there before them."""
-        return bool(np.all(index[body.firsts] < body.begins()))
+        return bool(np.all(index[body.firsts[body.counts > 0]] < self._begins(body)))
 
     def _node(self, body: Body, index: Indices) -> NodeOperand:
         key = (body.number, "node", index.tobytes())
@@ -284,8 +308,9 @@ class Layout:
             return self.at(body, index)
         if not self._is_before(body, index):
             return self.at(body, index)
-        if self._is_invariant(body, index):
-            return self._node(body.parent, index[body.firsts])
+        outer = self._outer(body, NODE, index)
+        if outer is not None:
+            return self._node(body.parent, outer)
         following = self._following(body, index)
         if following is not None:
             return Carry(body, index, following, self._node(body.parent, index[body.firsts]))
@@ -302,6 +327,8 @@ class Layout:
         ordinals = np.arange(body.times)
         if position.body is body:
             return Near(body, index, position) if np.array_equal(self._ordinal[index], ordinals) else None
+        if _is_optional(body, position):
+            return None
         return Last(body, index, position) if np.array_equal(index, self._last_nodes(body, position)) else None
 
     def _last_nodes(self, body: Body, position: Position) -> Indices:
@@ -319,7 +346,7 @@ class Layout:
             return False
         numbers = self._position_of[index[later]]
         position = self.positions[numbers[0]]
-        if np.any(numbers != numbers[0]) or not position.body.within(body):
+        if np.any(numbers != numbers[0]) or not position.body.within(body) or _is_optional(body, position):
             return False
         return np.array_equal(index[later], self._last_nodes(body, position)[later - 1])
 
@@ -377,8 +404,17 @@ class Layout:
         return active
 
 
+def _is_optional(body: Body, position: Position) -> bool:
+    """Whether a body may do without a position in a loop in it."""
+    inner = position.body
+    while inner is not body and not inner.optional:
+        assert inner.parent is not None
+        inner = inner.parent
+    return inner is not body
+
+
 def _later(body: Body) -> Indices:
     """The ordinals of iterations that are not the first of their instance."""
     later = np.ones(body.times, bool)
-    later[body.firsts] = False
+    later[body.firsts[body.counts > 0]] = False
     return np.flatnonzero(later)

@@ -73,7 +73,7 @@ class Text(Lines):
         super().__init__(places, width, lanes)
         self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
-        self._block = "entry"
+        self._block = self._last_block = "entry"  # that is being written, and the last one of the loop before it
         self._live = live_values(block)
         self._has_vectors = width > 1  # in memory, for functions of vectors
         self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
@@ -273,7 +273,9 @@ class Text(Lines):
         carried = [(self._name(phi.start), phi) for phi in live if phi.start is not None]
         marks = self._marks(loop)
         gathered = bool(marks) and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
-        with self._iterations(last, loop.backward, marks) as (counter, phis):
+        none = self._emit(f"icmp eq i64 {count}, 0") if body.optional else ""
+        before = self._block
+        with self._iterations(last, loop.backward, marks, none) as (counter, phis):
             self._counters[body] = counter, counter if first == "0" else self._emit(f"add i64 {counter}, {first}")
             for _, phi in carried:
                 self._names[phi.result.number] = self._new("c")
@@ -288,14 +290,30 @@ class Text(Lines):
         for phi in live:
             if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
+        if none:
+            self._ends_of_none_or_one(carried, before)
         if gathered:
             self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
 
+    def _ends_of_none_or_one(self, carried: Sequence[tuple[str, Phi]], before: str) -> None:
+        """What a loop hands on that may have been left out: then as it began."""
+        for start, phi in carried:
+            if phi.final is not None:
+                end, name = self._names[phi.final.number], self._new("c")
+                self.lines.append(f"{name} = phi {self._double} [ {start}, %{before} ], [ {end}, %{self._last_block} ]")
+                self._names[phi.final.number] = name
+
     @contextmanager
-    def _iterations(self, last: str, backward: bool, marks: str = "") -> Iterator[tuple[str, list[_PhiLine]]]:
-        """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on."""
+    def _iterations(
+        self, last: str, backward: bool, marks: str = "", none: str = ""
+    ) -> Iterator[tuple[str, list[_PhiLine]]]:
+        """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on.
+
+        It is left out where the bit ``none`` is true.
+        """
         before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
-        self.lines += [f"br label %{head}", f"{head}:"]
+        entering = f"br i1 {none}, label %{after}, label %{head}" if none else f"br label %{head}"
+        self.lines += [entering, f"{head}:"]
         place = len(self.lines)
         self.lines.append("")
         counter, following = self._new("k"), self._new("k")
@@ -313,7 +331,7 @@ class Text(Lines):
             for phi in phis
         )
         self._known.pop()
-        self._block = after
+        self._last_block, self._block = self._block, after
 
     def _loop_in_lanes(self, loop: Loop) -> None:
         body, lanes = loop.of, self._lanes

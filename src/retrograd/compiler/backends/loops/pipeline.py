@@ -155,7 +155,7 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    layout = Layout(graph, find_structure(graph, most_straight, apart=True))
+    layout = Layout(graph, find_structure(graph, most_straight, scalars=True))
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set())

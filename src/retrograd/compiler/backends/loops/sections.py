@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .branches import find_branches
 from .fission import divided
 from .graph import LEAF, MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
 from .nests import find_nests
@@ -17,7 +18,7 @@ _LONG, _GAIN, _FEW = 1_000, 2.0, 200
 
 
 def find_structure(
-    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True, apart: bool = False
+    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True, scalars: bool = False
 ) -> Body:
     """The bodies of a graph.
 
@@ -25,7 +26,8 @@ def find_structure(
         graph: the graph.
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
         nested: whether there are loops in loops.
-        apart: whether loops are taken apart where iterations wait for each other only in a part of them.
+        scalars: whether the code is one of scalars: then loops may do things only at times, and are taken apart where
+            iterations wait for each other only in a part of them.
 
     Raises:
         UnsupportedGraphError: too much of it repeats nothing.
@@ -46,7 +48,10 @@ def find_structure(
         is_less = _GAIN * least < size or least <= most_straight < size
         if is_less or (least <= size + _FEW and _GAIN * _count_tables(graph, other) < tables):
             top, size, items = other, least, nests
-    if apart:
+    if scalars:
+        branches = find_branches(graph) if size > _LONG else None
+        if branches is not None and _GAIN * branches[1] < size:
+            items, size = branches
         top = build(divided(graph, items))
     if size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")

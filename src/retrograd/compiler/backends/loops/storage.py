@@ -46,7 +46,7 @@ def fit(body: Body, numbers: Indices) -> Index:
     steps = np.diff(numbers)
     if np.all(steps == steps[0]):
         return Index(int(numbers[0]), ((body, True, int(steps[0])),))
-    if body.parent is not None and body.parent.parent is not None:
+    if body.parent is not None and body.parent.parent is not None and not body.optional:
         inside = np.ones(len(steps), bool)
         inside[body.firsts[1:] - 1] = False
         steps = steps[inside]

@@ -19,7 +19,10 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """Consecutive nodes as ``count`` iterations of the same items; each item is a node or a Repeat."""
+    """Consecutive nodes as iterations of the same items; each item is a node or a Repeat.
+
+    What an iteration of a loop does only at times is a Repeat of one iteration, or of none.
+    """
 
     iterations: list[list[int | Repeat]]
 
@@ -39,8 +42,9 @@ class Body:
 
     Attributes:
         parent: the body that the loop is in; None of the whole program.
-        counts: how many iterations each instance has, by the parent's ordinal; at least one.
+        counts: how many iterations each instance has, by the parent's ordinal.
         firsts: the ordinal with which each instance begins.
+        optional: whether an instance may have none, and else has one.
         items: positions and the bodies of inner loops, in order.
     """
 
@@ -50,6 +54,7 @@ class Body:
     counts: Indices
     firsts: Indices
     items: list[Position | Body] = field(default_factory=list)
+    optional: bool = False
 
     @property
     def times(self) -> int:
@@ -62,11 +67,13 @@ class Body:
         return self.firsts + self.counts - 1
 
     def begins(self) -> Indices:
-        """The first node of each instance."""
-        body, ordinals = self, self.firsts
-        while isinstance(item := body.items[0], Body):
-            body, ordinals = item, item.firsts[ordinals]
-        return item.nodes[ordinals]
+        """The first node of each instance that has one."""
+        first = np.full(self.times, np.iinfo(np.int64).max)
+        for position in self.positions():
+            np.minimum.at(first, position.body.ordinals_of(self), position.nodes)
+            if position.body is self:  # those after it in an iteration come later
+                break
+        return np.minimum.reduceat(first, self.firsts[self.counts > 0])
 
     def within(self, outer: Body) -> bool:
         """Whether this is ``outer``, or an inner loop of it."""
@@ -126,6 +133,7 @@ def _fill(body: Body, iterations: list[list[int | Repeat]], numbers: list[int]) 
             repeats = [repeat for repeat in column if isinstance(repeat, Repeat)]
             counts = np.array([len(repeat.iterations) for repeat in repeats], np.int64)
             inner = Body(numbers[0], body, body.depth + 1, counts, np.cumsum(counts) - counts)
+            inner.optional = bool(np.any(counts == 0))
             numbers[0] += 1
             body.items.append(inner)
             _fill(inner, [iteration for repeat in repeats for iteration in repeat.iterations], numbers)
