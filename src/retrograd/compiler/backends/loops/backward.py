@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from . import formulas
 from .code import Address, Builder, Loop, Phi, Ref, Value
 from .forward import Forward
-from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Operand
+from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Operand
 from .liveness import live_values
 from .structure import Body, Position
 
@@ -181,16 +181,23 @@ class Backward:
             for operand in list(self._pending)
             if isinstance(operand, Last) and operand.position.body.within(body)
         ]
+        in_turn = [each for each in self._pending if isinstance(each, Merged) and each.position.body is body]
+        merged = [(operand, self._pending.pop(operand)) for operand in in_turn]
         with self.t.loop(body, backward=True) as loop:
             self._sums.append({})
             handed = [(each, self.t.carry(loop, 0.0)) for each in self._handed.get(body, ())]
             self._enter(loop, entering, handed)
+            turns = [(operand, self._enter_merged(loop, operand, g)) for operand, g in merged]
             self._write_items(body)
             for each, phi in handed:
                 phi.following = self._pending.pop(each.operand, 0.0)
             sums = [(of, self.t.carry(loop, 0.0), g) for of, g in self._sums.pop().items()]
             for _, phi, g in sums:
                 phi.following = self.t.sum(phi.result, g)
+        for operand, phi in turns:
+            if operand.otherwise is not None and self._layout.is_active(operand.otherwise):
+                assert phi.final is not None
+                self._add(operand.otherwise, phi.final)
         for each, phi in handed:
             if phi.following == 0.0 or not self._layout.is_active(each.start):
                 continue
@@ -205,6 +212,15 @@ class Backward:
                 self._write_partials(of, phi.final)
             else:
                 self._add(of, phi.final)
+
+    def _enter_merged(self, loop: Loop, operand: Merged, g: Value) -> Phi:
+        """The adjoint of what the loop's one iteration computes; it is left over if there is none."""
+        phi = self.t.carry(loop, g)
+        phi.following = 0.0
+        near = self._layout.near(operand.position)
+        if self._layout.is_active(near):
+            self._add(near, phi.result)
+        return phi
 
     def _enter(self, loop: Loop, entering: list[tuple[Last, Value]], handed: list[tuple[_Handed, Phi]]) -> None:
         """What comes from after the loop, and from the iteration that follows."""

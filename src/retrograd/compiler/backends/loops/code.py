@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from .layout import Beside, Carry, Constants, Far, Last, Leaf
+from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged
 from .structure import Body
 
 __all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "loops_in"]
@@ -43,7 +43,7 @@ class Own:
     """A place in each iteration of a body for what its loop hands on, or what is no node."""
 
     frame: Body
-    of: Carry | Last | Beside
+    of: Carry | Last | Merged | Beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +339,15 @@ class Builder:
             op = steps[i]
             assert isinstance(op, Op)
             steps[i] = replace(op, name=f"{op.name} reassoc")
+
+    def merged(self, loop: Loop, start: Value, value: Value) -> Value:
+        """What a value was in the one iteration of a loop that has been written; ``start`` if it had none."""
+        if value == start:
+            return start
+        depth = loop.of.depth
+        final = self._new(depth=depth - 1)
+        loop.phis.append(Phi(self._new(depth=depth), start, value, final))
+        return final
 
     def last(self, loop: Loop, value: Value) -> Value:
         """What a value was in the last iteration of a loop that has been written."""

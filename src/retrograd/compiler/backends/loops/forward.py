@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
 from .graph import UnsupportedGraphError
-from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Near, NodeOperand, Operand
+from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Near, NodeOperand, Operand
 from .storage import Storage
 from .structure import Body, Position
 
@@ -99,7 +99,7 @@ class Forward:
             return home
         if isinstance(home, Own):
             return Address("W", home)
-        if isinstance(home, Last) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
+        if isinstance(home, Last | Merged) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
             return Address("W", self.storage.own_place(home))
         return Address("W", self.layout.at(home.frame, home.nodes))
 
@@ -108,7 +108,7 @@ class Forward:
         home = self._homes[value]
         if isinstance(home, Near):
             self.storage.keep_value(home.position)
-        elif isinstance(home, Last) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
+        elif isinstance(home, Last | Merged) or (isinstance(home, Carry) and not self.storage.is_regular(home)):
             self.storage.keep_own(home)
         elif isinstance(home, Own):
             self.storage.keep_own(home.of)
@@ -204,7 +204,7 @@ class Forward:
             self._read_before[operand] = self._found(operand)
         return self._read_before[operand]
 
-    def _found(self, operand: Constants | Leaf | Last | Carry | Far) -> Value:
+    def _found(self, operand: Constants | Leaf | Last | Carry | Merged | Far) -> Value:
         match operand:
             case Constants():
                 return self._load(Address("T", operand))
@@ -218,16 +218,24 @@ class Forward:
                     value = self.t.last(self._loops[body], value)
                     assert body.parent is not None
                     body = body.parent
-                if isinstance(value, Ref):
-                    self._homes.setdefault(value, operand)
-                if operand in self.storage.owners:
-                    self.t.store(Address("W", self.storage.own_place(operand)), value)
+                self._note_home(value, operand)
+                return value
+            case Merged(position=position, otherwise=otherwise):
+                before: Value = 0.0 if otherwise is None else self._read(otherwise)
+                value = self.t.merged(self._loops[position.body], before, self.values[position.number])
+                self._note_home(value, operand)
                 return value
             case Carry(frame=frame, start=start):
                 phi = self.t.carry(self._loops[frame], self._read(start))
                 self._carried[frame].append((operand, phi))
                 self._homes[phi.result] = operand
                 return phi.result
+
+    def _note_home(self, value: Value, operand: Last | Merged) -> None:
+        if isinstance(value, Ref):
+            self._homes.setdefault(value, operand)
+        if operand in self.storage.owners:
+            self.t.store(Address("W", self.storage.own_place(operand)), value)
 
     def _load(self, address: Address) -> Ref:
         ref = self.t.load(address)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
 from .structure import Body, Indices, Position, bodies_of
+from .variables import Variable, variable_of
 
 __all__ = [
     "Beside",
@@ -24,6 +25,7 @@ __all__ = [
     "Last",
     "Layout",
     "Leaf",
+    "Merged",
     "Near",
     "NodeOperand",
     "Operand",
@@ -70,14 +72,24 @@ class Last:
     position: Position
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Carry:
     """What ``following`` was one iteration before, in the first iteration ``start``."""
 
     frame: Body
     nodes: Indices
-    following: NodeOperand
+    following: NodeOperand  # may be made of this one
     start: NodeOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """What a position has in an inner loop of one iteration; ``otherwise``, where there is none."""
+
+    frame: Body
+    nodes: Indices
+    position: Position
+    otherwise: NodeOperand | None  # None: nothing reads it then
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +108,12 @@ class Far:
     nodes: Indices
 
 
-NodeOperand = Near | Last | Carry | Far
+NodeOperand = Near | Last | Carry | Merged | Far
 Operand = Constant | Constants | Leaf | NodeOperand
+
+
+#: Of a reader at the end of an iteration.
+_LAST = 1 << 40
 
 
 class Layout:
@@ -135,7 +151,7 @@ class Layout:
             self._note_streams(position)
         self.operands: list[list[Operand]] = []
         for position in self.positions:
-            operands = [self._operand(position.body, kind, index) for kind, index in self._columns(position)]
+            operands = [self._operand(position, kind, index) for kind, index in self._columns(position)]
             for operand in operands:
                 self._note_use(operand, position)
             self.operands.append(operands)
@@ -172,7 +188,7 @@ class Layout:
         match operand:
             case Leaf(wanted=wanted):
                 return wanted
-            case Near() | Last() | Carry() | Far():
+            case Near() | Last() | Carry() | Merged() | Far():
                 return any(self.active[position.number] for position in self.targets(operand))
             case _:
                 return False
@@ -237,7 +253,9 @@ class Layout:
             if np.any(index >= position.nodes):
                 raise UnsupportedGraphError("an operand that comes later")
             body = position.body
-            while (outer := self._outer(body, kind, index)) is not None and self._is_before(body, index):
+            while (outer := self._outer(body, kind, index, position.number)) is not None:
+                if not self._is_before(body, index):
+                    break
                 assert body.parent is not None
                 body, index = body.parent, outer
             key = (body.number, "far", index.tobytes())
@@ -246,8 +264,9 @@ class Layout:
             if self._here(body, index) is None:
                 self._far[body].append(self.at(body, index))
 
-    def _operand(self, body: Body, kind: int, index: Indices) -> Operand:
-        while kind in (LEAF, LITERAL) and (outer := self._outer(body, kind, index)) is not None:
+    def _operand(self, position: Position, kind: int, index: Indices) -> Operand:
+        body, reader = position.body, position.number
+        while kind in (LEAF, LITERAL) and (outer := self._outer(body, kind, index, reader)) is not None:
             assert body.parent is not None
             body, index = body.parent, outer
         if kind == LITERAL:
@@ -262,14 +281,14 @@ class Layout:
         if kind == LEAF:
             key = (body.number, "leaf", index.tobytes())
             return self._known.setdefault(key, Leaf(body, index, bool(np.any(self.graph.wanted[index]))))
-        return self._node(body, index)
+        return self._node(body, index, reader)
 
     def _is_invariant(self, body: Body, index: Indices) -> bool:
         if body.optional or body.parent is None:
             return False
         return bool(np.all(index == index[body.firsts][self._owner[body]]))
 
-    def _outer(self, body: Body, kind: int, index: Indices) -> Indices | None:
+    def _outer(self, body: Body, kind: int, index: Indices, reader: int) -> Indices | None:
         """An operand as the body around a loop has it, if it is the same in all iterations of an instance."""
         if self._is_invariant(body, index):
             return index[body.firsts]
@@ -279,9 +298,13 @@ class Layout:
             return np.repeat(index[:1], len(body.counts))
         if kind != NODE:
             return None
-        position = self.positions[self._position_of[index[0]]]
-        here = position.body is body.parent and np.array_equal(position.nodes[self._owner[body]], index)
-        return position.nodes if here else None
+        position: Position = self.positions[self._position_of[index[0]]]
+        if position.body is body.parent and np.array_equal(position.nodes[self._owner[body]], index):
+            return position.nodes
+        nodes = np.full(body.parent.times, -1)
+        nodes[body.counts > 0] = index
+        variable = self._variable(body.parent, nodes, reader)
+        return None if variable is None else variable.nodes
 
     def _begins(self, body: Body) -> Indices:
         if body not in self._first_nodes:
@@ -292,29 +315,80 @@ class Layout:
         """Whether the first iterations read what was there before them."""
         return bool(np.all(index[body.firsts[body.counts > 0]] < self._begins(body)))
 
-    def _node(self, body: Body, index: Indices) -> NodeOperand:
+    def _node(self, body: Body, index: Indices, reader: int = _LAST) -> NodeOperand:
         key = (body.number, "node", index.tobytes())
         if key not in self._known:
-            self._known[key] = self._found(body, index)
+            self._known[key] = self._found(body, index, reader)
         operand = self._known[key]
-        assert isinstance(operand, Near | Last | Carry | Far)
+        assert isinstance(operand, NodeOperand)
         return operand
 
-    def _found(self, body: Body, index: Indices) -> NodeOperand:
+    def _found(self, body: Body, index: Indices, reader: int) -> NodeOperand:
         here = self._here(body, index)
         if here is not None:
             return here
         if body.parent is None:
             return self.at(body, index)
         if not self._is_before(body, index):
-            return self.at(body, index)
-        outer = self._outer(body, NODE, index)
+            return self._variable(body, index, reader) or self.at(body, index)
+        outer = self._outer(body, NODE, index, reader)
         if outer is not None:
-            return self._node(body.parent, outer)
+            return self._node(body.parent, outer, reader)
+        variable = self._variable(body, index, reader)
+        if variable is not None:
+            return variable
         following = self._following(body, index)
         if following is not None:
             return Carry(body, index, following, self._node(body.parent, index[body.firsts]))
         return self.at(body, index)
+
+    # --- what is set only at times --------------------------------------------------------------------------
+
+    def _variable(self, body: Body, nodes: Indices, reader: int) -> Merged | Carry | None:
+        """What a reader finds that inner loops of one iteration or none set; ``nodes`` are -1 where nothing reads."""
+        if body.parent is None or not any(isinstance(item, Body) and item.optional for item in body.items):
+            return None
+        of = variable_of(body, nodes, reader, self.positions, self._position_of)
+        if of is None:
+            return None
+        key = (body.number, "node", of.found.tobytes())
+        if key not in self._known:
+            if not of.is_set and np.any((of.start < 0) | (of.start >= self._begins(body))):
+                return None
+            now = [setter for setter in of.setters if setter.number < reader]
+            self._known[key] = self._merged(of, body, now, of.is_set)
+        found = self._known[key]
+        return found if isinstance(found, Merged | Carry) else None
+
+    def _merged(self, of: Variable, body: Body, setters: list[Position], is_set: bool) -> NodeOperand:
+        """A variable after some positions that set it; what is so before them, if they do not always."""
+        operand: NodeOperand | None = None if is_set else self._handed_on(of, body)
+        for position in setters:
+            if position.body is body:
+                operand = self.near(position)
+                continue
+            key = (body.number, "merged", position.number, operand)
+            if key not in self._known:
+                nodes = np.zeros(body.times, np.int64) if operand is None else operand.nodes.copy()
+                nodes[position.body.counts > 0] = position.nodes
+                self._known[key] = Merged(body, nodes, position, operand)
+            found = self._known[key]
+            assert isinstance(found, Merged)
+            operand = found
+        assert operand is not None
+        return operand
+
+    def _handed_on(self, of: Variable, body: Body) -> NodeOperand:
+        """A variable as the iteration before leaves it."""
+        key = (body.number, "node", of.handed.tobytes())
+        if key not in self._known:
+            assert body.parent is not None
+            start = self._node(body.parent, of.start)
+            carry = self._known[key] = Carry(body, of.handed, start, start)
+            carry.following = self._merged(of, body, of.setters, of.is_left)
+        found = self._known[key]
+        assert isinstance(found, NodeOperand)
+        return found
 
     def _here(self, body: Body, index: Indices) -> Near | Last | None:
         """A position of this iteration, or of an inner loop's last one."""
@@ -383,6 +457,8 @@ class Layout:
             self.first_use[operand] = (user.body if isinstance(user, Position) else user).child_of(frame)
         if isinstance(operand, Carry):
             self._note_use(operand.start, frame)
+        if isinstance(operand, Merged) and operand.otherwise is not None:
+            self._note_use(operand.otherwise, operand.position.body)
 
     def _active(self) -> list[bool]:
         active = [False] * len(self.positions)
@@ -393,7 +469,7 @@ class Layout:
                 sources.append([])
                 continue
             active[position.number] = any(isinstance(o, Leaf) and o.wanted for o in operands)
-            nodes = [o for o in operands if isinstance(o, Near | Last | Carry | Far)]
+            nodes = [o for o in operands if isinstance(o, NodeOperand)]
             sources.append([target.number for o in nodes for target in self.targets(o)])
         changed = True
         while changed:

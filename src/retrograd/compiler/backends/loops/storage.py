@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .code import Address, Own
 from .graph import NODE, ScalarGraph
-from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf
+from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged
 from .structure import Body, Indices, Position
 
 __all__ = ["Index", "Places", "Storage", "Table", "fit"]
@@ -77,14 +77,14 @@ class Storage:
         self._leader: dict[Position, Position] = {}
         self._place = np.full(len(layout.graph), -1, np.int64)
         self._ranges: dict[Position, tuple[int, int]] = {}
-        self._own: dict[Carry | Last | Beside, Own] = {}
+        self._own: dict[Carry | Last | Merged | Beside, Own] = {}
         self._beside: dict[Position, Beside] = {}
-        self._own_places: dict[Carry | Last | Beside, Indices] = {}
+        self._own_places: dict[Carry | Last | Merged | Beside, Indices] = {}
         self._regular: dict[Carry, bool] = {}
         self._padded: list[range] = []  # arrays of which lanes without an iteration may write
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
-        self.owners: set[Carry | Last | Beside] = set()
+        self.owners: set[Carry | Last | Merged | Beside] = set()
         self.size = 0
 
     def __contains__(self, position: Position) -> bool:
@@ -130,11 +130,11 @@ class Storage:
         """What is computed beside a position's nodes, in the body in which it changes."""
         return self._beside.setdefault(position, Beside(frame, nodes))
 
-    def own_place(self, of: Carry | Last | Beside) -> Own:
+    def own_place(self, of: Carry | Last | Merged | Beside) -> Own:
         """The place of its own that something has, if it is kept."""
         return self._own.setdefault(of, Own(of.frame, of))
 
-    def keep_own(self, of: Carry | Last | Beside) -> None:
+    def keep_own(self, of: Carry | Last | Merged | Beside) -> None:
         """Give what a loop hands on or had last, or what is no node, a place of its own in each iteration."""
         self.owners.add(of)
 
@@ -198,7 +198,7 @@ class Storage:
         """Whether a place is in an array with room for the lanes that have no iteration."""
         return any(place in padded for padded in self._padded)
 
-    def own_places(self, of: Carry | Last | Beside) -> Indices:
+    def own_places(self, of: Carry | Last | Merged | Beside) -> Indices:
         """The places of what is no node, by ordinal."""
         return self._own_places[of]
 
