@@ -17,6 +17,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
+    from retrograd.compiler.backends.loops import branches
     from retrograd.compiler.backends.loops.graph import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
     from retrograd.compiler.backends.loops.sections import find_structure
@@ -128,7 +129,8 @@ def test_a_domain_error_in_a_branch_is_the_engine_s() -> None:
 
 
 @pytest.mark.parametrize("seed", range(100 if ALL else 25))
-def test_random_branches(seed: int) -> None:
+def test_random_branches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branches, "_NODES_A_CHOICE", 0)  # also where it does not pay
     check(random_branches(seed), *((numbers(4, seed + k),) for k in range(3)), bound=1e-9)
 
 

@@ -22,6 +22,7 @@ __all__ = ["find_branches"]
 
 _LEAST_ITERATIONS, _MOST_KINDS, _LONGEST_WORD = 24, 12, 1_500
 _WINDOW = 4  # so many nodes, one after the other, are looked for in each iteration
+_NODES_A_CHOICE = 3  # so many nodes an iteration has at least for each of the parts that it may have or not
 _RARE = 3  # a kind of word with fewer occurrences does not begin or end the loop
 
 Item = int | Repeat
@@ -40,6 +41,8 @@ def find_branches(graph: ScalarGraph) -> tuple[list[Item], int] | None:
         return None
     merged = _Merged(sorted(kinds, key=lambda word: -kinds[word]))
     end = words[-1][0] + len(words[-1][1])
+    if end - begin < _NODES_A_CHOICE * merged.choices * len(words):
+        return None
     iterations = [merged.iteration(at, word) for at, word in words]
     items: list[Item] = [*range(begin), Repeat(iterations), *range(end, len(graph))]
     return items, begin + merged.size + len(graph) - end
@@ -83,6 +86,7 @@ class _Merged:
 
     Attributes:
         size: how many nodes it has.
+        choices: how many parts not all words have.
     """
 
     def __init__(self, words: Sequence[Word]) -> None:
@@ -97,6 +101,7 @@ class _Merged:
                 self._stretches[-1] = having, self._stretches[-1][1] + 1
             else:
                 self._stretches.append((having, 1))
+        self.choices = sum(having != self._all for having, _ in self._stretches)
 
     def iteration(self, begin: int, word: Word) -> list[Item]:
         """The items of an iteration that begins with a node and is a word."""
