@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -25,7 +25,7 @@ import retrograd as rg
 
 from .measure import Contender, interleaved, optional, same, timed
 
-__all__ = ["PROGRAMS", "casadi_calls", "main"]
+__all__ = ["PROGRAMS", "Function", "casadi_calls", "main"]
 
 Function = Callable[[Any, Any], Any]
 
@@ -229,10 +229,10 @@ def measured(function: Function, at: list[float], turns: int) -> tuple[dict[str,
     return figures, milliseconds
 
 
-def main(turns: int) -> None:
+def main(turns: int, programs: Sequence[tuple[Function, list[float]]] = PROGRAMS) -> None:
     """Print what each contender takes on each program, ours over CasADi's C, and the geometric mean."""
     ratios = []
-    for function, at in PROGRAMS:
+    for function, at in programs:
         figures, milliseconds = measured(function, at, turns)
         line = "  ".join(f"{name} {microseconds:9.2f} µs" for name, microseconds in figures.items())
         if "CasADi's C" in figures:

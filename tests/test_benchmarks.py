@@ -16,7 +16,18 @@ import pytest
 from support.parts import ALL, require
 
 import retrograd as rg
-from benchmarks import EFFORTS, compile_cost, gc_training, main, measure, recurrences, sparse, triangles, waits
+from benchmarks import (
+    EFFORTS,
+    compile_cost,
+    gc_training,
+    main,
+    measure,
+    recurrences,
+    sparse,
+    subjects,
+    triangles,
+    waits,
+)
 from benchmarks import compiled_workloads as works
 from benchmarks.compiled_programs import moons_loss
 from benchmarks.figures import Effort, Figure
@@ -378,7 +389,7 @@ def test_the_peers_of_sparse_programs_compute_the_same(make: Callable[[], sparse
         same("JAX's matrix", ours.toarray().ravel().tolist(), of_jax.ravel().tolist(), 1e-8)
 
 
-_SCALAR = [*recurrences.PROGRAMS, *((function, at) for function, at, _ in triangles.PROGRAMS)]
+_SCALAR = [*recurrences.PROGRAMS, *subjects.PROGRAMS, *((function, at) for function, at, _ in triangles.PROGRAMS)]
 
 
 @pytest.mark.parametrize(("function", "at"), _SCALAR, ids=lambda part: getattr(part, "__name__", ""))
