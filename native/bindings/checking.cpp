@@ -30,6 +30,7 @@ PyObject* check(PyObject* object, PyObject* args) {
   for (size_t at = 0; at < self->specializations->size(); ++at) {
     const std::shared_ptr<Specialization> entry = (*self->specializations)[at];
     if (entry->number != number) continue;
+    if (entry->invalid()) Py_RETURN_FALSE;
     const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
     if (fit < 0) return nullptr;
     if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;

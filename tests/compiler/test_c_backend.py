@@ -127,14 +127,26 @@ def test_values_that_the_function_holds(tmp_path: Path) -> None:
 
 
 def test_another_branch_and_a_domain_error_are_nan(tmp_path: Path) -> None:
-    f = rg.compile(lambda x, y: rm.sqrt(x) if x > y else -x)
-    built = Built(f.to_c(tmp_path / "branch.c", 2.0, 1.0, name="branch"))
+    def branch(x: Any, y: Any) -> Any:
+        while x > y:
+            return rm.sqrt(x)
+        return -x
+
+    built = Built(rg.compile(branch).to_c(tmp_path / "branch.c", 2.0, 1.0, name="branch"))
     assert built.value(4.0, 1.0) == 2.0
     assert math.isnan(built.value(1.0, 2.0))
     assert math.isnan(built.value(-1.0, -2.0))
     value, dx, _ = built.gradient(1.0, 2.0)
     assert math.isnan(value)
     assert all(math.isnan(d) for d in dx)  # as they were
+
+
+def test_an_if_is_written_as_such(tmp_path: Path) -> None:
+    f = rg.compile(lambda x, y: rm.sqrt(x) if x > y else -x)
+    built = Built(f.to_c(tmp_path / "chosen.c", 2.0, 1.0, name="chosen"))
+    assert (built.value(4.0, 1.0), built.value(1.0, 2.0)) == (2.0, -1.0)
+    assert math.isnan(built.value(-1.0, -2.0))
+    assert built.gradient(1.0, 2.0)[1] == [-1.0, 0.0]
 
 
 def test_tables_and_results_of_a_loop_that_are_read_later(tmp_path: Path) -> None:

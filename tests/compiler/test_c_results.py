@@ -176,8 +176,14 @@ def test_any_tree_of_results_and_its_jacobians(tmp_path: Path) -> None:
 
 
 def test_another_branch_and_a_domain_error_leave_y_as_it_was(tmp_path: Path) -> None:
-    f = rg.compile(lambda p: [rm.sqrt(p[0]) if p[0] > p[1] else -p[0], p[1] * p[1]])
-    built = Built(f.to_c(tmp_path / "f.c", [2.0, 1.0], name="f"))
+    def f(p: list[Any]) -> Any:
+        root = -p[0]
+        while p[0] > p[1]:
+            root = rm.sqrt(p[0])
+            break
+        return [root, p[1] * p[1]]
+
+    built = Built(rg.compile(f).to_c(tmp_path / "f.c", [2.0, 1.0], name="f"))
     assert built.numbers("values", [4.0, 1.0]) == [2.0, 1.0]
     assert built.numbers("values", [1.0, 2.0]) is None
     assert built.numbers("values", [-1.0, -2.0]) is None

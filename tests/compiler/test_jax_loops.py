@@ -156,7 +156,10 @@ def test_a_comparison_in_a_loop_that_comes_out_otherwise_is_nan():
     def f(p, force):
         x = p[0]
         for u in force:
-            x = 0.9 * x + u if x > 0.5 else p[1] * x + u * 0.5
+            above = False
+            while not above and x > 0.5:
+                above = True
+            x = 0.9 * x + u if above else p[1] * x + u * 0.5
         return x
 
     calls = draws(1, 2, 40)

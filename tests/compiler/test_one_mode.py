@@ -305,7 +305,11 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
     def bumpy(xs: list[float]) -> Any:
         total: Any = W
         for x in xs:
-            total = total * 0.9 + x if total * x > 0.1 else total - x * W
+            while total * x > 0.1:
+                total = total * 0.9 + x
+                break
+            else:
+                total = total - x * W
         return total
 
     compiled = rg.compile(bumpy)

@@ -18,6 +18,11 @@ pytestmark = native
 
 
 @pytest.fixture(autouse=True)
+def _paths_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrograd.compiler.if_conversion.conversions._LEAST_PROGRAMS", 1000)
+
+
+@pytest.fixture(autouse=True)
 def _without_warnings() -> Iterator[None]:
     with warnings.catch_warnings():  # that nearly every call is traced
         warnings.simplefilter("ignore")

@@ -132,16 +132,22 @@ class Lifter {
   // Counts the references to each leaf that the operations and the recording hold.
   void count_references() {
     std::unordered_set<const OperandList*> seen;
-    for (Value* node : nodes_) {
-      if (node->flags & OWNS_OPERANDS && node->operand_list->references > 1 &&
-          !seen.insert(node->operand_list).second) {
-        continue;
-      }
-      count_operands(node);
-    }
+    for (Value* node : nodes_) count_operands(node, seen);
+    std::vector<Value*> rest;  // what no root depends on, and the recording keeps: selections, and what is behind them
     for (auto& [node, selection] : selections_) {
-      if (!followed_.count(node)) count_operands(selection->node);  // no root depends on it
       for (Value* candidate : selection->candidates) count(candidate, 0);
+      if (followed_.count(node)) continue;
+      rest.push_back(selection->node);
+      rest.insert(rest.end(), selection->candidates.begin(), selection->candidates.end());
+    }
+    std::unordered_set<const Value*> known;
+    if (!rest.empty()) known.insert(nodes_.begin(), nodes_.end());
+    while (!rest.empty()) {
+      Value* node = rest.back();
+      rest.pop_back();
+      if (node->code == LEAF || !known.insert(node).second) continue;
+      count_operands(node, seen);
+      each_operand(node, [&](Value* operand) { rest.push_back(operand); });
     }
     for (Value* root : recorded_.roots) count(root, 0);
     for (auto& [leaf, references] : uses_) {
@@ -152,7 +158,10 @@ class Lifter {
   void count(Value* value, Py_ssize_t references) {
     if (value->code == LEAF) uses_[value] += references;
   }
-  void count_operands(Value* node) {
+  // Nodes may share a list of operands, which refers to each of them once.
+  void count_operands(Value* node, std::unordered_set<const OperandList*>& seen) {
+    const bool shared = node->flags & OWNS_OPERANDS && node->operand_list->references > 1;
+    if (shared && !seen.insert(node->operand_list).second) return;
     each_operand(node, [&](Value* operand) { count(operand, 1); });
   }
 

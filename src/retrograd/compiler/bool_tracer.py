@@ -46,6 +46,11 @@ class BoolTracer:
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python
         return bool
 
+    @property
+    def outcome(self) -> bool:
+        """The outcome in this run, which decides nothing."""
+        return self._outcome
+
     def operands(self) -> tuple[str, Value, object]:
         """The row that computes this comparison as a number, 1 or 0, and its operands."""
         self._recorder.check("a comparison")

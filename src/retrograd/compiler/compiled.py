@@ -487,8 +487,15 @@ class Compiled(Generic[P]):
         example = self._dispatcher.specializer.example(facts[0]["number"]) if facts else None
         if example is None:
             return "There is no program yet: the first call makes one."
-        asks = self._dispatcher.specializer.captured.asks
-        found = inspected(self._function, example.arguments, example.differentiate_first, self._options, asks)
+        specializer = self._dispatcher.specializer
+        found = inspected(
+            self._function,
+            example.arguments,
+            example.differentiate_first,
+            self._options,
+            specializer.captured.asks,
+            specializer.converted,
+        )
         return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.after(after)
 
     def guards(self) -> str:

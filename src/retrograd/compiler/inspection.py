@@ -12,7 +12,7 @@ from ..index import Index
 from .guards.captured_state import Asks, asks_of
 from .reasons import Cause, Reason
 from .request import CompileRequest, Options
-from .specializer import trace
+from .specializer import Traced, trace
 from .stages import Pass, printed_after
 
 __all__ = ["Inspection", "inspected"]
@@ -56,13 +56,19 @@ def inspected(
     differentiate_first: bool,
     options: Options,
     asks: Asks | None = None,
+    converted: Callable[[Callable[[], Traced | Cause]], Traced | Cause | None] = lambda run: None,
 ) -> Inspection | Cause:
     """Trace and compile one call with the user's lines, which other calls do without; or why that is impossible.
 
-    ``asks``: what the function may ask of numbers, if that is known.
+    ``asks``: what the function may ask of numbers, if that is known. ``converted``: gives what a trace gives where
+    tests of the function are converted.
     """
     asks = asks or asks_of(function, arguments)
-    traced = trace(function, arguments, differentiate_first, asks, want_sources=True, several=not differentiate_first)
+
+    def run() -> Traced | Cause:
+        return trace(function, arguments, differentiate_first, asks, want_sources=True, several=not differentiate_first)
+
+    traced = converted(run) or run()
     if isinstance(traced, Cause) or traced.obstacle is not None:
         return traced if isinstance(traced, Cause) else traced.obstacle or Cause(Reason.INVALIDATED)
     cache = engine.SpecializationCache(_missed, Index, Reason)

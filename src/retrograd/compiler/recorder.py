@@ -76,6 +76,7 @@ class Recorder:
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._numbers: set[int] = set()  # leaves that are plain numbers in the function
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
+        self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
@@ -132,6 +133,7 @@ class Recorder:
             del self._recording  # a tracer that leaks must not keep the recording alive
             self._candidates.clear()
             self._mixed.clear()
+            self._chosen.clear()
             self._constants.clear()
             self._values.clear()
             engine.keep_fallible(False)  # the last: it makes a list, for which there may be no memory
@@ -141,12 +143,12 @@ class Recorder:
         engine.keep_fallible(True)
         result = function(*arguments)
         recording.fallible = engine.keep_fallible(False)
-        recording.mixes_kinds = bool(self._mixed)
+        recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
             self._take_several(result)
         else:
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
-            recording.kind_varies = recording.mixes_kinds and not self._are_surely_values([recording.result])
+            recording.kind_varies = bool(self._mixed) and not self._are_surely_values([recording.result])
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -159,7 +161,7 @@ class Recorder:
             self.untraceable("returns something else than Values and numbers")
             return
         values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
-        recording.kind_varies = recording.mixes_kinds and not self._are_surely_values(values)
+        recording.kind_varies = bool(self._mixed) and not self._are_surely_values(values)
         recording.tree = outputs._replace(inner=self._inner(outputs))
         recording.outputs = outputs.nodes
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
@@ -258,6 +260,30 @@ class Recorder:
             self.guard(kind, left, right, outcome)
             return outcome
         return BoolTracer(self, kind, left, number, outcome)
+
+    def condition(self, test: BoolTracer) -> Value:
+        """A comparison as a number, 1 or 0."""
+        row, left, right = test.operands()
+        node: Value = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
+        self._chosen.append(node)
+        self._numbers.add(id(node))
+        return node
+
+    def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
+        """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
+        are_values = [isinstance(one, Value) for one in (yes, no)]
+        mixes_kinds = len(set(are_values)) > 1 or (type(yes) is int) != (type(no) is int)
+        if mixes_kinds and self._decides_kinds:
+            return None
+        self._recording.mixes_kinds |= mixes_kinds
+        node = engine.apply("where", condition, *self._candidates_of((yes, no)))
+        self._chosen.append(node)
+        if not any(are_values):
+            self._numbers.add(id(node))
+            return self._number(node)
+        if not all(are_values):
+            self._mixed.add(id(node))
+        return node
 
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
         """A comparison of an index decided something."""

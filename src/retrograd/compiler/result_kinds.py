@@ -6,7 +6,7 @@ program computes what it needs to know of that beside the result: a number that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import engine
@@ -27,7 +27,7 @@ def kind_of(
     Args:
         result: The result.
         selections: Those of the recording.
-        mixed: By their ids, the nodes of selections among Values and plain numbers.
+        mixed: By their ids, the nodes of selections, by index, order or condition, among Values and plain numbers.
         numbers: By their ids, the leaves that are plain numbers.
 
     Returns:
@@ -54,7 +54,12 @@ def kind_of(
             rest += waiting
             continue
         found = [kinds[id(operand)] for operand in below]
-        kinds[id(node)] = _chosen(selection, found) if selection else _any(found)
+        if selection:
+            kinds[id(node)] = _chosen(selection, found)
+        elif isinstance(node, Value) and id(node) in mixed:
+            kinds[id(node)] = _where(node, kinds)
+        else:
+            kinds[id(node)] = _any(found)
         rest.pop()
     return kinds[id(result)]
 
@@ -93,6 +98,15 @@ def _any(kinds: Iterable[Kind]) -> Kind:
         if kind is not False:
             found = kind if found is False else engine.apply("maximum", found, kind)
     return found
+
+
+def _where(node: Value, kinds: Mapping[int, Kind]) -> Kind:
+    """What a number is that a condition has chosen."""
+    condition, *numbers = engine.operands(node)
+    yes, no = (kinds[id(one)] if isinstance(one, Value) else False for one in numbers)
+    if yes is no:
+        return yes
+    return engine.apply("where", condition, *(one if isinstance(one, Value) else float(one) for one in (yes, no)))
 
 
 def _chosen(selection: Selection, kinds: Sequence[Kind]) -> Kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
 from .guards.captured_state import Asks, CapturedState
 from .guards.words import program_guards, state_guards
+from .if_conversion.conversions import Conversions
 from .notices import Notices, runs_as_it_is, traced_in_vain
 from .outputs import Outputs, is_single, leaves_of
 from .reasons import Cause, Reason
@@ -27,7 +28,7 @@ from .request import CompileRequest, Options
 from .signature import Signature, Unsuitable, signature_of
 from .tier_up import TierUp
 
-__all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "trace"]
+__all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of", "trace"]
 
 #: The most specializations that one function keeps, and the most bytes of them. Beyond them, the least recently used
 #: ones are dropped.
@@ -122,6 +123,11 @@ def _obstacle(recording: Recording) -> Cause | None:
     return None
 
 
+def guards_of(traced: Traced | Cause) -> Sequence[Guard] | None:
+    """The comparisons that decided something in a recorded call; None if it cannot be compiled."""
+    return traced.recording.guards if isinstance(traced, Traced) and traced.obstacle is None else None
+
+
 def _recorded(recording: bool, run: Callable[[], Result]) -> Result:
     """What ``run`` gives while operations are recorded, or are not."""
     before = engine.set_recording(recording)
@@ -148,6 +154,7 @@ class Specializer:
         self.captured: CapturedState = CapturedState(cache, function, self.notices)
         interpreted = options.exact and options.tier == "auto"
         self.tier_up: TierUp = TierUp(cache, "interpreter" if interpreted else options.tier, causes)
+        self.conversions: Conversions = Conversions()
         self._examples: dict[int, Example] = {}
         self._untraceable, self._storm = Untraceable(), Storm(cache)
 
@@ -197,14 +204,9 @@ class Specializer:
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
             try:
-                traced = trace(
-                    self._function,
-                    arguments,
-                    differentiate_first,
-                    self.captured.asks,
-                    several=several,
-                    described=described,
-                )
+                traced = self._trace(arguments, differentiate_first, several, described)
+                if reason is Reason.GUARD_FAILED and self._learns(traced, differentiate_first):
+                    traced = self._trace(arguments, differentiate_first, several)
             finally:
                 if passed is not None:
                     self._cache.drop(passed)
@@ -230,6 +232,8 @@ class Specializer:
                 self._give_up(shape, number)
                 return answer
             if number in self._examples:
+                if self.conversions:
+                    self._drop_unconverted(number)
                 self._untraceable.succeeded(shape)
                 self._watch_for_a_storm(number, cause)
                 return None
@@ -238,6 +242,44 @@ class Specializer:
                 self._give_up(shape, Cause(Reason.DISAGREES))
                 return answer
             passed = number  # as long as there is that program, a trace finds the parameter among the arguments
+
+    def _trace(
+        self,
+        arguments: tuple[Any, ...],
+        differentiate_first: bool,
+        several: bool,
+        described: Described | None = None,
+    ) -> Traced | Cause:
+        """Record a call, of converted code where that can be; what cannot be converted then is not tried again."""
+
+        def run(described: Described | None) -> Traced | Cause:
+            asks = self.captured.asks
+            return trace(self._function, arguments, differentiate_first, asks, several=several, described=described)
+
+        return self.converted(lambda: run(None)) or run(described)
+
+    def converted(self, run: Callable[[], Traced | Cause]) -> Traced | Cause | None:
+        """What a trace gives with the code that is converted now; None if none is."""
+        return self.conversions.run(self.captured.functions, run, guards_of)
+
+    def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
+        """Whether there is more to convert, since a comparison has decided otherwise once more."""
+        if isinstance(traced, Cause):
+            return False
+        spec = traced.signature.spec
+        alike = [
+            example.decisions
+            for example in self._examples.values()
+            if example.differentiate_first == differentiate_first and example.signature.spec == spec
+        ]
+        return self.conversions.learn([_guards_among(each) for each in (*alike, traced.recording.guards)])
+
+    def _drop_unconverted(self, number: int) -> None:
+        """Forget programs with guards that the converted code has no more, and that others would be compared by."""
+        for one in [one for one in self._examples if one != number]:
+            if self.conversions.concerns(_guards_among(self._examples[one].decisions)):
+                self._cache.drop(one)
+                del self._examples[one]
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -399,6 +441,10 @@ class Specializer:
             a == b or (a != a and b != b) or abs(a - b) <= tolerance * scale < math.inf
             for a, b, scale in zip(ours, theirs, scales, strict=True)
         )
+
+
+def _guards_among(decisions: Sequence[Guard | IndexGuard]) -> list[Guard]:
+    return [one for one in decisions if isinstance(one, Guard)]
 
 
 def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: Signature) -> dict[int, Value]:

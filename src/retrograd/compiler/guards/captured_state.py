@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import engine
 from ..notices import Notices, frozen_data
 from .dependencies import DATA_LIMIT, Reach
 
-__all__ = ["Asks", "CapturedState", "asks_of"]
+__all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
 
 _lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
 
@@ -36,7 +37,20 @@ class Asks(NamedTuple):
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:
     """What a function may ask of numbers, or the methods of these arguments."""
-    return Asks.by(Reach([(function, "the function"), *((argument, "an argument") for argument in arguments)]))
+    return Asks.by(_reach_of(function, arguments))
+
+
+def functions_of(function: Callable[..., Any], arguments: Sequence[Any]) -> list[FunctionType]:
+    """The functions that a function can reach, itself and the methods of these arguments included."""
+    return _functions(_reach_of(function, arguments))
+
+
+def _reach_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Reach:
+    return Reach([(function, "the function"), *((argument, "an argument") for argument in arguments)])
+
+
+def _functions(reach: Reach) -> list[FunctionType]:
+    return [thing for kind, thing, _ in reach.places if kind == "function"]
 
 
 class CapturedState:
@@ -94,6 +108,11 @@ class CapturedState:
     def generators(self) -> Sequence[Any]:
         """The generators of random numbers that the function can reach."""
         return self._reach.generators
+
+    @property
+    def functions(self) -> Sequence[FunctionType]:
+        """The functions that the function can reach, and itself."""
+        return _functions(self._reach)
 
     @property
     def paths(self) -> Sequence[str]:

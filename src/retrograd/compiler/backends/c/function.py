@@ -14,9 +14,10 @@ from ....engine import Value
 from ....engine.source_lines import location_numbered
 from ....index import Index
 from ...guards.captured_state import asks_of
+from ...if_conversion.conversions import without_decisions
 from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
-from ...specializer import Traced, trace
+from ...specializer import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
 from ..loops.code import Value as CodeValue
 from ..loops.graph import LEAF, LITERAL, ScalarGraph, UnsupportedGraphError, read_graph
@@ -145,7 +146,12 @@ class _Graph:
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
     asks = asks_of(function, arguments)._replace(identity=False)
-    traced = trace(function, tuple(arguments), False, asks, want_sources=True, several=True, as_number=True)
+    traced = without_decisions(
+        function,
+        arguments,
+        lambda: trace(function, tuple(arguments), False, asks, want_sources=True, several=True, as_number=True),
+        guards_of,
+    )
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
         raise errors.not_traceable(function, str(obstacle), "be written as C")

@@ -13,6 +13,7 @@ from ....engine.pytree import flatten
 from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
+from ...if_conversion.conversions import without_decisions
 from ...reasons import Reason
 from ...recorder import Recorder
 from ...recording import Recording
@@ -266,7 +267,12 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
     import_jax("to_jax")
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
-    recording, signature = _traced(function, arguments)
+    recording, signature = without_decisions(
+        function,
+        arguments,
+        lambda: _traced(function, arguments),
+        lambda traced: traced[0].guards if isinstance(traced[0].result, Value) else None,
+    )
     program, lowered = _program(function, recording, signature)
     values = _values(function, program, parameters)
     return JaxFunction(function, values, recording, signature.spec, program, lowered)

@@ -1,0 +1,132 @@
+"""Writes expressions so that they do nothing but compute, where both arms of an ``if`` run."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Collection
+from typing import Any
+
+from .tree import RefusedError, at, later, of_arms
+
+__all__ = ["ArmExpressions", "Visit"]
+
+#: Writes an expression.
+Visit = Callable[[ast.expr], Any]
+
+
+class ArmExpressions(ast.NodeTransformer):
+    """Writes an expression so that it does nothing but compute, or raises RefusedError."""
+
+    def __init__(self, file: str, refused: Collection[int]) -> None:
+        self._file, self._refused = file, refused
+
+    def site(self, test: ast.expr) -> ast.expr:
+        """Where a test begins."""
+        if test.lineno in self._refused:
+            raise RefusedError("a test that stays as it is")
+        return ast.Tuple([ast.Constant(self._file), ast.Constant(test.lineno)], ast.Load())
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in ("super", "__class__"):  # which look at the frame that calls them
+            raise RefusedError(node.id)
+        return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, (*_ALLOWED, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)):
+            raise RefusedError(type(node).__name__)
+        return super().generic_visit(node)
+
+    def operand(self, node: ast.expr) -> ast.expr:
+        visited = self.visit(node)
+        return at(of_arms("operand", visited), node) if isinstance(node, _FOUND) else visited
+
+    def _held(self, node: ast.expr) -> ast.expr:
+        visited = self.visit(node)
+        return at(of_arms("held", visited), node) if isinstance(node, _HELD) else visited
+
+    def items(self, node: ast.expr) -> ast.expr:
+        return at(of_arms("items", self._held(node)), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node.left, node.right = self.operand(node.left), self.operand(node.right)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        node.operand = self.operand(node.operand)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        node.left, node.comparators = self.operand(node.left), list(map(self.operand, node.comparators))
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        key = self.visit(node.slice)
+        if isinstance(key, ast.Slice):
+            key = of_arms("span", *(one or ast.Constant(None) for one in (key.lower, key.upper, key.step)))
+        return at(of_arms("item", self.visit(node.value), key), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
+            raise RefusedError("starred arguments")
+        for keyword in node.keywords:
+            keyword.value = self._held(keyword.value)
+        arguments = [self.visit(node.func), *map(self._held, node.args)]
+        call = of_arms("call", *arguments)
+        assert isinstance(call, ast.Call)
+        call.keywords = node.keywords
+        return at(call, node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        return self.selection(node, self.test(node.test, self.visit))
+
+    def selection(self, node: ast.IfExp, test: ast.expr) -> ast.expr:
+        """``a if test else b``, given the test as it is written."""
+        arms = [later(self.visit(copy.deepcopy(one))) for one in (node.body, node.orelse)]
+        return at(of_arms("select", test, *arms, self.site(node.test)), node)
+
+    def test(self, node: ast.expr, visit: Visit) -> ast.expr:
+        """A test whose ``and``, ``or`` and ``not`` keep what is traced; as it is, where that cannot be written."""
+        try:
+            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+                return at(of_arms("negated", self.test(node.operand, visit)), node)
+            name, parts = _parts(node)
+            if isinstance(node, ast.Compare) and not all(isinstance(one, _TWICE) for one in node.comparators[:-1]):
+                raise RefusedError("a number that is computed twice")
+            others = [self.test(copy.deepcopy(one), self.visit) for one in parts[1:]]
+        except RefusedError:
+            return visit(node)  # type: ignore[no-any-return]
+        if not others:
+            return visit(node)  # type: ignore[no-any-return]
+        found = self.test(copy.deepcopy(parts[0]), visit)
+        for other in others:
+            found = at(of_arms(name, found, later(other), self.site(node)), node)
+        return found
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        if node.is_async or node.ifs:
+            raise RefusedError("a condition in a comprehension")
+        node.iter = self.items(node.iter)
+        return node
+
+
+_ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)
+#: Expressions whose values may be anything, and those that may be what a variable holds.
+_FOUND = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)
+_HELD = tuple(kind for kind in _FOUND if kind is not ast.Call)
+#: What may stand between two comparisons, each of which then computes it.
+_TWICE = (ast.Constant, ast.Name)
+
+
+def _parts(node: ast.expr) -> tuple[str, list[ast.expr]]:
+    """What must hold for a test: all parts, or one of them."""
+    if isinstance(node, ast.BoolOp):
+        return ("both" if isinstance(node.op, ast.And) else "either"), node.values
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        pairs = zip(sides, node.ops, sides[1:], strict=False)
+        return "both", [at(ast.Compare(left, [op], [right]), node) for left, op, right in pairs]
+    return "", [node]

@@ -1,0 +1,161 @@
+"""Which ``if`` of a function are converted: those that data decide anew in nearly every call."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ..guards.bytecode import codes_of
+from ..guards.captured_state import functions_of
+from ..recording import Guard
+from .arms import Site, trial
+from .converter import converted
+
+__all__ = ["Conversions", "without_decisions"]
+
+T = TypeVar("T")
+
+#: So many programs that differ by what comparisons decided are one too many.
+_LEAST_PROGRAMS = 3
+
+_lock = threading.Lock()  # while functions have other code than their own
+
+
+class Conversions:
+    """The lines of one compiled function's code on which an ``if`` becomes a selection."""
+
+    def __init__(self) -> None:
+        self._wanted: set[Site] = set()
+        self._refused: set[Site] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._wanted)
+
+    def learn(self, programs: Sequence[Sequence[Guard]]) -> bool:
+        """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
+        if len(programs) < _LEAST_PROGRAMS:
+            return False
+        decided = [_by_line(guards) for guards in programs]
+        lines = {line for outcomes in decided for line in outcomes}
+        flipping = {line for line in lines if len({outcomes.get(line) for outcomes in decided}) > 1}
+        new = flipping - self._wanted - self._refused
+        self._wanted |= new
+        return bool(new)
+
+    def concerns(self, guards: Iterable[Guard]) -> bool:
+        """Whether a comparison is on a line that is converted."""
+        return any(line in self._wanted for line in _by_line(guards))
+
+    def _refuse(self, sites: Sequence[Site]) -> None:
+        """Leave tests as they are, by where they begin; all that are wanted, if there is no other."""
+        if self._refused.issuperset(sites):
+            self._refused |= self._wanted
+            self._wanted.clear()
+        self._refused.update(sites)
+
+    def run(
+        self,
+        functions: Iterable[types.FunctionType],
+        trace: Callable[[], T],
+        guards: Callable[[T], Sequence[Guard] | None],
+    ) -> T | None:
+        """What a trace of converted code gives. None where no test can be converted, as far as this shows.
+
+        Args:
+            functions: those that the trace may call.
+            trace: runs it.
+            guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+        """
+        while self._wanted:
+            with self._applied(functions) as failed:
+                try:
+                    found = trace()
+                    decided = guards(found)
+                except Exception:  # what is wrong is said by a trace of the code as it is
+                    decided = None
+            if failed or decided is None:
+                self._refuse(failed)
+            elif left := self._wanted.intersection(_by_line(decided)):  # a while, or what no arm can be
+                self._wanted -= left
+                self._refused |= left
+            else:
+                return found
+        return None
+
+    def want(self, guards: Iterable[Guard]) -> None:
+        """Convert what these comparisons decide."""
+        self._wanted |= _by_line(guards).keys()
+
+    @contextmanager
+    def _applied(self, functions: Iterable[types.FunctionType]) -> Iterator[list[Site]]:
+        """Give functions their converted code, in which a trace runs.
+
+        Yields a list that has, after the block, in the arms of which test it ended, if it did: that one is to be
+        refused. Another thread that calls such a function meanwhile gets what it always does.
+        """
+        failed: list[Site] = []
+        held = _lock.acquire(blocking=False)
+        changed: list[tuple[types.FunctionType, types.CodeType]] = []
+        try:
+            for function in functions if held else ():
+                code = function.__code__
+                if made := self._converted(code):
+                    changed.append((function, code))
+                    function.__code__ = made
+            with trial() as sites:
+                yield failed
+                failed.extend(sites[:1])
+        finally:
+            for function, code in changed:
+                function.__code__ = code
+            if held:
+                _lock.release()
+
+    def _converted(self, code: types.CodeType) -> types.CodeType | None:
+        lines = self._lines_in(code)
+        if not lines:
+            return None
+        return converted(code, lines, frozenset(line for file, line in self._refused if file == code.co_filename))
+
+    def _lines_in(self, code: types.CodeType) -> frozenset[int]:
+        wanted = {line for file, line in self._wanted if file == code.co_filename}
+        if not wanted:
+            return frozenset()
+        return frozenset(wanted.intersection(line for one in codes_of(code) for *_, line in one.co_lines()))
+
+
+def without_decisions(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    trace: Callable[[], T],
+    guards: Callable[[T], Sequence[Guard] | None],
+) -> T:
+    """What a trace gives that holds for as many arguments as possible: with each test converted that can be.
+
+    Args:
+        function: the one that is traced.
+        arguments: those that it is traced with.
+        trace: runs it.
+        guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+    """
+    found = trace()
+    decided = guards(found)
+    if not decided:
+        return found
+    conversions = Conversions()
+    conversions.want(decided)
+    better = conversions.run(functions_of(function, arguments), trace, guards)
+    return found if better is None else better
+
+
+def _by_line(guards: Iterable[Guard]) -> dict[Site, tuple[bool, ...]]:
+    """What the comparisons on each line decided, in order."""
+    found: dict[Site, list[bool]] = defaultdict(list)
+    for guard in guards:
+        if guard.where is not None:
+            found[guard.where.file, guard.where.line].append(guard.outcome)
+    return {line: tuple(outcomes) for line, outcomes in found.items()}

@@ -1,0 +1,126 @@
+"""Pieces of syntax trees: how they are written, and what statements do to variables."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+__all__ = [
+    "ARMS",
+    "RefusedError",
+    "assign",
+    "assigned",
+    "at",
+    "function",
+    "later",
+    "names",
+    "no_arguments",
+    "of_arms",
+    "reads",
+    "reads_first",
+    "returns",
+    "surely_assigned",
+]
+
+T = TypeVar("T", bound=ast.AST)
+
+#: What the module is called whose functions converted code calls.
+ARMS = "_rg_arms"
+
+
+class RefusedError(Exception):
+    """Something cannot be written as an arm."""
+
+
+def of_arms(function: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name(ARMS, ast.Load()), function, ast.Load()), list(arguments), [])
+
+
+def no_arguments() -> ast.arguments:
+    return ast.arguments([], [], None, [], [], None, [])
+
+
+def function(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    written: dict[str, Any] = {"type_params": []}  # which Python 3.12 has
+    return ast.FunctionDef(name, arguments, body, [], **written)
+
+
+def later(expression: ast.expr) -> ast.expr:
+    return ast.Lambda(no_arguments(), expression)
+
+
+def names(names: Sequence[str], context: ast.expr_context) -> ast.expr:
+    return ast.Tuple([ast.Name(name, type(context)()) for name in names], context)
+
+
+def assign(target: str | ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(target, ast.Store()) if isinstance(target, str) else target], value)
+
+
+def at(node: T, place: ast.AST) -> T:
+    """What is written has the lines of what it was, where the user looks for it."""
+    ast.copy_location(node, place)
+    return ast.fix_missing_locations(node)
+
+
+# --- what statements do to variables ------------------------------------------------------------------------------
+
+
+def assigned(statements: Sequence[ast.AST]) -> set[str]:
+    found: set[str] = set()
+    rest = list(statements)
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, ast.comprehension):  # whose variables are its own
+            rest += ast.iter_child_nodes(node)
+    return found
+
+
+def reads(node: ast.AST) -> Counter[str]:
+    """How often each variable is read in a piece of code."""
+    named = (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    targets = (one.target for one in ast.walk(node) if isinstance(one, ast.AugAssign))
+    return Counter([*named, *(target.id for target in targets if isinstance(target, ast.Name))])
+
+
+def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
+    """The variables that statements assign whatever they decide."""
+    found: set[str] = set()
+    for one in statements:
+        if isinstance(one, (ast.Assign, ast.AugAssign)) or (isinstance(one, ast.AnnAssign) and one.value):
+            found |= assigned([one])
+        elif isinstance(one, ast.If):
+            found |= surely_assigned(one.body) & surely_assigned(one.orelse)
+        elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+            found.add(one.name)
+        elif isinstance(one, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in one.names}
+    return found
+
+
+def reads_first(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether statements may read a variable before they have assigned it."""
+    for one in statements:
+        if isinstance(one, ast.If):
+            if name in reads(one.test) or any(reads_first(arm, name) for arm in (one.body, one.orelse)):
+                return True
+        elif name in reads(one):
+            return True
+        if name in surely_assigned([one]):
+            return False
+    return False
+
+
+def returns(statements: Sequence[ast.stmt]) -> bool:
+    """Whether statements end with a ``return`` whatever they decide."""
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.If):
+        return returns(last.body) and returns(last.orelse)
+    return isinstance(last, ast.Return) or any(
+        isinstance(one, ast.If) and (returns(one.body) or returns(one.orelse)) and returns(statements[i + 1 :])
+        for i, one in enumerate(statements[:-1])
+    )

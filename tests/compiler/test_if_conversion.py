@@ -1,0 +1,569 @@
+"""An ``if`` that data decide anew in each call becomes a selection, and what must not become one stays as it is."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import random
+import sys
+import threading
+import types
+import warnings
+from collections import defaultdict, namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as rg
+from retrograd import math as m
+from retrograd.compiler.if_conversion.converter import converted
+
+pytestmark = pytest.mark.native
+
+Function = Callable[[Sequence[Any], Sequence[float]], Any]
+Pair = namedtuple("Pair", "low high")  # as users write it
+
+
+def draw(seed: int, size: int = 12) -> tuple[list[float], list[float]]:
+    rng = random.Random(seed)
+    return [rng.gauss(0.0, 1.0) for _ in range(size)], [rng.gauss(0.0, 1.0) for _ in range(size)]
+
+
+def flips(f: Function, calls: int = 20, bound: float = 1e-12, **options: Any) -> rg.compiler.Compiled[Any, Any]:
+    """Compile f, and compare calls that decide otherwise each time with plain ones: values, types, gradients."""
+    compiled = rg.compile(f, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(calls):
+            wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
+            assert type(found[0]) is type(wanted[0])
+            assert found[0] == pytest.approx(wanted[0], rel=bound, abs=bound)
+            assert found[1] == pytest.approx(wanted[1], rel=bound, abs=bound)
+    return compiled
+
+
+def is_converted(compiled: rg.compiler.Compiled[Any, Any]) -> bool:
+    """Whether one program answers all calls."""
+    stats = compiled.stats()
+    return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= 4
+
+
+# --- what is converted ------------------------------------------------------------------------------------------
+
+
+def huber(r: Any, d: float) -> Any:
+    """Two returns."""
+    a = abs(r)
+    if a <= d:
+        return 0.5 * r * r
+    return d * (a - 0.5 * d)
+
+
+class Tank:
+    """State that a method reads."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.low = -1.0
+
+    def outflow(self, level: Any) -> Any:
+        if level > self.limit:
+            return self.excess(level) + 0.1
+        elif level < self.low:
+            rate = 0.0
+        else:
+            rate = 0.1 * level
+            if rate > 0.05:
+                rate = 0.05 + 0.5 * (rate - 0.05)
+        return rate
+
+    def excess(self, level: Any) -> Any:
+        """What an arm calls."""
+        over = level - self.limit
+        return over * over if over < 1.0 else 2.0 * over - 1.0
+
+
+def returns(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(huber(p - x, 0.7) for p, x in zip(ps, xs, strict=True))
+
+
+def assigns(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            total += p * x
+        elif p > 0.2:
+            square = p * p
+            total -= square
+        else:
+            total = 0.5 * total + 1.0
+    return total + ps[0]
+
+
+def chooses(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum((p * x if p < 0 else 0) for p, x in zip(ps, xs, strict=True))
+
+
+def combines(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        total += p * (2.0 if 0 < x < 0.5 or x > 2 else m.exp(x) if not p > 1 and x != 0 else 0.5)
+    return total
+
+
+def asks_a_method(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    tank = Tank(0.8)
+    return sum(tank.outflow(p) * x for p, x in zip(ps, xs, strict=True))
+
+
+def swaps(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total, velocity = 0.0, ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        low, high = (p, x) if p < x else (x, p)
+        velocity = velocity + 0.3 * low
+        if velocity > 0.4:
+            velocity, total = 0.9 * high, total + velocity * velocity
+        total += max(0.0, velocity) * high
+    return total
+
+
+def closes_over(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    scale = 2.0
+
+    def bent(p: Any) -> Any:
+        if p < 0:
+            return scale * p
+        return p * sum(q * q for q in xs)
+
+    return sum(map(bent, ps))
+
+
+def indexes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    table, ends = {"low": [0.5, 1.5], "high": (3.0, 4.0)}, Pair(0.25, 0.75)
+    total = 0.0
+    for i, p in enumerate(ps):
+        total += p * table["low"][i % 2] if p < xs[i] else p * table["high"][0] + ends.high * sum(table["high"][:1])
+    return total
+
+
+CONVERTED: list[Function] = [
+    *(returns, assigns, chooses, combines, asks_a_method, swaps, closes_over, indexes),
+    lambda ps, xs: sum(p * (x if x > p else 1.0) for p, x in zip(ps, xs, strict=True)),
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"exact": True}], ids=str)
+@pytest.mark.parametrize("f", CONVERTED, ids=lambda f: f.__name__)
+def test_one_program_takes_the_place_of_many(f: Function, options: dict[str, Any]) -> None:
+    """Values, gradients and types are those of the function, whichever way it goes."""
+    compiled = flips(f, **options)
+    if f is not swaps:  # of which a second if flips later
+        assert is_converted(compiled), compiled.stats()
+
+
+def test_machine_code_of_a_converted_function() -> None:
+    """LLVM's code decides as the function does."""
+    pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
+    compiled = flips(assigns, tier="llvm")
+    assert [program.tier for program in compiled.stats().programs] == ["llvm"]
+
+
+def test_derivatives_of_any_order() -> None:
+    """Hessian-vector products and second derivatives of what is converted, against the plain function's."""
+
+    def f(xs: Sequence[Any]) -> Any:
+        return sum(x**3 if x > 0 else x * x * xs[0] for x in xs)
+
+    compiled = rg.compile(f)
+    for seed in range(8):
+        xs, v = draw(seed, 6)
+        assert np.allclose(rg.grad(compiled)(xs), rg.grad(f)(xs), rtol=1e-12)
+        assert np.allclose(rg.hessian(compiled)(xs), rg.hessian(f)(xs), rtol=1e-12)
+        assert np.allclose(rg.hvp(compiled, xs, v), rg.hvp(f, xs, v), rtol=1e-12)
+
+
+def test_jax_agrees_with_a_converted_function() -> None:
+    """Value and gradient against JAX, where the function is written with jnp.where."""
+    jax = pytest.importorskip("jax", reason="JAX checks the gradients: pip install jax")
+    jnp = jax.numpy
+
+    def written(ps: Any, xs: Any) -> Any:
+        r = ps - xs
+        return jnp.where(jnp.abs(r) <= 0.7, 0.5 * r * r, 0.7 * (jnp.abs(r) - 0.35)).sum()
+
+    compiled = rg.compile(returns)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        for seed in range(8):
+            ps, xs = draw(seed)
+            value, gradient = jax.value_and_grad(written)(jnp.array(ps), jnp.array(xs))
+            found = compiled.value_and_grad(ps, xs)
+            assert found[0] == pytest.approx(float(value), rel=1e-12)
+            assert found[1] == pytest.approx(np.asarray(gradient).tolist(), rel=1e-12)
+    assert is_converted(compiled)
+
+
+def test_what_exported_functions_decide(tmp_path: Path) -> None:
+    """JAX's function and C's hold on both sides of each test, and program() shows what calls run."""
+    compiled = rg.compile(assigns)
+    ps, xs = draw(1)
+    compiled.to_c(tmp_path / "f.c", ps, xs)
+    assert " ? " in (tmp_path / "f.c").read_text()
+    flips(assigns)
+    for seed in range(6):
+        compiled.value_and_grad(*draw(seed))
+    assert "where" in compiled.program(after="lift")
+    jax = pytest.importorskip("jax", reason="JAX runs what to_jax writes: pip install jax")
+    leaves = [rg.Value(p) for p in ps]
+    exported = rg.compile(lambda xs: assigns(leaves, xs)).to_jax(xs, parameters=leaves)
+    assert exported.guards == ()
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        for seed in range(4):
+            ps, xs = draw(seed)
+            value, gradient = jax.value_and_grad(exported)(jax.numpy.array(ps), *exported.inputs(xs))
+            wanted = rg.value_and_grad(assigns)(ps, xs)
+            assert float(value) == pytest.approx(wanted[0], rel=1e-12)
+            assert np.asarray(gradient).tolist() == pytest.approx(wanted[1], rel=1e-12, abs=1e-12)
+
+
+def test_an_arm_that_is_not_taken_may_overflow() -> None:
+    """The call is answered by the function itself, in which that arm never runs."""
+
+    def softplus(z: Any) -> Any:
+        return m.log1p(m.exp(z)) if z < 30 else z
+
+    f: Function = lambda ps, xs: sum(softplus(p * x) for p, x in zip(ps, xs, strict=True))  # noqa: E731
+    compiled = rg.compile(f)
+    for seed, scale in itertools.product(range(8), (1.0, 40.0)):
+        ps, xs = draw(seed)
+        compiled.value_and_grad([scale * p for p in ps], xs)
+    large = [1000.0, *ps[1:]], [1.0, *xs[1:]]
+    assert compiled.value_and_grad(*large) == rg.value_and_grad(f)(*large)
+
+
+def test_a_kink_at_the_end_of_a_domain() -> None:
+    """No gradient comes from an arm that is not taken, not even an infinite one."""
+    f: Function = lambda ps, xs: sum((m.sqrt(p) if p > x else p * x) for p, x in zip(ps, xs, strict=True))  # noqa: E731
+    compiled = rg.compile(f, tier="vm")
+    for seed in range(12):
+        ps, xs = draw(seed)
+        ps = [0.0 if p < 0.3 else p for p in ps]
+        assert compiled.value_and_grad(ps, xs)[1] == pytest.approx(rg.value_and_grad(f)(ps, xs)[1], rel=1e-12)
+
+
+# --- what stays as it is ------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """A property that counts, and an operator that does."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    @property
+    def rate(self) -> float:
+        self.reads += 1
+        return 0.5
+
+    def __radd__(self, other: Any) -> Any:
+        self.reads += 1
+        return other + 1.0
+
+
+class Base:
+    """What a method finds through super()."""
+
+    def bent(self, p: Any) -> Any:
+        return p * 2.0
+
+
+class Derived(Base):
+    def bent(self, p: Any) -> Any:
+        return super().bent(p) if p > 0 else p
+
+
+def appends(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept: list[Any] = []
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            kept.append(p)
+    return sum(kept) * len(kept) + ps[0]
+
+
+def extends_in_place(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept: list[Any] = []
+    alias = kept
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            kept += [p]
+    return sum(alias) + len(alias) * ps[0]
+
+
+def counts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    above = 0
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            above += 1
+    return ps[above % len(ps)] * above
+
+
+def fills_a_dictionary(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    seen: Any = defaultdict(float)
+    for i, (p, x) in enumerate(zip(ps, xs, strict=True)):
+        total = seen[i] if p > x else p
+    return total + sum(ps) + len(seen)
+
+
+def moves_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    rest = iter(xs)
+    total = ps[0]
+    for p in ps:
+        total = total + (p * next(rest) if p > 0 else 1.0)
+    return total
+
+
+def reads_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    rest = iter(xs)
+    total = ps[0]
+    for p in ps:
+        total = total + (p * sum(rest) if p > 0 else 1.0)
+    return total
+
+
+def asks_a_property(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    counting = Counting()
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        total = total + (p * counting.rate if p > x else p)
+    return total * counting.reads
+
+
+def adds_an_object(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    counting = Counting()
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        total = total + ((p * p) + counting if p > x else p)
+    return total * counting.reads
+
+
+def sets_an_attribute(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    counting = Counting()
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            counting.reads = counting.reads + p
+    return counting.reads + ps[0]
+
+
+def leaves_a_loop(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        if p * x > 0.8:
+            break
+        total = total + p
+    return total
+
+
+def calls_twice(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    drawn = iter(xs)
+    total = ps[0]
+    for p in ps[: len(ps) // 2]:
+        total = total + (p if -0.5 < next(drawn) < p else p * p)
+    return total + next(drawn)
+
+
+def leaves_names_unbound(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            last = p
+        total = total + last if p > 0.5 + x else total
+    return total
+
+
+def asks_for_a_class(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        some = p if p > x else 2
+        total = total + (some if isinstance(some, int) else 3.0 * some)
+    return total
+
+
+def calls_super(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(Derived().bent(p - x) for p, x in zip(ps, xs, strict=True))
+
+
+STAYS: list[Function] = [
+    *(appends, extends_in_place, counts, fills_a_dictionary, moves_on, reads_on, asks_a_property, adds_an_object),
+    *(sets_an_attribute, leaves_a_loop, calls_twice, asks_for_a_class, calls_super),
+]
+
+
+@pytest.mark.parametrize("f", STAYS, ids=lambda f: f.__name__)
+def test_an_arm_that_does_something_stays_an_arm(f: Function) -> None:
+    """Values and gradients are the function's, whatever an arm changes."""
+    flips(f)
+
+
+def test_a_variable_that_is_not_there_is_not_invented() -> None:
+    """The error of the function is that of the compiled one."""
+    compiled = rg.compile(leaves_names_unbound)
+    for seed in range(40):
+        outcomes = []
+        for call in (rg.value_and_grad(leaves_names_unbound), compiled.value_and_grad):
+            try:
+                outcomes.append(call(*draw(seed)))
+            except UnboundLocalError:
+                outcomes.append("unbound")
+        assert isinstance(outcomes[0], str) == isinstance(outcomes[1], str)
+        if not isinstance(outcomes[0], str):
+            assert outcomes[1][1] == pytest.approx(outcomes[0][1], rel=1e-12)
+
+
+def test_an_arm_that_raises_raises_when_it_is_taken() -> None:
+    """And only then: the logarithm of a negative number, a key that is missing."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        table = {True: 1.0}
+        return sum((m.log(p + 1.0) if p > -1.0 else 2.0 * p) + (0.0 if p > -30.0 else table[False]) for p in ps)
+
+    flips(f, calls=30)
+    with pytest.raises(KeyError):
+        rg.compile(f).value_and_grad([-40.0, 1.0], [0.0, 0.0])
+
+
+# --- the source, and the code that takes its place ------------------------------------------------------------------
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Iterator[Callable[[str], types.ModuleType]]:
+    """Imports text as a module."""
+    made: list[str] = []
+
+    def make(text: str) -> types.ModuleType:
+        path = tmp_path / f"written_{len(made)}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        found = importlib.util.module_from_spec(spec)
+        made.append(path.stem)
+        sys.modules[path.stem] = found
+        spec.loader.exec_module(found)
+        return found
+
+    yield make
+    for name in made:
+        del sys.modules[name]
+
+
+WRITTEN = "def f(ps, xs):\n    return sum(p * x if p > x else p for p, x in zip(ps, xs))\n"
+
+
+def test_source_that_has_changed_is_not_taken(module: Callable[[str], types.ModuleType]) -> None:
+    """A file may have been edited since it was imported."""
+    written = module(WRITTEN)
+    path = Path(written.__file__ or "")
+    path.write_text(WRITTEN.replace("p * x", "p * 7"))
+    flips(written.f)
+    assert converted(written.f.__code__, frozenset({2}), frozenset()) is None
+
+
+def test_code_without_source_runs_as_it_is() -> None:
+    """As in a shell that keeps no lines."""
+    names: dict[str, Any] = {}
+    exec(compile(WRITTEN, "<nowhere>", "exec"), names)
+    flips(names["f"])
+
+
+def test_functions_keep_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other code takes its place for as long as a trace runs, also one that fails; another thread is not disturbed."""
+    codes = {f: f.__code__ for f in (huber, returns, Tank.outflow)}
+    flips(returns)
+    flips(asks_a_method)
+    stop, wrong = threading.Event(), []
+
+    def calls() -> None:
+        while not stop.is_set():
+            if huber(0.5, 1.0) != 0.125 or huber(3.0, 1.0) != 2.5:
+                wrong.append(1)
+
+    thread = threading.Thread(target=calls)
+    thread.start()
+    try:
+        for _ in range(5):
+            flips(returns, calls=6)
+    finally:
+        stop.set()
+        thread.join()
+    assert not wrong
+    assert {f: f.__code__ for f in codes} == codes
+
+
+class Program:
+    """Writes a random function of two lists, with ``if`` of all kinds."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw, self.made = random.Random(seed), 0
+
+    def number(self, names: Sequence[str], depth: int = 0) -> str:
+        kind = self.draw.random()
+        if depth > 2 or kind < 0.3:
+            return self.draw.choice([*names, *names, f"{self.draw.uniform(-2, 2):.2f}", "1", "xs[1]"])
+        one, other = (self.number(names, depth + 1) for _ in range(2))
+        if kind < 0.65:
+            return f"({one} {self.draw.choice('+-*')} {other})"
+        if kind < 0.8:
+            return self.draw.choice([f"m.tanh({one})", f"max({one}, {other})", f"abs({one})", f"m.sin({one})"])
+        return f"({one} if {self.test(names)} else {other})"
+
+    def test(self, names: Sequence[str], depth: int = 0) -> str:
+        kind = self.draw.random()
+        if depth < 2 and kind < 0.3:
+            joined = self.draw.choice(["and", "or"])
+            return f"({self.test(names, depth + 1)} {joined} {self.test(names, depth + 1)})"
+        if kind < 0.4:
+            return f"not {self.test(names, 2)}"
+        if kind < 0.5:
+            return f"-0.5 < {self.draw.choice(names)} <= 0.8"
+        return f"{self.draw.choice(names)} {self.draw.choice(['<', '<=', '>', '>='])} {self.number(names, 2)}"
+
+    def block(self, names: list[str], indent: str, depth: int) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.draw.randint(1, 3)):
+            kind = self.draw.random()
+            if kind < 0.3:
+                name = self.draw.choice([*names[2:], f"t{self.made}"])
+                self.made += 1
+                lines.append(f"{indent}{name} = {self.number(names)}")
+                names = [*names, name]
+            elif kind < 0.5 or depth > 2:
+                lines.append(f"{indent}{self.draw.choice(names[2:4])} {self.draw.choice('+-*')}= {self.number(names)}")
+            else:
+                lines += [f"{indent}if {self.test(names)}:", *self.block(names, f"{indent}    ", depth + 1)]
+                if kind < 0.8:
+                    lines += [f"{indent}elif {self.test(names)}:", *self.block(names, f"{indent}    ", depth + 1)]
+                if kind < 0.9:
+                    lines += [f"{indent}else:", *self.block(names, f"{indent}    ", depth + 1)]
+        return lines
+
+    def text(self) -> str:
+        return "\n".join(
+            [
+                *(
+                    "from retrograd import math as m",
+                    "def f(ps, xs):",
+                    "    s, z = 0.0, 0.5",
+                    "    for p, x in zip(ps, xs):",
+                ),
+                *self.block(["p", "x", "s", "z"], "        ", 0),
+                *("        s, z = m.tanh(s) + p * z, m.tanh(z)", "    return s + z * ps[0]", ""),
+            ]
+        )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_functions(seed: int, module: Callable[[str], types.ModuleType]) -> None:
+    """Values and gradients of functions that nobody would write."""
+    flips(module(Program(seed).text()).f, calls=10, bound=1e-9, **({"tier": "vm"} if seed % 2 else {}))
