@@ -19,6 +19,7 @@ import retrograd as rg
 from benchmarks import (
     EFFORTS,
     compile_cost,
+    flips,
     gc_training,
     main,
     measure,
@@ -402,6 +403,24 @@ def test_casadi_computes_the_same_recurrences(function: Callable[[Any, Any], Any
     wanted, exact = run(at)
     assert value == pytest.approx(float(wanted), rel=1e-9)
     assert gradient == pytest.approx(exact.full().ravel().tolist(), rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("function", "parameters", "numbers"), flips.PROGRAMS, ids=lambda part: getattr(part, "__name__", "")
+)
+def test_functions_that_decide_otherwise_have_one_program(
+    function: Callable[..., Any], parameters: int, numbers: int
+) -> None:
+    eager, compiled = rg.value_and_grad(function), rg.compile(function)
+    for seed in range(8):
+        point = flips.sample(seed, parameters, numbers)
+        value, gradient = compiled.value_and_grad(*point)
+        wanted, exact = eager(*point)
+        assert value == pytest.approx(wanted, rel=1e-11)
+        assert gradient == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert len(compiled.stats().programs) == 1
+    assert compiled.stats().eager == 0
 
 
 @pytest.mark.native

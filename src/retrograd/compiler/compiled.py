@@ -17,7 +17,7 @@ from .argument_order import taking_by_position, with_first
 from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
 from .dispatch import Dispatcher, no_first_argument
 from .eager import EagerRunner, Method
-from .inspection import Inspection, inspected
+from .inspection import Inspection, inspected, program_after
 from .reasons import Cause, Reason
 from .recorder import active_recorder
 from .request import Options
@@ -329,8 +329,9 @@ class Compiled(Generic[P]):
         A function that returns several numbers is one that fills an array with them.
 
         The function is traced once, with ``args``. Loops over time stay loops, and comments name the lines of the
-        function. What it reads besides its arguments and Values stays as it is now. A comparison that decides another
-        way, or an operation outside its domain, makes the C functions return NAN.
+        function. What it reads besides its arguments and Values stays as it is now. An ``if`` whose arms only compute
+        is written as ``? :``, of which both sides are computed; any other comparison that decides another way, and an
+        operation outside its domain, makes the C functions return NAN.
 
         Args:
             path: The file to write.
@@ -487,16 +488,7 @@ class Compiled(Generic[P]):
         example = self._dispatcher.specializer.example(facts[0]["number"]) if facts else None
         if example is None:
             return "There is no program yet: the first call makes one."
-        specializer = self._dispatcher.specializer
-        found = inspected(
-            self._function,
-            example.arguments,
-            example.differentiate_first,
-            self._options,
-            specializer.captured.asks,
-            specializer.converted,
-        )
-        return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.after(after)
+        return program_after(after, self._function, example, self._options, self._dispatcher.specializer)
 
     def guards(self) -> str:
         """What the compiled programs take for granted, and each call checks.

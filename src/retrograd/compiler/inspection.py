@@ -12,10 +12,10 @@ from ..index import Index
 from .guards.captured_state import Asks, asks_of
 from .reasons import Cause, Reason
 from .request import CompileRequest, Options
-from .specializer import Traced, trace
+from .specializer import Example, Specializer, Traced, trace
 from .stages import Pass, printed_after
 
-__all__ = ["Inspection", "inspected"]
+__all__ = ["Inspection", "inspected", "program_after"]
 
 
 class Inspection:
@@ -48,6 +48,21 @@ class Inspection:
         """
         number = self._cache.locate(self._facts["number"], node)
         return None if number is None else self.program.splitlines()[number + 1]
+
+
+def program_after(
+    pass_: Pass, function: Callable[..., Any], example: Example, options: Options, specializer: Specializer
+) -> str:
+    """What a pass makes of the program that was traced from an example, as text."""
+    found = inspected(
+        function,
+        example.arguments,
+        example.differentiate_first,
+        options,
+        specializer.captured.asks,
+        specializer.converted,
+    )
+    return f"The last program cannot be traced again: {found}." if isinstance(found, Cause) else found.after(pass_)
 
 
 def inspected(

@@ -83,6 +83,7 @@ def trace(
     ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
     number is all the same.
     """
+    as_number |= differentiate_first  # which gives a float in either case
     decides_kinds = False
     while True:
         if described is not None and described.by_identity == asks.identity:
@@ -111,6 +112,7 @@ def trace(
         varies = (recording.kind_varies and not as_number) or (recording.mixes_kinds and asks.kinds)
         if not varies or decides_kinds:
             recording.guards += [] if as_number else recording.kind_guards
+            recording.kind_guards = []  # whose nodes would keep constants alive
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
 

@@ -1,0 +1,188 @@
+"""Functions whose ``if`` decides otherwise in each call, as its data do: compiled, eager, and the C of ``to_c`` by gcc.
+
+python -m benchmarks.flips [TURNS]
+
+Each call brings the next of 32 samples of data and parameters. Before the race all of them are held against the eager
+engine. C is left out where there is no gcc.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter_ns, sleep
+from typing import Any
+
+import numpy as np
+
+import retrograd as rg
+import retrograd.math as rm
+
+__all__ = ["PROGRAMS", "main", "sample"]
+
+SAMPLES = 32
+
+#: Before -ffast-math would leave out what returns NAN.
+_FLAGS = ["-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-shared", "-fPIC"]
+
+
+def responses(p: list[Any], answers: list[float]) -> Any:
+    """Item response theory: 20 people, 15 items, the logistic function's logarithm on its safe side."""
+    total = 0.0
+    for i in range(20):
+        for j in range(15):
+            z = p[20 + j] * (p[i] - p[35 + j])
+            if z < 0:
+                total += answers[15 * i + j] * z - rm.log1p(rm.exp(z))
+            else:
+                total += answers[15 * i + j] * z - z - rm.log1p(rm.exp(-z))
+    return total
+
+
+def leverage(p: list[Any], returns: list[float]) -> Any:
+    """GARCH with leverage: a fall adds more to the variance than a rise."""
+    variance, total = 1.0, 0.0
+    for r in returns:
+        total += 0.5 * (rm.log(variance) + r * r / variance)
+        variance = 0.1 + 0.1 * p[0] ** 2 + (0.05 + (0.1 * p[1] ** 2 if r < 0 else 0.0)) * r * r + 0.5 * variance
+    return total
+
+
+def huber(p: list[Any], heights: list[float]) -> Any:
+    """Tides of four constituents with Huber's loss."""
+
+    def loss(r: Any) -> Any:
+        if abs(r) <= 0.5:
+            return 0.5 * r * r
+        return 0.5 * (abs(r) - 0.25)
+
+    total = 0.0
+    for hour, height in enumerate(heights):
+        level = sum(p[2 * k] * rm.cos((0.3 + 0.21 * k) * hour - p[2 * k + 1]) for k in range(4))
+        total += loss(height - level)
+    return total / len(heights)
+
+
+def contacts(p: list[Any], heights: list[float]) -> Any:
+    """A ball on uneven ground, which pushes and brakes it while it is touched."""
+    y, v, total = 1.0, 0.0, 0.0
+    for height in heights:
+        gap = y - 0.2 * height
+        force = -9.81
+        if gap < 0.0:
+            force += -200.0 * (1.0 + p[0] ** 2) * gap - p[1] * v
+            total += 0.1 * gap * gap
+        v = v + 0.02 * force
+        y = y + 0.02 * v
+        total += (y - 0.5) ** 2
+    return total
+
+
+def taxes(p: list[Any], incomes: list[float]) -> Any:
+    """Brackets: what is earned less the tax, with diminishing use."""
+    total = 0.0
+    for income in incomes:
+        earned = 30.0 * rm.exp(0.5 * income) * (1.0 - 0.1 * p[2])
+        if earned <= 15.0:
+            tax = 0.0
+        elif earned <= 40.0:
+            tax = p[0] * (earned - 15.0)
+        else:
+            tax = p[0] * 25.0 + p[1] * (earned - 40.0)
+        total += rm.log(1.0 + earned - 0.3 * tax)
+    return total
+
+
+#: A function, how many parameters it has, and how many numbers its data are.
+PROGRAMS: list[tuple[Callable[..., Any], int, int]] = [
+    (responses, 50, 300),
+    (leverage, 2, 800),
+    (huber, 8, 200),
+    (contacts, 2, 300),
+    (taxes, 3, 300),
+]
+
+
+def sample(seed: int, parameters: int, numbers: int) -> tuple[list[float], list[float]]:
+    """Parameters and data."""
+    draw = random.Random(seed)
+    return [draw.uniform(0.2, 1.0) for _ in range(parameters)], [draw.gauss(0.0, 1.0) for _ in range(numbers)]
+
+
+def _written(f: Callable[..., Any], calls: list[tuple[list[float], list[float]]]) -> list[Callable[[], Any]]:
+    """Calls of the gradient that ``to_c`` writes; none without gcc."""
+    gcc = shutil.which("gcc")
+    if gcc is None:
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        made = rg.compile(f).to_c(Path(folder) / "f.c", *calls[0], name="f")
+        subprocess.run([gcc, *_FLAGS, f"{folder}/f.c", "-o", f"{folder}/f.so", "-lm"], check=True)
+        run = ctypes.CDLL(f"{folder}/f.so").f_gradient
+    run.restype = ctypes.c_double
+    work, nothing = np.zeros(max(made.work, 1)), np.zeros(1)
+
+    def call(numbers: Any, slopes: Any) -> Callable[[], Any]:
+        arrays = numbers, nothing, slopes, nothing, work
+        addresses = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+
+        def once(kept: Any = arrays) -> Any:
+            return run(*addresses), slopes
+
+        return once
+
+    return [call(np.array(made.inputs(*one), float), np.zeros(sum(map(len, one)))) for one in calls]
+
+
+def _check(name: str, found: Any, wanted: Any) -> None:
+    value, slopes = found
+    count, largest = len(wanted[1]), max(map(abs, wanted[1]))
+    close = math.isclose(value, wanted[0], rel_tol=1e-9, abs_tol=1e-12)
+    if not close or max(abs(a - b) for a, b in zip(list(slopes)[:count], wanted[1], strict=True)) > 1e-9 * largest:
+        raise SystemExit(f"{name} differs from the eager engine: {found} and {wanted}.")
+
+
+def compare(f: Callable[..., Any], parameters: int, numbers: int, turns: int) -> dict[str, float]:
+    """The least microseconds of a call, over all samples, of each contender."""
+    calls = [sample(seed, parameters, numbers) for seed in range(SAMPLES)]
+    eager, compiled = rg.value_and_grad(f), rg.compile(f)
+    wanted = [eager(*one) for one in calls]
+    written = _written(f, calls)
+    for _ in range(60):  # until LLVM's code has taken over
+        for one, want in zip(calls, wanted, strict=True):
+            _check(f.__name__, compiled.value_and_grad(*one), want)
+        sleep(0.05)
+    for once, want in zip(written, wanted, strict=False):
+        _check(f"{f.__name__} in C", once(), want)
+    contenders: dict[str, Callable[[], Any]] = {
+        "ours": lambda: [compiled.value_and_grad(*one) for one in calls],
+        "eager": lambda: [eager(*one) for one in calls],
+    }
+    if written:
+        contenders["C"] = lambda: [once() for once in written]
+    least = dict.fromkeys(contenders, math.inf)
+    for _ in range(turns):
+        for name, run in contenders.items():
+            start = perf_counter_ns()
+            run()
+            least[name] = min(least[name], (perf_counter_ns() - start) / SAMPLES / 1e3)
+    return least
+
+
+def main(turns: int) -> None:
+    """Print the times of each program, and what they are to each other."""
+    for f, parameters, numbers in PROGRAMS:
+        least = compare(f, parameters, numbers, turns)
+        shown = "  ".join(f"{name} {time:8.2f} µs" for name, time in least.items())
+        over_c = f"  ours / C {least['ours'] / least['C']:5.2f}" if "C" in least else ""
+        print(f"{f.__name__:10}  {shown}  eager / ours {least['eager'] / least['ours']:6.1f}{over_c}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
