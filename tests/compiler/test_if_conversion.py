@@ -243,6 +243,36 @@ def test_an_arm_that_is_not_taken_may_overflow() -> None:
     assert compiled.value_and_grad(*large) == rg.value_and_grad(f)(*large)
 
 
+def test_arms_that_multiply_are_none() -> None:
+    """A function that calls itself in both arms would be traced exponentially often."""
+
+    def walk(p: Any, xs: Sequence[float], depth: int) -> Any:
+        if depth == 0:
+            return p
+        if p > xs[depth]:
+            return walk(0.9 * p - 0.1, xs, depth - 1) + 0.1
+        return walk(1.1 * p + 0.1, xs, depth - 1) * 0.9
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        return walk(ps[0], [*xs, *xs, *xs], 30) + sum(huber(p, 0.5) for p in ps)
+
+    compiled = flips(f)
+    assert max(program.nodes for program in compiled.stats().programs) < 3_000
+
+
+def test_long_functions_are_converted() -> None:
+    """What is recorded is held against what the function records anyway."""
+    compiled = rg.compile(assigns)
+    for seed in range(4):
+        compiled.value_and_grad(*draw(seed, 4_000))
+    for seed in range(6):
+        ps, xs = draw(seed, 6_000)
+        found, wanted = compiled.value_and_grad(ps, xs), rg.value_and_grad(assigns)(ps, xs)
+        assert found[1] == pytest.approx(wanted[1], rel=1e-9, abs=1e-12)
+    assert len(compiled.stats().programs) == 2
+    assert compiled.stats().eager == 0
+
+
 def test_a_kink_at_the_end_of_a_domain() -> None:
     """No gradient comes from an arm that is not taken, not even an infinite one."""
     f: Function = lambda ps, xs: sum((m.sqrt(p) if p > x else p * x) for p, x in zip(ps, xs, strict=True))  # noqa: E731

@@ -33,6 +33,7 @@ __all__ = [
     "Decision",
     "NotAnArmError",
     "Site",
+    "Trial",
     "attribute",
     "augmented",
     "both",
@@ -59,24 +60,54 @@ span = slice
 Site = tuple[str, int]
 
 
+class Trial:
+    """A run of converted code.
+
+    Attributes:
+        sites: the tests whose arms are running, the innermost last; none after a run that ended well.
+        is_too_long: whether it ended because it recorded too much, as where a function calls itself in both arms.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.sites: list[Site] = []
+        self.is_too_long = False
+        self._last = engine.tape_position()[0] + most
+
+    def enter(self, site: Site) -> None:
+        """Both arms of a test begin."""
+        self.sites.append(site)
+        if engine.tape_position()[0] > self._last:
+            self.is_too_long = True
+            raise _refuse("makes the trace too long")
+
+
 class _Current(threading.local):
-    sites: list[Site]  # the tests whose arms are running, the innermost last
+    sites: list[Site]
+    trial: Trial | None = None
 
     def __init__(self) -> None:
         self.sites = []
+
+    def enter(self, site: Site) -> None:
+        if self.trial is None:
+            self.sites.append(site)
+        else:
+            self.trial.enter(site)
 
 
 _current = _Current()
 
 
 @contextmanager
-def trial() -> Iterator[list[Site]]:
-    """For a run of converted code: gives the tests in whose arms it ends, none if it ends well."""
-    before, _current.sites = _current.sites, []
+def trial(most: int) -> Iterator[Trial]:
+    """For a run of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
+    before = _current.sites, _current.trial
+    found = Trial(most)
+    _current.sites, _current.trial = found.sites, found
     try:
-        yield _current.sites
+        yield found
     finally:
-        _current.sites = before
+        _current.sites, _current.trial = before
 
 
 def _refuse(why: str) -> NotAnArmError:
@@ -104,7 +135,7 @@ class Decision:
         self.no: bool = traced or not self.yes
         self.results: tuple[Any, ...] = ()
         if traced:
-            _current.sites.append(site)
+            _current.enter(site)
 
     def ends_yes(self, results: tuple[Any, ...]) -> None:
         """The first arm has run."""
@@ -141,7 +172,7 @@ def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -
     recorder = active_recorder()
     if recorder is None:
         return (one and other()) if row == "minimum" else (one or other())
-    _current.sites.append(site)
+    _current.enter(site)
     second = other()
     _current.sites.pop()
     if type(second) is bool:
@@ -161,7 +192,7 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
     """``yes() if test else no()``."""
     if not _is_traced(test):
         return yes() if test else no()
-    _current.sites.append(site)
+    _current.enter(site)
     return _merged(test, (yes(),), (no(),))[0]
 
 

@@ -6,13 +6,14 @@ import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from ... import engine
 from ..guards.bytecode import codes_of
 from ..guards.captured_state import functions_of
 from ..recording import Guard
-from .arms import Site, trial
+from .arms import Site, Trial, trial
 from .converter import converted
 
 __all__ = ["Conversions", "without_decisions"]
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 #: So many programs that differ by what comparisons decided are one too many.
 _LEAST_PROGRAMS = 3
+
+#: So many times as much as before may be recorded, or so much in any case: some ten thousand operations.
+_MOST_TIMES, _LEAST_ROOM = 6, 1 << 19
 
 _lock = threading.Lock()  # while functions have other code than their own
 
@@ -31,6 +35,7 @@ class Conversions:
     def __init__(self) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
+        self._most = _LEAST_ROOM  # that a trace may record
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
@@ -70,15 +75,32 @@ class Conversions:
             trace: runs it.
             guards: the comparisons that decided something in a trace; None if it cannot be compiled.
         """
+        if not self._wanted or not _lock.acquire(blocking=False):
+            return None
+        try:
+            return self._tried(list(functions), trace, guards)
+        finally:
+            _lock.release()
+
+    def _tried(
+        self,
+        functions: Sequence[types.FunctionType],
+        trace: Callable[[], T],
+        guards: Callable[[T], Sequence[Guard] | None],
+    ) -> T | None:
+        is_measured = False
         while self._wanted:
-            with self._applied(functions) as failed:
+            with self._applied(functions) as run:
                 try:
                     found = trace()
                     decided = guards(found)
                 except Exception:  # what is wrong is said by a trace of the code as it is
                     decided = None
-            if failed or decided is None:
-                self._refuse(failed)
+            if run.is_too_long and not is_measured:
+                is_measured = True
+                self._most = max(self._most, _MOST_TIMES * _recorded_by(trace))
+            elif run.sites or decided is None:
+                self._refuse(run.sites[:1])
             elif left := self._wanted.intersection(_by_line(decided)):  # a while, or what no arm can be
                 self._wanted -= left
                 self._refused |= left
@@ -91,29 +113,23 @@ class Conversions:
         self._wanted |= _by_line(guards).keys()
 
     @contextmanager
-    def _applied(self, functions: Iterable[types.FunctionType]) -> Iterator[list[Site]]:
+    def _applied(self, functions: Sequence[types.FunctionType]) -> Iterator[Trial]:
         """Give functions their converted code, in which a trace runs.
 
-        Yields a list that has, after the block, in the arms of which test it ended, if it did: that one is to be
-        refused. Another thread that calls such a function meanwhile gets what it always does.
+        Another thread that calls such a function meanwhile gets what it always does.
         """
-        failed: list[Site] = []
-        held = _lock.acquire(blocking=False)
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
         try:
-            for function in functions if held else ():
+            for function in functions:
                 code = function.__code__
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made
-            with trial() as sites:
-                yield failed
-                failed.extend(sites[:1])
+            with trial(self._most) as run:
+                yield run
         finally:
             for function, code in changed:
                 function.__code__ = code
-            if held:
-                _lock.release()
 
     def _converted(self, code: types.CodeType) -> types.CodeType | None:
         lines = self._lines_in(code)
@@ -126,6 +142,14 @@ class Conversions:
         if not wanted:
             return frozenset()
         return frozenset(wanted.intersection(line for one in codes_of(code) for *_, line in one.co_lines()))
+
+
+def _recorded_by(trace: Callable[[], Any]) -> int:
+    """How much a trace records of the code as it is."""
+    before = engine.tape_position()[0]
+    with suppress(Exception):
+        trace()
+    return engine.tape_position()[0] - before
 
 
 def without_decisions(
