@@ -1,4 +1,4 @@
-"""Functions whose ``if`` decides otherwise in each call, as its data do: compiled, eager, and the C of ``to_c`` by gcc.
+"""Functions that take other arms of an ``if`` in each call: compiled, eager, and the C that ``to_c`` writes, by gcc.
 
 python -m benchmarks.flips [TURNS]
 
@@ -29,7 +29,7 @@ __all__ = ["PROGRAMS", "main", "sample"]
 
 SAMPLES = 32
 
-#: Before -ffast-math would leave out what returns NAN.
+#: -ffast-math alone would leave out the checks that return NAN.
 _FLAGS = ["-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-shared", "-fPIC"]
 
 

@@ -1,4 +1,4 @@
-"""An ``if`` that data decide anew in each call becomes a selection, and what must not become one stays as it is."""
+"""The compiler converts an ``if`` whose test flips, and leaves alone one whose arms do more than compute."""
 
 from __future__ import annotations
 
@@ -346,20 +346,17 @@ def fills_a_dictionary(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + sum(ps) + len(seen)
 
 
-def moves_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
-    rest = iter(xs)
-    total = ps[0]
-    for p in ps:
-        total = total + (p * next(rest) if p > 0 else 1.0)
-    return total
+def moving(read: Callable[[Iterator[float]], float]) -> Function:
+    """A function in an arm of which an iterator moves on."""
 
+    def moves_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        rest = iter(xs)
+        total = ps[0]
+        for p in ps:
+            total = total + (p * read(rest) if p > 0 else 1.0)
+        return total
 
-def reads_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
-    rest = iter(xs)
-    total = ps[0]
-    for p in ps:
-        total = total + (p * sum(rest) if p > 0 else 1.0)
-    return total
+    return moves_on
 
 
 def asks_a_property(ps: Sequence[Any], xs: Sequence[float]) -> Any:
@@ -425,7 +422,16 @@ def calls_super(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 
 STAYS: list[Function] = [
-    *(appends, extends_in_place, counts, fills_a_dictionary, moves_on, reads_on, asks_a_property, adds_an_object),
+    *(
+        appends,
+        extends_in_place,
+        counts,
+        fills_a_dictionary,
+        moving(next),
+        moving(sum),
+        asks_a_property,
+        adds_an_object,
+    ),
     *(sets_an_attribute, leaves_a_loop, calls_twice, asks_for_a_class, calls_super),
 ]
 
@@ -434,6 +440,26 @@ STAYS: list[Function] = [
 def test_an_arm_that_does_something_stays_an_arm(f: Function) -> None:
     """Values and gradients are the function's, whatever an arm changes."""
     flips(f)
+
+
+OPEN: list[str] = []
+
+
+def puts_back(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total, kept = ps[0], []
+    for p, x in zip(ps, xs, strict=True):
+        OPEN.append("one")
+        if p > x:
+            total = total + p
+            kept.append(p)
+        OPEN.pop()
+    return total + sum(kept)
+
+
+def test_what_is_put_back_is_put_back() -> None:
+    """A trace that finds an arm to be none goes on to its end, as the function does."""
+    flips(puts_back)
+    assert not OPEN
 
 
 def test_a_variable_that_is_not_there_is_not_invented() -> None:
@@ -531,6 +557,22 @@ def test_functions_keep_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {f: f.__code__ for f in codes} == codes
 
 
+def test_converted_code_outside_of_a_trial() -> None:
+    """Another thread may trace a function, or call it, while it has converted code: that does what it always does."""
+    own = huber.__code__
+    made = converted(own, frozenset(range(own.co_firstlineno, own.co_firstlineno + 6)), frozenset())
+    assert made is not None
+    try:
+        huber.__code__ = made  # type: ignore[attr-defined]  # a function
+        compiled = rg.compile(lambda x: huber(x, 1.0) * 2.0)
+        found = [compiled.value_and_grad(x) for x in (0.5, 3.0, -0.5)]
+        programs = compiled.stats().programs
+    finally:
+        huber.__code__ = own  # type: ignore[attr-defined]
+    assert found == [rg.value_and_grad(lambda x: huber(x, 1.0) * 2.0)(x) for x in (0.5, 3.0, -0.5)]
+    assert [program.guards for program in programs] == [1, 1]
+
+
 class Program:
     """Writes a random function of two lists, with ``if`` of all kinds."""
 
@@ -595,5 +637,5 @@ class Program:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_functions(seed: int, module: Callable[[str], types.ModuleType]) -> None:
-    """Values and gradients of functions that nobody would write."""
+    """Randomly written functions have the values and gradients of the engine, compiled or not."""
     flips(module(Program(seed).text()).f, calls=10, bound=1e-9, **({"tier": "vm"} if seed % 2 else {}))

@@ -332,6 +332,7 @@ class Specializer:
         for number, _, _ in self._cache.inventory():
             self._cache.drop(number)
         self._examples.clear()
+        self.conversions = Conversions()
         self._untraceable.forget()
         self._storm.forget()
 

@@ -1,1 +1,1 @@
-"""If-conversion: an ``if`` that data decides anew in each call becomes a selection, as ``rg.where`` would write it."""
+"""If-conversion: where each call takes another arm of an ``if``, the ``if`` becomes a selection, like ``rg.where``."""

@@ -1,7 +1,8 @@
 """What converted code calls: it runs both arms of an ``if`` whose test is traced, and selects among their results.
 
-An arm that is not taken must do nothing but compute. What is not known to is refused: the ``if`` stays as it is, and
-its test is a guard. Outside of a trace, and where a test is a plain bool, converted code does what it was before.
+An arm that is not taken must do nothing but compute. What an arm does is looked at before it does it; where that is
+something else, the arms are left, and the ``if`` decides as it did before: its test is a guard. Outside of a trial, and
+where a test is a plain bool, converted code does what the function's own code does.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ...index import IndexTracer
 from ..bool_tracer import BoolTracer
 from ..float_tracer import FloatTracer, is_tracer
 from ..guards.dependencies import is_library
-from ..recorder import active_recorder
+from ..recorder import Recorder, active_recorder
 
 __all__ = [
     "Decision",
@@ -44,6 +45,7 @@ __all__ = [
     "items",
     "negated",
     "operand",
+    "raised",
     "select",
     "span",
     "trial",
@@ -54,22 +56,24 @@ class NotAnArmError(Exception):
     """An arm may do something else than compute, or its results are no numbers."""
 
 
-span = slice
+span, raised = slice, Exception  # by names that no variable of the user's has
 
 #: A file, and the line in it where a test begins.
 Site = tuple[str, int]
 
 
 class Trial:
-    """A run of converted code.
+    """A trace of converted code.
 
     Attributes:
-        sites: the tests whose arms are running, the innermost last; none after a run that ended well.
-        is_too_long: whether it ended because it recorded too much, as where a function calls itself in both arms.
+        sites: the tests whose arms are running, the innermost last.
+        failed: the tests that turned out to be guards.
+        is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
 
     def __init__(self, most: int) -> None:
         self.sites: list[Site] = []
+        self.failed: list[Site] = []
         self.is_too_long = False
         self._last = engine.tape_position()[0] + most
 
@@ -80,19 +84,21 @@ class Trial:
             self.is_too_long = True
             raise _refuse("makes the trace too long")
 
+    def leave(self) -> None:
+        """Both arms have run."""
+        self.sites.pop()
+
+    def fails(self, site: Site) -> bool:
+        """Something was raised in the arms of a test. Whether it is a guard now; in other arms, those cannot go on."""
+        self.sites.pop()
+        if self.sites:
+            return False
+        self.failed.append(site)
+        return True
+
 
 class _Current(threading.local):
-    sites: list[Site]
     trial: Trial | None = None
-
-    def __init__(self) -> None:
-        self.sites = []
-
-    def enter(self, site: Site) -> None:
-        if self.trial is None:
-            self.sites.append(site)
-        else:
-            self.trial.enter(site)
 
 
 _current = _Current()
@@ -100,42 +106,74 @@ _current = _Current()
 
 @contextmanager
 def trial(most: int) -> Iterator[Trial]:
-    """For a run of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
-    before = _current.sites, _current.trial
-    found = Trial(most)
-    _current.sites, _current.trial = found.sites, found
+    """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
+    before, _current.trial = _current.trial, Trial(most)
     try:
-        yield found
+        yield _current.trial
     finally:
-        _current.sites, _current.trial = before
+        _current.trial = before
+
+
+def _of(test: Any) -> Trial | None:
+    """The trial in which both arms of a test are to run, if they are."""
+    return _current.trial if type(test) is BoolTracer else None
+
+
+def _in_arms() -> bool:
+    """Whether both arms of a test are running."""
+    return _current.trial is not None and bool(_current.trial.sites)
 
 
 def _refuse(why: str) -> NotAnArmError:
     return NotAnArmError(f"an arm that is not taken {why}")
 
 
+def _recorder() -> Recorder:
+    found = active_recorder()
+    assert found is not None  # a trial is a trace
+    return found
+
+
 # --- tests ------------------------------------------------------------------------------------------------------
 
 
 class Decision:
-    """Which arms run: the one that a test decides for, or both if it is traced.
+    """Which arms run: both if the test is traced, and the one that it decides for if it is not, or both cannot.
+
+    Iterating over it gives one item for each time that the arms are to run: a second one after ``fails()``.
 
     Attributes:
-        yes: whether the first does.
-        no: whether the second does.
+        yes: whether the first arm runs.
+        no: whether the second one does.
         results: what the variables are after that.
     """
 
-    __slots__ = ("_site", "_test", "no", "results", "yes")
+    __slots__ = ("_has_run", "_site", "_test", "_trial", "no", "results", "yes")
 
     def __init__(self, test: Any, site: Site) -> None:
-        self._test, self._site = test, site
-        traced = _is_traced(test)
-        self.yes: bool = traced or bool(test)
-        self.no: bool = traced or not self.yes
+        self._test, self._site, self._trial = test, site, _of(test)
+        self._has_run = False
+        self.yes: bool = self._trial is not None or bool(test)
+        self.no: bool = self._trial is not None or not self.yes
         self.results: tuple[Any, ...] = ()
-        if traced:
-            _current.enter(site)
+
+    def __iter__(self) -> Decision:
+        return self
+
+    def __next__(self) -> None:
+        if self._has_run:
+            raise StopIteration
+        self._has_run = True
+
+    def begins(self) -> None:
+        """The arms begin to run."""
+        if self._trial is not None:
+            self._trial.enter(self._site)
+
+    def leaves(self) -> None:
+        """The arms have run."""
+        if self._trial is not None:
+            self._trial.leave()
 
     def ends_yes(self, results: tuple[Any, ...]) -> None:
         """The first arm has run."""
@@ -143,45 +181,57 @@ class Decision:
 
     def ends_no(self, results: tuple[Any, ...]) -> None:
         """The second arm has run."""
-        self.results = _merged(self._test, self.results, results) if self.yes else results
+        self.results = results if self._trial is None else _merged(self._test, self.results, results)
 
-
-def _is_traced(test: Any) -> bool:
-    return type(test) is BoolTracer and active_recorder() is not None
+    def fails(self) -> bool:
+        """Something was raised in an arm. Whether one is to run alone now."""
+        if self._trial is None or not self._trial.fails(self._site):
+            return False
+        self._trial, self._has_run = None, False
+        self.yes = bool(self._test)
+        self.no = not self.yes
+        return True
 
 
 def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one and other()``."""
-    return _combined("minimum", one, other, site) if type(one) is BoolTracer else one and other()
+    return _combined("minimum", one, other, site) if _of(one) else one and other()
 
 
 def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one or other()``."""
-    return _combined("maximum", one, other, site) if type(one) is BoolTracer else one or other()
+    return _combined("maximum", one, other, site) if _of(one) else one or other()
 
 
 def negated(one: Any) -> Any:
     """``not one``."""
-    recorder = active_recorder()
-    if type(one) is not BoolTracer or recorder is None:
+    if not _of(one):
         return not one
-    return recorder.comparison("==", recorder.condition(one), 0.0, not one.outcome)
+    return _recorder().comparison("==", _recorder().condition(one), 0.0, not one.outcome)
 
 
 def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -> Any:
-    recorder = active_recorder()
-    if recorder is None:
+    decision = Decision(one, site)
+    try:
+        decision.begins()
+        found = _joined(row, one, other())
+        decision.leaves()
+    except Exception:
+        if not decision.fails():
+            raise
         return (one and other()) if row == "minimum" else (one or other())
-    _current.enter(site)
-    second = other()
-    _current.sites.pop()
-    if type(second) is bool:
-        decided = second is (row == "maximum")  # and so the first does not matter
-        return second if decided else one
-    if type(second) is not BoolTracer:
+    return found
+
+
+def _joined(row: str, one: BoolTracer, other: Any) -> Any:
+    if type(other) is bool:
+        decides = other is (row == "maximum")  # so the first does not matter
+        return other if decides else one
+    if type(other) is not BoolTracer:
         raise _refuse("is neither true nor false")
-    outcomes = one.outcome, second.outcome
-    node = engine.apply(row, recorder.condition(one), recorder.condition(second))
+    outcomes = one.outcome, other.outcome
+    recorder = _recorder()
+    node = engine.apply(row, recorder.condition(one), recorder.condition(other))
     return recorder.comparison("!=", node, 0.0, all(outcomes) if row == "minimum" else any(outcomes))
 
 
@@ -190,23 +240,29 @@ def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -
 
 def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site) -> Any:
     """``yes() if test else no()``."""
-    if not _is_traced(test):
+    if not _of(test):
         return yes() if test else no()
-    _current.enter(site)
-    return _merged(test, (yes(),), (no(),))[0]
+    decision = Decision(test, site)
+    try:
+        decision.begins()
+        decision.ends_yes((yes(),))
+        decision.ends_no((no(),))
+        decision.leaves()
+    except Exception:
+        if not decision.fails():
+            raise
+        return yes() if decision.yes else no()
+    return decision.results[0]
 
 
 def _merged(test: BoolTracer, yes: Sequence[Any], no: Sequence[Any]) -> tuple[Any, ...]:
     """What variables are after both arms have run."""
-    recorder = active_recorder()
-    assert recorder is not None
+    recorder = _recorder()
     condition = recorder.condition(test)
-    found = tuple(_selected(recorder, condition, a, b) for a, b in zip(yes, no, strict=True))
-    _current.sites.pop()
-    return found
+    return tuple(_selected(recorder, condition, a, b) for a, b in zip(yes, no, strict=True))
 
 
-def _selected(recorder: Any, condition: Value, yes: Any, no: Any) -> Any:
+def _selected(recorder: Recorder, condition: Value, yes: Any, no: Any) -> Any:
     if yes is no:
         return yes
     kinds = type(yes), type(no)
@@ -268,14 +324,14 @@ _OUR_MODULES = frozenset(
 
 def operand(thing: Any) -> Any:
     """A thing that an arm computes with."""
-    if _current.sites and type(thing) not in _OPERANDS and not isinstance(thing, np.generic):
+    if _in_arms() and type(thing) not in _OPERANDS and not isinstance(thing, np.generic):
         raise _refuse(f"computes with a {type(thing).__name__}")
     return thing
 
 
 def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
-    if not _current.sites:
+    if not _in_arms():
         return _IN_PLACE[name](old, new)
     return _ANEW[name](operand(old), operand(new))
 
@@ -296,21 +352,21 @@ _ANEW: dict[str, Callable[[Any, Any], Any]] = {
 
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
-    if _current.sites and type(thing) not in _CONTAINERS and type(thing) not in _VIEWS:
+    if _in_arms() and type(thing) not in _CONTAINERS and type(thing) not in _VIEWS:
         raise _refuse(f"reads the items of a {type(thing).__name__}")
     return thing
 
 
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
-    if _current.sites and type(thing) not in _CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
+    if _in_arms() and type(thing) not in _CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
         raise _refuse(f"reads an item of a {type(thing).__name__}")
     return thing[key]
 
 
 def attribute(thing: Any, name: str) -> Any:
     """``thing.name``."""
-    if _current.sites and type(thing) is not types.ModuleType and type(thing) not in _OPERANDS:
+    if _in_arms() and type(thing) is not types.ModuleType and type(thing) not in _OPERANDS:
         of_class: Any = thing if isinstance(thing, type) else type(thing)
         found = inspect.getattr_static(of_class, name, None)
         runs_code = hasattr(type(found), "__get__") and not isinstance(found, _STILL)
@@ -323,14 +379,14 @@ def attribute(thing: Any, name: str) -> Any:
 
 def held(thing: Any) -> Any:
     """A thing that a variable holds; an iterator moves on when it is read."""
-    if _current.sites and hasattr(type(thing), "__next__"):
+    if _in_arms() and hasattr(type(thing), "__next__"):
         raise _refuse(f"reads from a {type(thing).__name__}, which moves on")
     return thing
 
 
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
-    if not _current.sites:
+    if not _in_arms():
         return function(*arguments, **options)
     kind = type(function)
     if kind is types.MethodType and type(function.__func__) is types.FunctionType:

@@ -1,4 +1,4 @@
-"""Which ``if`` of a function are converted: those that data decide anew in nearly every call."""
+"""Chooses the ``if`` statements to convert: those whose test comes out otherwise from call to call."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ class Conversions:
             if run.is_too_long and not is_measured:
                 is_measured = True
                 self._most = max(self._most, _MOST_TIMES * _recorded_by(trace))
-            elif run.sites or decided is None:
-                self._refuse(run.sites[:1])
+            elif run.failed or decided is None:
+                self._refuse(run.failed)
             elif left := self._wanted.intersection(_by_line(decided)):  # a while, or what no arm can be
                 self._wanted -= left
                 self._refused |= left

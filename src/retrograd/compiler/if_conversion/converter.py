@@ -1,8 +1,8 @@
 """Rewrites the source of a function, so that both arms of its data-dependent ``if`` run in a trace.
 
-Written anew is what decides by an ``if`` with plain assignments in both arms, by one whose arms return, or by
-``a if test else b``. The arms become straight code, in which every call, attribute, subscript and operand goes through
-``arms``. What cannot be written so stays as it is.
+The converter rewrites three forms: an ``if`` whose arms assign variables, an ``if`` whose arms return, and
+``a if test else b``. In an arm, every call, attribute, subscript and operand goes through ``arms``, which looks at it
+first. The converter leaves alone what it cannot write so.
 
 Source: Allen, Kennedy, Porterfield, Warren, "Conversion of control dependence to data dependence", POPL 1983.
 """
@@ -26,12 +26,15 @@ from .tree import (
     assign,
     assigned,
     at,
+    called,
+    load,
     names,
     of_arms,
     reads,
     reads_first,
     returns,
     surely_assigned,
+    tried,
 )
 
 __all__ = ["as_arm", "converted"]
@@ -238,25 +241,23 @@ class _Converter(ast.NodeTransformer):
         visit: Visit,
     ) -> list[ast.stmt]:
         """Runs one arm or both. ``old``: the variables that both begin with; ``merged``: those that they assign."""
-        made, kept = self._variable(), self._variable()
-
-        def of_made(name: str) -> ast.expr:
-            return ast.Attribute(ast.Name(made, ast.Load()), name, ast.Load())
-
-        def ends(method: str) -> ast.stmt:
-            return ast.Expr(ast.Call(of_made(method), [names(merged, ast.Load())], []))
-
+        made, kept, again = (self._variable() for _ in range(3))
+        old_again = [assign(names(old, ast.Store()), load(kept))] if old else []
         test = self._arm.test(copy.deepcopy(node.test), visit)
+        ends = [ast.Expr(called(made, method, names(merged, ast.Load()))) for method in ("ends_yes", "ends_no")]
+        arms: list[ast.stmt] = [
+            ast.Expr(called(made, "begins")),
+            *old_again,
+            ast.If(load(made, "yes"), [*yes, ends[0]], []),
+            ast.If(load(made, "no"), [*old_again, *no, ends[1]], []),
+            ast.Expr(called(made, "leaves")),
+        ]
+        unless_fails = ast.If(ast.UnaryOp(ast.Not(), called(made, "fails")), [ast.Raise()], [])
         written = [
             assign(made, of_arms("Decision", test, self._arm.site(node.test))),
             *([assign(kept, names(old, ast.Load()))] if old else []),
-            ast.If(of_made("yes"), [*yes, ends("ends_yes")], []),
-            ast.If(
-                of_made("no"),
-                [*([assign(names(old, ast.Store()), ast.Name(kept, ast.Load()))] if old else []), *no, ends("ends_no")],
-                [],
-            ),
-            *([assign(names(merged, ast.Store()), of_made("results"))] if merged else []),
+            ast.For(ast.Name(again, ast.Store()), load(made), tried(arms, [unless_fails]), []),
+            *([assign(names(merged, ast.Store()), load(made, "results"))] if merged else []),
         ]
         return [at(one, node.test) for one in written]
 

@@ -42,6 +42,12 @@ def compiled(definition: ast.FunctionDef, code: types.CodeType) -> types.CodeTyp
     return made if made.co_freevars == code.co_freevars else None
 
 
+def _text_of(code: types.CodeType) -> str:
+    """The file that code was compiled from, as it is now."""
+    linecache.checkcache(code.co_filename)
+    return "".join(linecache.getlines(code.co_filename))
+
+
 @functools.lru_cache(maxsize=32)
 def _tree(text: str) -> ast.Module | None:
     try:
@@ -66,7 +72,7 @@ def _imports(text: str) -> list[ast.stmt]:
 
 def _functions_at(code: types.CodeType) -> Iterator[Function]:
     """The functions in a file that code may have been compiled from."""
-    tree = _tree("".join(linecache.getlines(code.co_filename)))
+    tree = _tree(_text_of(code))
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
@@ -96,7 +102,7 @@ def _compiled(node: Function, code: types.CodeType) -> types.CodeType:
         alone.args = _definition(node).args
         written = assign(_FUNCTION, alone)
     variables = [assign(name, ast.Constant(None)) for name in code.co_freevars]
-    imports = _imports("".join(linecache.getlines(code.co_filename)))  # methods of modules are called otherwise
+    imports = _imports(_text_of(code))  # methods of modules are called otherwise
     module = ast.Module([*imports, function(_OUTER, no_arguments(), [*variables, written])], [])
     flags = code.co_flags & _FUTURE
     made = compile(ast.fix_missing_locations(module), code.co_filename, "exec", flags, dont_inherit=True)

@@ -13,8 +13,10 @@ __all__ = [
     "assign",
     "assigned",
     "at",
+    "called",
     "function",
     "later",
+    "load",
     "names",
     "no_arguments",
     "of_arms",
@@ -22,6 +24,7 @@ __all__ = [
     "reads_first",
     "returns",
     "surely_assigned",
+    "tried",
 ]
 
 T = TypeVar("T", bound=ast.AST)
@@ -36,6 +39,22 @@ class RefusedError(Exception):
 
 def of_arms(function: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name(ARMS, ast.Load()), function, ast.Load()), list(arguments), [])
+
+
+def load(variable: str, attribute: str = "") -> ast.expr:
+    """A variable, or an attribute of what it has."""
+    name = ast.Name(variable, ast.Load())
+    return ast.Attribute(name, attribute, ast.Load()) if attribute else name
+
+
+def called(variable: str, method: str, *arguments: ast.expr) -> ast.expr:
+    """The call of a method of what a variable has."""
+    return ast.Call(load(variable, method), list(arguments), [])
+
+
+def tried(body: list[ast.stmt], otherwise: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements, and what is done if they raise something."""
+    return [ast.Try(body, [ast.ExceptHandler(load(ARMS, "raised"), None, otherwise)], [], [])]
 
 
 def no_arguments() -> ast.arguments:
