@@ -114,7 +114,7 @@ def trial(most: int) -> Iterator[Trial]:
         _current.trial = before
 
 
-def _of(test: Any) -> Trial | None:
+def _trial_of(test: Any) -> Trial | None:
     """The trial in which both arms of a test are to run, if they are."""
     return _current.trial if type(test) is BoolTracer else None
 
@@ -151,7 +151,7 @@ class Decision:
     __slots__ = ("_has_run", "_site", "_test", "_trial", "no", "results", "yes")
 
     def __init__(self, test: Any, site: Site) -> None:
-        self._test, self._site, self._trial = test, site, _of(test)
+        self._test, self._site, self._trial = test, site, _trial_of(test)
         self._has_run = False
         self.yes: bool = self._trial is not None or bool(test)
         self.no: bool = self._trial is not None or not self.yes
@@ -195,17 +195,17 @@ class Decision:
 
 def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one and other()``."""
-    return _combined("minimum", one, other, site) if _of(one) else one and other()
+    return _combined("minimum", one, other, site) if _trial_of(one) else one and other()
 
 
 def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one or other()``."""
-    return _combined("maximum", one, other, site) if _of(one) else one or other()
+    return _combined("maximum", one, other, site) if _trial_of(one) else one or other()
 
 
 def negated(one: Any) -> Any:
     """``not one``."""
-    if not _of(one):
+    if not _trial_of(one):
         return not one
     return _recorder().comparison("==", _recorder().condition(one), 0.0, not one.outcome)
 
@@ -240,7 +240,7 @@ def _joined(row: str, one: BoolTracer, other: Any) -> Any:
 
 def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site) -> Any:
     """``yes() if test else no()``."""
-    if not _of(test):
+    if not _trial_of(test):
         return yes() if test else no()
     decision = Decision(test, site)
     try:

@@ -7,14 +7,15 @@ import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import engine
 from ..guards.bytecode import codes_of
 from ..guards.captured_state import functions_of
 from ..recording import Guard
-from .arms import Site, Trial, trial
-from .converter import converted
+
+if TYPE_CHECKING:
+    from .arms import Site, Trial
 
 __all__ = ["Conversions", "without_decisions"]
 
@@ -118,6 +119,8 @@ class Conversions:
 
         Another thread that calls such a function meanwhile gets what it always does.
         """
+        from .arms import trial  # few functions need it, and each import of the package would wait
+
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
         try:
             for function in functions:
@@ -135,6 +138,8 @@ class Conversions:
         lines = self._lines_in(code)
         if not lines:
             return None
+        from .converter import converted
+
         return converted(code, lines, frozenset(line for file, line in self._refused if file == code.co_filename))
 
     def _lines_in(self, code: types.CodeType) -> frozenset[int]:
