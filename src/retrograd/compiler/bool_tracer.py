@@ -26,8 +26,11 @@ _ROWS = {
 class ComparisonRecorder(Protocol):
     """The recorder, as its bool tracers know it."""
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
         """A comparison decided something."""
+
+    def count(self, test: BoolTracer) -> Any:
+        """A comparison as an int, 1 or 0."""
 
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
@@ -36,11 +39,12 @@ class ComparisonRecorder(Protocol):
 class BoolTracer:
     """The outcome of one comparison in the function that is traced. Its recorder makes it."""
 
-    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right")
+    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right", "node")
 
     def __init__(self, recorder: ComparisonRecorder, kind: str, left: Value, right: object, outcome: bool) -> None:
         self._recorder, self._kind, self._left, self._right = recorder, kind, left, right
         self._outcome, self._decided = outcome, False
+        self.node: Value | None = None  # 1 or 0, where that is computed
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python
@@ -58,11 +62,18 @@ class BoolTracer:
 
     def __bool__(self) -> bool:
         """The outcome, which decides something now."""
+        self._decide()
+        return self._outcome
+
+    def ends_loop(self) -> None:
+        """The outcome decides that a loop has ended after as many iterations as were recorded."""
+        self._decide(ends_loop=True)
+
+    def _decide(self, ends_loop: bool = False) -> None:
         self._recorder.check("a comparison")
         if not self._decided:
             self._decided = True
-            self._recorder.guard(self._kind, self._left, self._right, self._outcome)
-        return self._outcome
+            self._recorder.guard(self._kind, self._left, self._right, self._outcome, ends_loop)
 
     def __index__(self) -> int:
         return int(bool(self))
@@ -115,7 +126,20 @@ def _unary(name: str) -> None:
     setattr(BoolTracer, f"__{name}__", lambda self: function(bool(self)))
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"):
+def _counted(name: str) -> None:
+    """An operator on the int, 1 or 0, that a bool is."""
+    function = getattr(operator, name)
+
+    def count(thing: Any) -> Any:
+        return thing._recorder.count(thing) if is_comparison(thing) else thing
+
+    setattr(BoolTracer, f"__{name}__", lambda self, other: function(count(self), count(other)))
+    setattr(BoolTracer, f"__r{name}__", lambda self, other: function(other, count(self)))
+
+
+for _name in ("add", "sub", "mul"):
+    _counted(_name)
+for _name in ("truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"):
     _binary(_name)
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _binary(_name)

@@ -31,6 +31,7 @@ from ..engine.pytree import single_output
 from ..engine.source_lines import current_location, record_sources
 from ..index import IndexTracer, position_in
 from .bool_tracer import BoolTracer, is_comparison
+from .choice_tracer import ChoiceTracer, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .outputs import OutputsOfTrace, is_single, outputs_of
@@ -77,6 +78,7 @@ class Recorder:
         self._numbers: set[int] = set()  # leaves that are plain numbers in the function
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
+        self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._constants: dict[bytes, Value] = {}
@@ -142,6 +144,8 @@ class Recorder:
         recording = self._recording
         engine.keep_fallible(True)
         result = function(*arguments)
+        if is_choice(result):
+            result = result.plain()
         recording.fallible = engine.keep_fallible(False)
         recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
@@ -243,7 +247,7 @@ class Recorder:
     def _number(self, node: Value) -> FloatTracer:
         return FloatTracer(self, node, engine.concrete(node))
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""
         if right is not None and not isinstance(right, Value):
             number = _as_float(right)
@@ -251,7 +255,7 @@ class Recorder:
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guards.append(Guard(kind, left, right, outcome, current_location()))
+        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(), ends_loop))
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
         """A comparison of numbers, which may decide something later."""
@@ -261,13 +265,54 @@ class Recorder:
             return outcome
         return BoolTracer(self, kind, left, number, outcome)
 
+    def as_comparison(self, node: Value, outcome: bool) -> BoolTracer:
+        """A number that is 1 or 0, as what a comparison gives."""
+        self._chosen.append(node)
+        self._numbers.add(id(node))
+        made = BoolTracer(self, "!=", node, 0.0, outcome)
+        made.node = node
+        return made
+
     def condition(self, test: BoolTracer) -> Value:
         """A comparison as a number, 1 or 0."""
         row, left, right = test.operands()
-        node: Value = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
+        if test.node is None:
+            test.node = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
+            self._chosen.append(test.node)
+            self._numbers.add(id(test.node))
+        return test.node
+
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
+        return self._number(node)
+
+    def code(self, constant: int | str) -> float:
+        """The number that stands for an int or a text among others that decisions choose from."""
+        return float(constant) if isinstance(constant, int) else float(self._texts.setdefault(constant, len(self._texts)))
+
+    def choice(self, condition: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
+        """One of two ints, or of two texts, by a condition."""
+        nodes = [one.node if is_choice(one) else self.code(one) for one in (yes, no)]
+        node = engine.apply("where", condition, *nodes)
         self._chosen.append(node)
         self._numbers.add(id(node))
-        return node
+        chosen = yes if outcome else no
+        return ChoiceTracer(self, node, _plain_of(chosen), _options_of(yes, no), _largest_of_choices(yes, no))
+
+    def count(self, test: BoolTracer) -> ChoiceTracer:
+        """A comparison as an int, 1 or 0."""
+        return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
+
+    def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
+        """An operand if a condition holds, and else a number, which nothing depends on then."""
+        if not isinstance(operand, Value) and not is_tracer(operand):
+            return operand
+        node = engine.apply("where", condition, *self._candidates_of((operand, number)))
+        self._chosen.append(node)
+        if isinstance(operand, Value):
+            return node
+        self._numbers.add(id(node))
+        return self._number(node)
 
     def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
         """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
@@ -520,6 +565,25 @@ class Recorder:
             return False
         self._recording.kind_guards = [Guard(">", kind, 0.0, True, None) for kind in asked]
         return True
+
+
+def _plain_of(thing: Any) -> Any:
+    return thing.constant if is_choice(thing) else thing
+
+
+def _options_of(*things: Any) -> frozenset[int | str] | None:
+    """What one of some choices and constants may be; None for too many."""
+    found: set[int | str] = set()
+    for one in things:
+        options = one.options if is_choice(one) else {one}
+        if options is None:
+            return None
+        found |= options
+    return frozenset(found)
+
+
+def _largest_of_choices(*things: Any) -> float:
+    return _max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in things)
 
 
 #: The operations in which Python's floats raise; the others give infinities.

@@ -44,11 +44,11 @@ class Guard(NamedTuple):
     right: Value | float | None
     outcome: bool
     where: Location | None
+    ends_loop: bool = False  #: it says that a loop has ended after as many iterations as were recorded
 
     def bare(self) -> Guard:
         """The same without Values, which would keep the graph of the trace."""
-        right = None if isinstance(self.right, Value) else self.right
-        return Guard(self.kind, None, right, self.outcome, self.where)
+        return self._replace(left=None, right=None if isinstance(self.right, Value) else self.right)
 
 
 class IndexGuard(NamedTuple):

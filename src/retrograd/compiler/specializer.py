@@ -49,6 +49,15 @@ class Example(NamedTuple):
     number: type | None  #: what plain number the function returned: a float, or NumPy's; None for a Value
     outputs: Outputs | None  #: of a function with several results
     decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
+    lengthened: int  #: how often loops were recorded with more iterations until then
+
+    def is_like(self, other: Example) -> bool:
+        """Whether both are of one kind of call."""
+        return self.differentiate_first == other.differentiate_first and self.signature.spec == other.signature.spec
+
+    def ends_loops(self) -> bool:
+        """Whether loops must end within as many iterations as were recorded."""
+        return any(isinstance(one, Guard) and one.ends_loop for one in self.decisions)
 
 
 class Traced(NamedTuple):
@@ -277,9 +286,14 @@ class Specializer:
         return self.conversions.learn([_guards_among(each) for each in (*alike, traced.recording.guards)])
 
     def _drop_unconverted(self, number: int) -> None:
-        """Forget programs with guards that the converted code has no more, and that others would be compared by."""
-        for one in [one for one in self._examples if one != number]:
-            if self.conversions.concerns(_guards_among(self._examples[one].decisions)):
+        """Forget programs that others would be compared by, and that do less than the new one.
+
+        They have guards that the converted code has no more, or fewer iterations of loops.
+        """
+        new = self._examples[number]
+        for one, example in list(self._examples.items()):
+            is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
+            if is_shorter or (one != number and self.conversions.concerns(_guards_among(example.decisions))):
                 self._cache.drop(one)
                 del self._examples[one]
 
@@ -369,7 +383,9 @@ class Specializer:
             return Cause(Reason.DISAGREES)
         decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
         kind = None if isinstance(plain.root, Value) else np.float64 if type(plain.root) is np.float64 else float
-        self._examples[number] = Example(differentiate_first, arguments, traced.signature, kind, outputs, decisions)
+        self._examples[number] = Example(
+            differentiate_first, arguments, traced.signature, kind, outputs, decisions, self.conversions.lengthened
+        )
         self.tier_up.added()
         self._drop_least_recently_used()
         return number

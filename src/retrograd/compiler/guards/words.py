@@ -30,6 +30,8 @@ def state_guards(paths: Sequence[str], frozen: Sequence[str]) -> str:
 
 def _decision(guard: Guard | IndexGuard) -> str:
     where = f"{guard.where}: {guard.where.text}" if guard.where else "a comparison"
+    if isinstance(guard, Guard) and guard.ends_loop:
+        return f"{where}   # it ends within as many iterations as the program has"
     relation = "its truth" if guard.kind == "bool" else f"its {guard.kind}"
     return f"{where}   # {relation} is {guard.outcome}"
 

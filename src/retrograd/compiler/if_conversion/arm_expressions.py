@@ -49,6 +49,9 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("items", self._held(node)), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if isinstance(node.op, FALLIBLE):
+            name = ast.Constant(type(node.op).__name__)
+            return at(of_arms("operated", name, self.visit(node.left), self.visit(node.right)), node)
         node.left, node.right = self.operand(node.left), self.operand(node.right)
         return node
 
@@ -68,6 +71,14 @@ class ArmExpressions(ast.NodeTransformer):
         if isinstance(key, ast.Slice):
             key = of_arms("span", *(one or ast.Constant(None) for one in (key.lower, key.upper, key.step)))
         return at(of_arms("item", self.visit(node.value), key), node)
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        self.generic_visit(node)
+        return at(of_arms("born", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        return at(of_arms("born", node), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
@@ -114,6 +125,8 @@ class ArmExpressions(ast.NodeTransformer):
 
 
 _ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)
+#: What operands may be refused by.
+FALLIBLE = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 #: Expressions whose values may be anything, and those that may be what a variable holds.
 _FOUND = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)
 _HELD = tuple(kind for kind in _FOUND if kind is not ast.Call)

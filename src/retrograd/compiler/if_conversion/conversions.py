@@ -1,11 +1,11 @@
-"""Chooses the ``if`` statements to convert: those whose test comes out otherwise from call to call."""
+"""Chooses the tests to convert, of ``if`` statements and loops: those that come out otherwise from call to call."""
 
 from __future__ import annotations
 
 import threading
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,35 +15,44 @@ from ..guards.captured_state import functions_of
 from ..recording import Guard
 
 if TYPE_CHECKING:
-    from .arms import Site, Trial
+    from .trial import Trial
 
-__all__ = ["Conversions", "without_decisions"]
+__all__ = ["Conversions", "Site", "without_decisions"]
 
 T = TypeVar("T")
 
 #: So many programs that differ by what comparisons decided are one too many.
-_LEAST_PROGRAMS = 3
+_LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 
-#: So many times as much as before may be recorded, or so much in any case: some ten thousand operations.
-_MOST_TIMES, _LEAST_ROOM = 6, 1 << 19
+#: So many times as much as before may be recorded, or so much in any case: some hundred thousand operations.
+_MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 24
 
 _lock = threading.Lock()  # while functions have other code than their own
 
+#: A file, and the line in it where a test begins.
+Site = tuple[str, int]
+
 
 class Conversions:
-    """The lines of one compiled function's code on which an ``if`` becomes a selection."""
+    """The lines of one compiled function's code on which a decision becomes a selection.
+
+    Attributes:
+        lengthened: how often more iterations of a loop were recorded than before.
+    """
 
     def __init__(self) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
+        self.lengthened = 0
         self._most = _LEAST_ROOM  # that a trace may record
+        self._iterations: dict[Site, int] = {}  # of loops: as many as any call took, and some more
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
     def learn(self, programs: Sequence[Sequence[Guard]]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
-        if len(programs) < _LEAST_PROGRAMS:
+        if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
         decided = [_by_line(guards) for guards in programs]
         lines = {line for outcomes in decided for line in outcomes}
@@ -94,20 +103,31 @@ class Conversions:
             with self._applied(functions) as run:
                 try:
                     found = trace()
-                    decided = guards(found)
+                    decided = guards(found) if run.ends() else None
                 except Exception:  # what is wrong is said by a trace of the code as it is
                     decided = None
             if run.is_too_long and not is_measured:
                 is_measured = True
-                self._most = max(self._most, _MOST_TIMES * _recorded_by(trace))
+                self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
+            elif run.is_too_long:
+                self._refuse([])
             elif run.failed or decided is None:
                 self._refuse(run.failed)
-            elif left := self._wanted.intersection(_by_line(decided)):  # a while, or what no arm can be
+            elif self._learn_iterations(run.needed):
+                pass
+            elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
                 self._wanted -= left
                 self._refused |= left
             else:
                 return found
         return None
+
+    def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
+        """Whether loops took more iterations than are recorded."""
+        longer = {site: count for site, count in needed.items() if count > self._iterations.get(site, 0)}
+        self._iterations |= {site: count + max(1, count // 4) for site, count in longer.items()}
+        self.lengthened += bool(longer)
+        return bool(longer)
 
     def want(self, guards: Iterable[Guard]) -> None:
         """Convert what these comparisons decide."""
@@ -119,7 +139,7 @@ class Conversions:
 
         Another thread that calls such a function meanwhile gets what it always does.
         """
-        from .arms import trial  # few functions need it, and each import of the package would wait
+        from .trial import trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
         try:
@@ -128,7 +148,7 @@ class Conversions:
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made
-            with trial(self._most) as run:
+            with trial(self._most, self._iterations) as run:
                 yield run
         finally:
             for function, code in changed:
@@ -185,6 +205,6 @@ def _by_line(guards: Iterable[Guard]) -> dict[Site, tuple[bool, ...]]:
     """What the comparisons on each line decided, in order."""
     found: dict[Site, list[bool]] = defaultdict(list)
     for guard in guards:
-        if guard.where is not None:
+        if guard.where is not None and not guard.ends_loop:
             found[guard.where.file, guard.where.line].append(guard.outcome)
     return {line: tuple(outcomes) for line, outcomes in found.items()}

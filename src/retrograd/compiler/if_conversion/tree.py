@@ -16,13 +16,15 @@ __all__ = [
     "called",
     "function",
     "later",
+    "leaves",
     "load",
     "names",
     "no_arguments",
     "of_arms",
+    "parameters",
+    "reachable",
     "reads",
     "reads_first",
-    "returns",
     "surely_assigned",
     "tried",
 ]
@@ -84,16 +86,26 @@ def at(node: T, place: ast.AST) -> T:
     return ast.fix_missing_locations(node)
 
 
+def parameters(node: ast.FunctionDef) -> frozenset[str]:
+    """The names of a function's parameters."""
+    arguments = node.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return frozenset(one.arg for one in every if one is not None)
+
+
 # --- what statements do to variables ------------------------------------------------------------------------------
 
 
 def assigned(statements: Sequence[ast.AST]) -> set[str]:
+    """The variables that statements may assign."""
     found: set[str] = set()
     rest = list(statements)
     while rest:
         node = rest.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
         elif not isinstance(node, ast.comprehension):  # whose variables are its own
             rest += ast.iter_child_nodes(node)
     return found
@@ -113,12 +125,27 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
         if isinstance(one, (ast.Assign, ast.AugAssign)) or (isinstance(one, ast.AnnAssign) and one.value):
             found |= assigned([one])
         elif isinstance(one, ast.If):
-            found |= surely_assigned(one.body) & surely_assigned(one.orelse)
+            arms = [surely_assigned(arm) for arm in (one.body, one.orelse) if not leaves(arm)]
+            found |= set.intersection(*arms) if arms else set()
         elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
             found.add(one.name)
         elif isinstance(one, (ast.Import, ast.ImportFrom)):
             found |= {(alias.asname or alias.name).partition(".")[0] for alias in one.names}
     return found
+
+
+def leaves(statements: Sequence[ast.stmt]) -> bool:
+    """Whether what follows statements is never reached from them."""
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.If):
+        return leaves(last.body) and leaves(last.orelse)
+    return isinstance(last, (ast.Return, ast.Raise, ast.Break, ast.Continue))
+
+
+def reachable(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Statements up to the first that nothing follows."""
+    ends = (i for i, one in enumerate(statements) if leaves([one]))
+    return list(statements[: next(ends, len(statements)) + 1])
 
 
 def reads_first(statements: Sequence[ast.stmt], name: str) -> bool:
@@ -127,19 +154,14 @@ def reads_first(statements: Sequence[ast.stmt], name: str) -> bool:
         if isinstance(one, ast.If):
             if name in reads(one.test) or any(reads_first(arm, name) for arm in (one.body, one.orelse)):
                 return True
+        elif isinstance(one, ast.For):
+            if name in reads(one.iter) or (name not in assigned([one.target]) and reads_first(one.body, name)):
+                return True
+        elif isinstance(one, ast.While):
+            if name in reads(one.test) or reads_first(one.body, name):
+                return True
         elif name in reads(one):
             return True
         if name in surely_assigned([one]):
             return False
     return False
-
-
-def returns(statements: Sequence[ast.stmt]) -> bool:
-    """Whether statements end with a ``return`` whatever they decide."""
-    last = statements[-1] if statements else None
-    if isinstance(last, ast.If):
-        return returns(last.body) and returns(last.orelse)
-    return isinstance(last, ast.Return) or any(
-        isinstance(one, ast.If) and (returns(one.body) or returns(one.orelse)) and returns(statements[i + 1 :])
-        for i, one in enumerate(statements[:-1])
-    )

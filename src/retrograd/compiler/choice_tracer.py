@@ -1,0 +1,275 @@
+"""The tracer of an int or a text that depends on decisions: a counter, a position in a list, the name of a state.
+
+Its node is the int itself, or the number of the text among those of the trace. An int computes and compares as an int
+does; a text compares for equality. Where a plain one is wanted (``range(n)``, a key, text that is printed), that it is
+the same again becomes a guard.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from .. import engine
+from ..engine import Value
+from .float_tracer import FloatTracer
+
+__all__ = ["ChoiceRecorder", "ChoiceTracer", "is_choice"]
+
+#: More options than these are not remembered.
+_MOST_OPTIONS = 64
+_MOST_PAIRS = 4096
+#: Floats hold the whole numbers up to here.
+_LARGEST = 2.0**53
+
+
+class ChoiceRecorder(Protocol):
+    """The recorder, as its choice tracers know it."""
+
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
+
+    def code(self, constant: int | str) -> float:
+        """The number that stands for a constant."""
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+        """A comparison decided something."""
+
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
+        """A comparison, which may decide something later."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+
+class ChoiceTracer:
+    """An int or a text of the function that is traced. Its recorder makes it.
+
+    Attributes:
+        constant: which one it is in this run.
+        options: those that it may be; None for too many.
+        largest: an int's largest absolute value.
+    """
+
+    __slots__ = ("_is_decided", "_recorder", "constant", "largest", "node", "options")
+
+    def __init__(
+        self,
+        recorder: ChoiceRecorder,
+        node: Value,
+        constant: int | str,
+        options: frozenset[int | str] | None,
+        largest: float,
+    ) -> None:
+        self._recorder, self.node, self.constant, self.largest = recorder, node, constant, largest
+        self.options = options if options is not None and len(options) <= _MOST_OPTIONS else None
+        self._is_decided = False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(n, int) decides as it does in plain Python
+        return type(self.constant)
+
+    def plain(self) -> Any:
+        """Which one it is in this run, for a use that decides something: it must be the same again."""
+        self._recorder.check("a number")
+        if not self._is_decided:
+            self._is_decided = True
+            self._recorder.guard("==", self.node, self._recorder.code(self.constant), True)
+        return self.constant
+
+    def number(self) -> FloatTracer:
+        """An int as a float."""
+        self._recorder.check("a number")
+        return self._recorder.traced(self.node)
+
+    def is_(self, constant: int | str) -> Any:
+        """Whether it is a certain one, as a comparison."""
+        self._recorder.check("a number")
+        if self.options is not None and constant not in self.options:
+            return False
+        return self._recorder.comparison("==", self.node, self._recorder.code(constant), self.constant == constant)
+
+    # --- as an int
+
+    def _with(self, row: str, function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+        """An operation on ints that gives one, of which this is the first or the second operand."""
+        self._recorder.check("a number")
+        other = second if first is self else first
+        if type(self.constant) is not int:
+            return function(_plain(first), _plain(second))
+        if isinstance(other, (Value, float)):  # a tracer of a float, too
+            return function(_number(first), _number(second))
+        one, two = _part(first), _part(second)
+        if one is None or two is None:
+            return function(_plain(first), _plain(second))
+        largest = _LARGEST_OF[row](one.largest, two.largest)
+        may_fail = row in _FALLIBLE and (two.options is None or 0 in two.options)
+        if largest > _LARGEST or may_fail:
+            return function(_plain(first), _plain(second))
+        options = None
+        if one.options is not None and two.options is not None and len(one.options) * len(two.options) <= _MOST_PAIRS:
+            options = frozenset(function(a, b) for a in one.options for b in two.options)
+        node = engine.apply(row, one.node, two.node)
+        return ChoiceTracer(self._recorder, node, function(one.constant, two.constant), options, largest)
+
+    def __neg__(self) -> Any:
+        return 0 - self
+
+    def __abs__(self) -> Any:
+        return abs(self.plain())
+
+    def __pos__(self) -> Any:
+        return self
+
+    def _compare(self, kind: str, relation: Callable[[Any, Any], Any], other: Any) -> Any:
+        self._recorder.check("a number")
+        mine = type(self.constant)
+        if is_choice(other) and type(other.constant) is mine and (mine is int or kind in ("==", "!=")):
+            return self._compared(kind, relation, other.node, other.constant)
+        if mine is int and isinstance(other, (Value, float)):
+            return relation(self.number(), other)
+        if mine is int and type(other) is int and abs(other) <= _LARGEST:
+            return self._compared(kind, relation, float(other), other)
+        if mine is str and type(other) is str and kind in ("==", "!="):
+            if self.options is not None and other not in self.options:
+                return kind == "!="
+            return self._compared(kind, relation, self._recorder.code(other), other)
+        return relation(self.plain(), _plain(other))
+
+    def _compared(self, kind: str, relation: Callable[[Any, Any], Any], right: Value | float, constant: Any) -> Any:
+        return self._recorder.comparison(kind, self.node, right, bool(relation(self.constant, constant)))
+
+    def truth(self) -> Any:
+        """Whether an int is not zero, as a comparison; of a text, whether it is not empty."""
+        return self != 0 if type(self.constant) is int else bool(self.plain())
+
+    def __bool__(self) -> bool:
+        return bool(self.truth())
+
+    # --- uses that decide something
+
+    def __index__(self) -> int:
+        return operator.index(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __complex__(self) -> complex:
+        return complex(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __str__(self) -> str:
+        return str(self.plain())
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __len__(self) -> int:
+        return len(self.plain())
+
+    def __iter__(self) -> Any:
+        return iter(self.plain())
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.plain()[key]
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.plain()
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.plain(), digits)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain(), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self.constant), (self.plain(),)
+
+    def __copy__(self) -> ChoiceTracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ChoiceTracer:
+        return self
+
+
+class _Constant(NamedTuple):
+    """A plain int among choices."""
+
+    constant: int
+    node: float
+    options: frozenset[int]
+    largest: float
+
+
+def _part(thing: Any) -> Any:
+    """An operand as a choice among ints; None if it is something else."""
+    if is_choice(thing):
+        return thing if type(thing.constant) is int else None
+    if type(thing) is int and abs(thing) <= _LARGEST:
+        return _Constant(thing, float(thing), frozenset({thing}), float(abs(thing)))
+    return None
+
+
+def _plain(thing: Any) -> Any:
+    return thing.plain() if is_choice(thing) else thing
+
+
+def _number(thing: Any) -> Any:
+    return thing.number() if is_choice(thing) else thing
+
+
+_LARGEST_OF: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.add,
+    "mul": operator.mul,
+    "floordiv": max,
+    "mod": max,
+}
+_FALLIBLE = ("floordiv", "mod")
+
+
+def _define(row: str) -> None:
+    function = getattr(operator, row)
+    setattr(ChoiceTracer, f"__{row}__", lambda self, other: self._with(row, function, self, other))
+    setattr(ChoiceTracer, f"__r{row}__", lambda self, other: self._with(row, function, other, self))
+
+
+def _define_float(name: str) -> None:
+    """An operator that gives a float, or of ints something else than their sums."""
+    function = getattr(operator, name)
+
+    def of(self: ChoiceTracer, one: Any, other: Any) -> Any:
+        are_ints = _part(one) is not None and _part(other) is not None
+        is_float = type(self.constant) is int and (name == "truediv" or not are_ints)
+        read = _number if is_float else _plain
+        return function(read(one), read(other))
+
+    setattr(ChoiceTracer, f"__{name}__", lambda self, other: of(self, self, other))
+    setattr(ChoiceTracer, f"__r{name}__", lambda self, other: of(self, other, self))
+
+
+def _define_comparison(name: str, kind: str) -> None:
+    function = getattr(operator, name)
+    setattr(ChoiceTracer, f"__{name}__", lambda self, other: self._compare(kind, function, other))
+
+
+for _name in _LARGEST_OF:
+    _define(_name)
+for _name in ("truediv", "pow"):
+    _define_float(_name)
+for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    _define_comparison(_name, _kind)
+
+
+def is_choice(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`ChoiceTracer`; ``isinstance`` says that it is an int or a text."""
+    return type(thing) is ChoiceTracer

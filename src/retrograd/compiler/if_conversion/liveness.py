@@ -1,0 +1,101 @@
+"""Which variables are live: what statements that follow may read before they assign it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .tree import assigned, reads, surely_assigned
+
+__all__ = ["Around", "kept", "live_before", "live_in_loop"]
+
+#: Whose bodies run later, when variables may have changed.
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+
+
+def kept(function: ast.FunctionDef) -> frozenset[str]:
+    """The variables of a function that functions in it may read at any time."""
+    inside = (one for statement in function.body for one in ast.walk(statement))
+    return frozenset(name for one in inside if isinstance(one, _LATER) for name in reads(one))
+
+
+class Around(NamedTuple):
+    """What is known of the variables around statements.
+
+    Attributes:
+        bound: those that are surely assigned before them.
+        live: those that are live after them.
+        jumps: those that are live where a ``break`` or ``continue`` among them goes.
+    """
+
+    bound: frozenset[str]
+    live: frozenset[str]
+    jumps: frozenset[str] = frozenset()
+
+    def of_each(self, statements: Sequence[ast.stmt]) -> list[Around]:
+        """What is around each of some statements."""
+        if not statements:
+            return []
+        live, bound = [self.live], [self.bound]
+        for one in reversed(statements[1:]):
+            live.append(_Liveness(self.jumps).block([one], live[-1]))
+        for one in statements[:-1]:
+            bound.append(bound[-1] | surely_assigned([one]))
+        return [Around(known, after, self.jumps) for known, after in zip(bound, reversed(live), strict=True)]
+
+    def also(self, bound: Iterable[str] = (), live: Iterable[str] = ()) -> Around:
+        """The same with more variables."""
+        return self._replace(bound=self.bound.union(bound), live=self.live.union(live))
+
+
+def live_before(statements: Sequence[ast.stmt], after: frozenset[str]) -> frozenset[str]:
+    """The variables that are live before statements, given those that are live after them."""
+    return _Liveness(frozenset()).block(statements, after)
+
+
+def live_in_loop(loop: ast.For | ast.While, after: frozenset[str]) -> frozenset[str]:
+    """The variables that are live before each iteration of a loop but the first, and after the last one."""
+    test = _read(loop.test) if isinstance(loop, ast.While) else frozenset()
+    targets = frozenset(assigned([loop.target])) if isinstance(loop, ast.For) else frozenset()
+    return _Liveness(frozenset()).loop(loop, after | test, targets)
+
+
+class _Liveness:
+    """``jumps``: what is live where a ``break`` or ``continue`` goes."""
+
+    def __init__(self, jumps: frozenset[str]) -> None:
+        self._jumps = jumps
+
+    def block(self, statements: Sequence[ast.stmt], after: frozenset[str]) -> frozenset[str]:
+        for one in reversed(statements):
+            after = self._statement(one, after)
+        return after
+
+    def _statement(self, one: ast.stmt, after: frozenset[str]) -> frozenset[str]:
+        if isinstance(one, ast.If):
+            return self.block(one.body, after) | self.block(one.orelse, after) | _read(one.test)
+        if isinstance(one, ast.For):
+            return self.loop(one, after, frozenset(assigned([one.target]))) | _read(one.iter)
+        if isinstance(one, ast.While):
+            return self.loop(one, after | _read(one.test), frozenset())
+        if isinstance(one, (ast.Return, ast.Raise)):
+            return _read(one)
+        if isinstance(one, (ast.Break, ast.Continue)):
+            return self._jumps
+        if isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            return (after - surely_assigned([one])) | _read(one)
+        return after | _read(one)
+
+    def loop(self, one: ast.For | ast.While, after: frozenset[str], targets: frozenset[str]) -> frozenset[str]:
+        after |= self.block(one.orelse, after)
+        head = after
+        while True:
+            again = head | (_Liveness(head).block(one.body, head) - targets)
+            if again == head:
+                return head
+            head = again
+
+
+def _read(node: ast.AST) -> frozenset[str]:
+    return frozenset(reads(node))

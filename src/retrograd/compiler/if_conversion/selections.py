@@ -1,0 +1,114 @@
+"""What a variable or a place is after both arms of a test have run: what a condition selects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import engine
+from ...engine import Value
+from ..bool_tracer import BoolTracer
+from ..choice_tracer import ChoiceTracer, is_choice
+from ..float_tracer import FloatTracer
+from .frozen_list import FrozenList
+from .trial import current, recorder, refuse
+
+__all__ = ["NUMBERS", "Selection", "joined", "negated", "unbound", "unset"]
+
+NUMBERS = frozenset({Value, FloatTracer, float, int})
+_CONSTANTS = frozenset({float, int, bool, str, type(None)})
+_CHOICES = frozenset({int, str, ChoiceTracer})
+_LISTS = frozenset({list, FrozenList})
+_TRUTHS = frozenset({bool, BoolTracer})
+
+
+class _Nothing:
+    """What stands for a variable that has not been assigned."""
+
+
+unbound = _Nothing()  # in the arm that is taken, the function would raise
+unset = _Nothing()  # nothing reads it unless it has been assigned
+
+
+class Selection:
+    """Selects between what two arms give, by a test."""
+
+    def __init__(self, test: BoolTracer) -> None:
+        self._test = test
+        self._recorder = recorder()
+        self._condition = self._recorder.condition(test)
+
+    def all_of(self, yes: Sequence[Any], no: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(map(self.of, yes, no))
+
+    def of(self, yes: Any, no: Any) -> Any:
+        if yes is no or no is unset:
+            return yes
+        if yes is unset:
+            return no
+        kinds = type(yes), type(no)
+        if kinds == (tuple, tuple) and len(yes) == len(no):
+            return self.all_of(yes, no)
+        if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
+            return self._of_truths(yes, no)
+        if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
+            return self._of_lists(yes, no)
+        if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
+            return yes
+        if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
+            return self._recorder.choice(self._condition, self._test.outcome, yes, no)
+        numbers = [one.number() if _is_int_choice(one) else one for one in (yes, no)]
+        if not all(type(one) in NUMBERS for one in numbers):
+            raise refuse(f"gives a {kinds[1].__name__} for a {kinds[0].__name__}")
+        chosen = self._recorder.chosen(self._condition, *numbers)
+        if chosen is None:
+            raise refuse("gives a plain number for a Value, and the function asks which it is")
+        return chosen
+
+    def _of_lists(self, yes: Any, no: Any) -> FrozenList:
+        trial = current()
+        for one in (yes, no):
+            if type(one) is list and trial is not None:
+                trial.copies(one)
+        return FrozenList(self.all_of(yes, no))
+
+    def _of_truths(self, yes: Any, no: Any) -> Any:
+        if type(yes) is type(no) is bool:
+            return yes if yes is no else self._test if yes else negated(self._test)
+        if no is self._test or no is False:
+            return joined("minimum", self._test, yes)
+        if yes is True:
+            return joined("maximum", self._test, no)
+        if type(yes) is bool:
+            return joined("minimum", negated(self._test), no)
+        if type(no) is bool:
+            return joined("maximum", negated(self._test), yes)
+        node = engine.apply("where", self._condition, self._recorder.condition(yes), self._recorder.condition(no))
+        return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
+
+
+def _constant(thing: Any) -> Any:
+    return thing.constant if is_choice(thing) else thing
+
+
+def _is_int_choice(thing: Any) -> bool:
+    return is_choice(thing) and type(thing.constant) is int
+
+
+def negated(test: BoolTracer) -> Any:
+    """``not test``."""
+    found = recorder()
+    return found.as_comparison(engine.apply("equal", found.condition(test), 0.0), not test.outcome)
+
+
+def joined(row: str, one: BoolTracer, other: Any) -> Any:
+    """Whether both hold, with the row "minimum", or one of them, with "maximum"."""
+    if type(other) is bool:
+        decides = other is (row == "maximum")  # so the first does not matter
+        return other if decides else one
+    if type(other) is not BoolTracer:
+        raise refuse("is neither true nor false")
+    outcomes = one.outcome, other.outcome
+    found = recorder()
+    node = engine.apply(row, found.condition(one), found.condition(other))
+    return found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))

@@ -1,0 +1,66 @@
+"""What arms store in objects: it is undone after each arm, and what is selected is stored after both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Place", "Stores", "selected"]
+
+
+class Place(NamedTuple):
+    """An attribute or an item of an object."""
+
+    holder: Any
+    name: Any
+    is_item: bool
+
+    def read(self) -> Any:
+        return self.holder[self.name] if self.is_item else getattr(self.holder, self.name)
+
+    def write(self, thing: Any) -> None:
+        if self.is_item:
+            self.holder[self.name] = thing
+        else:
+            setattr(self.holder, self.name, thing)
+
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from other places, as long as its object lives."""
+        return id(self.holder), self.is_item, self.name
+
+
+class Stores:
+    """The places in which one arm has stored something, and what they held before."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[Any, ...], tuple[Place, Any]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._before)
+
+    def store(self, place: Place, thing: Any) -> None:
+        """Store a thing in a place that holds one."""
+        self._before.setdefault(place.key(), (place, place.read()))
+        place.write(thing)
+
+    def undo(self) -> dict[tuple[Any, ...], tuple[Place, Any]]:
+        """Put back what was there before. What was there now, by place."""
+        found = {key: (place, place.read()) for key, (place, _) in self._before.items()}
+        for place, thing in self._before.values():
+            place.write(thing)
+        self._before.clear()
+        return found
+
+
+def selected(
+    yes: dict[tuple[Any, ...], tuple[Place, Any]],
+    no: dict[tuple[Any, ...], tuple[Place, Any]],
+    select: Callable[[Any, Any], Any],
+) -> list[tuple[Place, Any]]:
+    """What is to be stored after two arms, each of which has stored some things."""
+    places = {key: place for key, (place, _) in (*yes.items(), *no.items())}
+    made = []
+    for key, place in places.items():
+        before = place, place.read()
+        made.append((place, select(yes.get(key, before)[1], no.get(key, before)[1])))
+    return made

@@ -1,0 +1,142 @@
+"""A trace of converted code: which arms run in it, what they have stored, and what it found about its tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from operator import is_
+from typing import Any
+
+from ... import engine
+from ..bool_tracer import BoolTracer
+from ..recorder import Recorder, active_recorder
+from .conversions import Site
+from .stores import Place, Stores
+
+__all__ = ["Frame", "NotAnArmError", "Trial", "current", "in_arms", "recorder", "refuse", "trial"]
+
+
+class NotAnArmError(Exception):
+    """An arm may do something else than compute, or its results are no numbers."""
+
+
+def refuse(why: str) -> NotAnArmError:
+    return NotAnArmError(f"an arm that is not taken {why}")
+
+
+class Frame:
+    """The arms of a test that are running.
+
+    Attributes:
+        site: the test.
+        test: what it gave; None where there is none.
+        is_yes: whether the first of them is.
+        is_whole: whether the test holds only if those of all frames around it decide for this one.
+        stores: what the arm has stored.
+        born: the lists that the arm has made, by their ids.
+        taken: whether the arm is taken, as a comparison, where that is known: of the second arm, and of the first.
+    """
+
+    __slots__ = ("born", "is_whole", "is_yes", "site", "stores", "taken", "test")
+
+    def __init__(self, site: Site, test: BoolTracer | None = None, is_whole: bool = False) -> None:
+        self.site, self.test, self.is_whole = site, test, is_whole
+        self.is_yes = True
+        self.stores = Stores()
+        self.born: dict[int, list[Any]] = {}
+        self.taken: list[Any] = [None, None]
+
+
+class Trial:
+    """A trace of converted code.
+
+    Attributes:
+        frames: the arms that are running, the innermost last.
+        iterations: how many iterations of each loop are recorded, at least.
+        needed: how many each loop took, at most.
+        failed: the tests that turned out to be guards.
+        is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
+    """
+
+    def __init__(self, most: int, iterations: Mapping[Site, int]) -> None:
+        self.frames: list[Frame] = []
+        self.iterations, self.needed = iterations, dict[Site, int]()
+        self.failed: list[Site] = []
+        self.is_too_long = False
+        self._copied: list[tuple[Site | None, list[Any], tuple[Any, ...]]] = []
+        self._last = engine.tape_position()[0] + most
+
+    def enter(self, frame: Frame) -> None:
+        """The arms of a test begin."""
+        self.frames.append(frame)
+        if engine.tape_position()[0] > self._last:
+            self.is_too_long = True
+            raise refuse("makes the trace too long")
+
+    def leave(self) -> None:
+        """The arms have run."""
+        if self.frames.pop().stores:
+            raise refuse("stores something in a test")
+
+    def store(self, place: Place, thing: Any) -> None:
+        """Store a thing, to be undone by the arm that does."""
+        if self.frames:
+            self.frames[-1].stores.store(place, thing)
+        else:
+            place.write(thing)
+
+    def copies(self, original: list[Any]) -> None:
+        """What a test selects is a copy of a list, which nobody may change from now on."""
+        site = self.frames[-1].site if self.frames else None
+        self._copied.append((site, original, tuple(original)))
+
+    def ends(self) -> bool:
+        """The trace has ended. Whether what it gave is what the function gives."""
+        changed = [site for site, now, then in self._copied if len(now) != len(then) or not all(map(is_, now, then))]
+        self.failed += filter(None, changed)
+        return not changed
+
+    def fails(self) -> bool:
+        """Something was raised in the innermost arms. Whether their test is a guard now; else those around fail too."""
+        frame = self.frames.pop()
+        frame.stores.undo()
+        if self.frames:
+            return False
+        if not self.is_too_long:  # which is not the doing of this test
+            self.failed.append(frame.site)
+        return True
+
+
+class _Current(threading.local):
+    trial: Trial | None = None
+
+
+_current = _Current()
+
+
+@contextmanager
+def trial(most: int, iterations: Mapping[Site, int]) -> Iterator[Trial]:
+    """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
+    before, _current.trial = _current.trial, Trial(most, iterations)
+    try:
+        yield _current.trial
+    finally:
+        _current.trial = before
+
+
+def current() -> Trial | None:
+    """The trial that this thread runs, if any."""
+    return _current.trial
+
+
+def in_arms() -> bool:
+    """Whether arms are running of which one is not taken."""
+    return _current.trial is not None and bool(_current.trial.frames)
+
+
+def recorder() -> Recorder:
+    """That of the trial, which is a trace."""
+    found = active_recorder()
+    assert found is not None
+    return found
