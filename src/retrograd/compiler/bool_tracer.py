@@ -39,12 +39,23 @@ class ComparisonRecorder(Protocol):
 class BoolTracer:
     """The outcome of one comparison in the function that is traced. Its recorder makes it."""
 
-    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right", "node")
+    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right", "joins", "node", "parts")
 
     def __init__(self, recorder: ComparisonRecorder, kind: str, left: Value, right: object, outcome: bool) -> None:
         self._recorder, self._kind, self._left, self._right = recorder, kind, left, right
         self._outcome, self._decided = outcome, False
         self.node: Value | None = None  # 1 or 0, where that is computed
+        self.joins: str = ""  # of a combination: "and", "or" or "not"
+        self.parts: tuple[BoolTracer, ...] = ()
+
+    def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
+        """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
+        if self is other:
+            return outcome is its
+        if self.joins == "not":
+            return self.parts[0].implies(not outcome, other, its)
+        decides = self.joins == ("and" if outcome else "or")
+        return decides and any(part.implies(outcome, other, its) for part in self.parts)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python

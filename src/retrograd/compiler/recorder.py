@@ -71,9 +71,16 @@ class Recorder:
 
     follows_numbers = True  # the engine asks it about each number that could leave the trace
 
-    def __init__(self, tests_identity: bool = False, decides_kinds: bool = False, by_order: bool = True) -> None:
+    def __init__(
+        self,
+        tests_identity: bool = False,
+        decides_kinds: bool = False,
+        by_order: bool = True,
+        as_number: bool = False,
+    ) -> None:
         self._tests_identity = tests_identity  # ``(a < b) is True`` needs a bool
         self._decides_kinds = decides_kinds  # what chooses between a Value and a plain number is a guard
+        self._as_number = as_number  # whether the result is a Value or a plain number is all the same
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._numbers: set[int] = set()  # leaves that are plain numbers in the function
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
@@ -152,7 +159,7 @@ class Recorder:
             self._take_several(result)
         else:
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
-            recording.kind_varies = bool(self._mixed) and not self._are_surely_values([recording.result])
+            recording.kind_varies = self._kind_varies([recording.result])
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -165,7 +172,7 @@ class Recorder:
             self.untraceable("returns something else than Values and numbers")
             return
         values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
-        recording.kind_varies = bool(self._mixed) and not self._are_surely_values(values)
+        recording.kind_varies = self._kind_varies(values)
         recording.tree = outputs._replace(inner=self._inner(outputs))
         recording.outputs = outputs.nodes
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
@@ -275,8 +282,8 @@ class Recorder:
 
     def condition(self, test: BoolTracer) -> Value:
         """A comparison as a number, 1 or 0."""
-        row, left, right = test.operands()
         if test.node is None:
+            row, left, right = test.operands()
             test.node = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
             self._chosen.append(test.node)
             self._numbers.add(id(test.node))
@@ -552,6 +559,9 @@ class Recorder:
         choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
         self._recording.selections.append(Selection(node, choice, candidates))
         return node
+
+    def _kind_varies(self, results: Sequence[Value | float]) -> bool:
+        return bool(self._mixed) and not self._as_number and not self._are_surely_values(results)
 
     def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
         """Whether results are Values in each call, or at least in those that further guards let pass."""

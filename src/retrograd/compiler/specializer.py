@@ -98,7 +98,7 @@ def trace(
         if described is not None and described.by_identity == asks.identity:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(asks.identity, decides_kinds)
+            recorder = Recorder(asks.identity, decides_kinds, as_number=as_number)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity)
             except Unsuitable as problem:
@@ -118,9 +118,9 @@ def trace(
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:
             signature.add_input(cotangent, False)
-        varies = (recording.kind_varies and not as_number) or (recording.mixes_kinds and asks.kinds)
+        varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds)
         if not varies or decides_kinds:
-            recording.guards += [] if as_number else recording.kind_guards
+            recording.guards += recording.kind_guards
             recording.kind_guards = []  # whose nodes would keep constants alive
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
@@ -301,7 +301,7 @@ class Specializer:
         """The number of the state that a call of these arguments depends on; and their description."""
         by_identity = self.captured.asks.identity
         while True:
-            recorder = Recorder(by_identity)
+            recorder = Recorder(by_identity, as_number=differentiate_first)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, by_identity)
                 described: Described | None = Described(recorder, signature, by_identity)

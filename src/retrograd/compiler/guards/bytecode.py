@@ -20,6 +20,7 @@ __all__ = [
     "is_of_dataclass",
     "method_that_is_asked_for",
     "tests_identity",
+    "tests_none",
 ]
 
 #: Classes of which there are stand-ins in a trace.
@@ -82,6 +83,17 @@ def tests_identity(code: types.CodeType) -> bool:
         if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
             return True
         before = now
+    return False
+
+
+def tests_none(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks whether something is None."""
+    for one in codes_of(code):
+        before = None
+        for now in dis.get_instructions(one):
+            if now.opname.endswith("_NONE") or (now.opname == "IS_OP" and before and before.argval is None):
+                return True
+            before = now
     return False
 
 

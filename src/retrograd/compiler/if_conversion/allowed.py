@@ -24,12 +24,12 @@ from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
 from .domains import inside_domain, must_hold
-from .selections import NUMBERS, Selection, negated
+from .selections import NUMBERS, MaybeTracer, Selection, negated
 from .frozen_list import FrozenList
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
-__all__ = ["attribute", "augmented", "born", "call", "held", "item", "items", "operand", "operated", "set_attribute", "set_item", "written"]
+__all__ = ["attribute", "augmented", "born", "call", "held", "is_none", "is_not_none", "item", "items", "operand", "operated", "set_attribute", "set_item", "written", "written_as"]
 
 #: What arithmetic on which has no effect.
 _OPERANDS = NUMBERS | {BoolTracer, ChoiceTracer, FrozenList, IndexTracer, bool, complex, str, type(None), tuple, list, range, np.ndarray}
@@ -69,9 +69,11 @@ _OUR_MODULES = frozenset(
 
 def operand(thing: Any) -> Any:
     """A thing that an arm computes with."""
-    if in_arms() and type(thing) not in _OPERANDS and not isinstance(thing, np.generic):
-        raise refuse(f"computes with a {type(thing).__name__}")
-    return thing
+    if type(thing) in _OPERANDS or not in_arms() or isinstance(thing, np.generic):
+        return thing
+    if type(thing) is MaybeTracer:
+        return present(thing)
+    raise refuse(f"computes with a {type(thing).__name__}")
 
 
 def operated(name: str, left: Any, right: Any) -> Any:
@@ -107,6 +109,7 @@ _ANEW: dict[str, Callable[[Any, Any], Any]] = {
 
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
+    thing = present(thing)
     if in_arms() and type(thing) not in _CONTAINERS and type(thing) not in _VIEWS:
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
@@ -114,6 +117,7 @@ def items(thing: Any) -> Any:
 
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
+    thing, key = present(thing), present(key)
     if in_arms() and type(thing) not in _CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
         raise refuse(f"reads an item of a {type(thing).__name__}")
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
@@ -158,6 +162,7 @@ _MOST_PLACES = 32
 
 def attribute(thing: Any, name: str) -> Any:
     """``thing.name``."""
+    thing = present(thing)
     if in_arms() and type(thing) is not types.ModuleType and type(thing) not in _OPERANDS:
         of_class: Any = thing if isinstance(thing, type) else type(thing)
         found = inspect.getattr_static(of_class, name, None)
@@ -233,6 +238,28 @@ def _store(place: Place, value: Any) -> None:
     trial.store(place, value)
 
 
+def present(thing: Any) -> Any:
+    """A thing that is not None where the arms are taken that read it so, which becomes a guard."""
+    if type(thing) is not MaybeTracer:
+        return thing
+    trial = current()
+    frames = trial.frames if trial is not None else []
+    known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
+    if not thing.is_there(known) and not must_hold(thing.tests[True]):
+        raise TypeError("None where something else is wanted")
+    return thing.thing
+
+
+def is_none(thing: Any) -> Any:
+    """``thing is None``."""
+    return thing.tests[False] if type(thing) is MaybeTracer else thing is None
+
+
+def is_not_none(thing: Any) -> Any:
+    """``thing is not None``."""
+    return thing.tests[True] if type(thing) is MaybeTracer else thing is not None
+
+
 def held(thing: Any) -> Any:
     """A thing that a variable holds; an iterator moves on when it is read."""
     if in_arms() and hasattr(type(thing), "__next__"):
@@ -269,7 +296,18 @@ def written(function: types.FunctionType) -> types.FunctionType:
     return function
 
 
+def written_as(arm: types.FunctionType) -> Callable[[types.FunctionType], types.FunctionType]:
+    """For a function in converted code: it is another one in an arm."""
+
+    def decorate(function: types.FunctionType) -> types.FunctionType:
+        _arms[function] = arm
+        return function
+
+    return decorate
+
+
 _written: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+_arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakref.WeakKeyDictionary()
 
 
 def _is_known(thing: Any) -> bool:
@@ -295,6 +333,8 @@ def _is_pure(function: Any) -> bool:
 def _checked(function: types.FunctionType) -> types.FunctionType:
     if function in _written:
         return function
+    if function in _arms:
+        return _arms[function]
     code = None if is_library(function.__globals__.get("__name__")) else _checked_code(function.__code__)
     if code is None:
         raise refuse(f"calls {function.__name__}, which may do something else than compute")

@@ -9,7 +9,7 @@ from typing import Any
 
 from .tree import RefusedError, at, later, of_arms
 
-__all__ = ["ArmExpressions", "Visit"]
+__all__ = ["ArmExpressions", "Visit", "test_of_none"]
 
 #: Writes an expression.
 Visit = Callable[[ast.expr], Any]
@@ -60,6 +60,8 @@ class ArmExpressions(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if made := test_of_none(node):
+            return at(of_arms(made, self.visit(node.left)), node)
         node.left, node.comparators = self.operand(node.left), list(map(self.operand, node.comparators))
         return node
 
@@ -122,6 +124,13 @@ class ArmExpressions(ast.NodeTransformer):
             raise RefusedError("a condition in a comprehension")
         node.iter = self.items(node.iter)
         return node
+
+
+def test_of_none(node: ast.Compare) -> str:
+    """What is called in place of a test whether something is None, if a comparison is one."""
+    if len(node.ops) != 1 or not isinstance(node.comparators[0], ast.Constant) or node.comparators[0].value is not None:
+        return ""
+    return "is_none" if isinstance(node.ops[0], ast.Is) else "is_not_none" if isinstance(node.ops[0], ast.IsNot) else ""
 
 
 _ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)

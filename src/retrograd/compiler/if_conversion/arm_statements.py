@@ -264,13 +264,20 @@ class ArmStatements:
         written = self._block(body, None, Around(around.bound, again))
         return at(ast.For(ast.Name(item, ast.Store()), self.expressions.items(node.iter), written, []), node)
 
-    def _inner_function(self, node: ast.FunctionDef) -> ast.stmt:
-        if node.decorator_list:
-            raise RefusedError("a decorator")
+    def inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
+        """A function in plain code as an arm, of another name; None if it cannot be one."""
+        made = copy.deepcopy(node)
+        made.name = self._variable()
+        try:
+            return self._inner_function(made)
+        except RefusedError:
+            return None
+
+    def _inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         arguments = node.args
-        for default in (*arguments.defaults, *filter(None, arguments.kw_defaults)):
-            if not isinstance(default, ast.Constant):
-                raise RefusedError("a default that is computed")
+        defaults = (*arguments.defaults, *filter(None, arguments.kw_defaults))
+        if node.decorator_list or not all(isinstance(one, (ast.Constant, ast.Name)) for one in defaults):
+            raise RefusedError("a decorator, or a default that is computed")
         self.function(node)
         node.decorator_list = [at(load(ARMS, "written"), node)]
         return node

@@ -19,6 +19,8 @@ from .allowed import (
     born,
     call,
     held,
+    is_none,
+    is_not_none,
     item,
     items,
     operand,
@@ -26,6 +28,7 @@ from .allowed import (
     set_attribute,
     set_item,
     written,
+    written_as,
 )
 from .conversions import Site
 from .domains import is_taken, must_hold, not_reached
@@ -43,6 +46,8 @@ __all__ = [
     "call",
     "either",
     "held",
+    "is_none",
+    "is_not_none",
     "item",
     "items",
     "must_hold",
@@ -58,6 +63,7 @@ __all__ = [
     "unbound",
     "unset",
     "written",
+    "written_as",
 ]
 
 span, raised = slice, Exception  # by names that no variable of the user's has

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import engine
-from ..guards.bytecode import codes_of
+from ..guards.bytecode import codes_of, tests_none
 from ..guards.captured_state import functions_of
 from ..recording import Guard
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 
 #: So many times as much as before may be recorded, or so much in any case: some hundred thousand operations.
-_MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 24
+_MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 25
 
 _lock = threading.Lock()  # while functions have other code than their own
 
@@ -44,6 +44,7 @@ class Conversions:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
         self.lengthened = 0
+        self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
         self._iterations: dict[Site, int] = {}  # of loops: as many as any call took, and some more
 
@@ -111,6 +112,8 @@ class Conversions:
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
             elif run.is_too_long:
                 self._refuse([])
+            elif run.has_optional and not self._optional:
+                self._optional = True
             elif run.failed or decided is None:
                 self._refuse(run.failed)
             elif self._learn_iterations(run.needed):
@@ -125,7 +128,9 @@ class Conversions:
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
         """Whether loops took more iterations than are recorded."""
         longer = {site: count for site, count in needed.items() if count > self._iterations.get(site, 0)}
-        self._iterations |= {site: count + max(1, count // 4) for site, count in longer.items()}
+        self._iterations |= {
+            site: count + 1 + count // (2 if site in self._iterations else 4) for site, count in longer.items()
+        }
         self.lengthened += bool(longer)
         return bool(longer)
 
@@ -142,13 +147,15 @@ class Conversions:
         from .trial import trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
+        allows_optional = self._optional
         try:
             for function in functions:
                 code = function.__code__
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made
-            with trial(self._most, self._iterations) as run:
+                allows_optional = allows_optional and not tests_none(made or code)
+            with trial(self._most, self._iterations, allows_optional) as run:
                 yield run
         finally:
             for function, code in changed:
@@ -156,11 +163,13 @@ class Conversions:
 
     def _converted(self, code: types.CodeType) -> types.CodeType | None:
         lines = self._lines_in(code)
-        if not lines:
+        asks_for_none = self._optional and tests_none(code)
+        if not lines and not asks_for_none:
             return None
         from .converter import converted
 
-        return converted(code, lines, frozenset(line for file, line in self._refused if file == code.co_filename))
+        refused = frozenset(line for file, line in self._refused if file == code.co_filename)
+        return converted(code, lines, refused, asks_for_none)
 
     def _lines_in(self, code: types.CodeType) -> frozenset[int]:
         wanted = {line for file, line in self._wanted if file == code.co_filename}

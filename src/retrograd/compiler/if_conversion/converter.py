@@ -17,11 +17,12 @@ import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from .arm_expressions import test_of_none
 from .arm_statements import ArmStatements
 from .jumps import Loop, returns_or_goes_on, tests_of_jumps
 from .liveness import Around, kept, live_in_loop
 from .source import compiled, definitions_of
-from .tree import ARMS, RefusedError, assigned, at, of_arms, parameters
+from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters
 
 __all__ = ["as_arm", "converted"]
 
@@ -29,18 +30,21 @@ _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
 
 @functools.lru_cache(maxsize=256)
-def converted(code: types.CodeType, lines: frozenset[int], refused: frozenset[int]) -> types.CodeType | None:
+def converted(
+    code: types.CodeType, lines: frozenset[int], refused: frozenset[int], tests_none: bool = False
+) -> types.CodeType | None:
     """The code of a function in which each ``if`` whose test is on one of the lines is converted.
 
     Args:
         code: that of the function.
         lines: those of its file.
         refused: where tests begin that stay as they are.
+        tests_none: whether each ``x is None`` is to be converted, if there is nothing else.
 
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    made = _rewritten(code, lambda function: _Converter(code.co_filename, function, lines, refused).convert())
+    made = _rewritten(code, lambda function: _Converter(code.co_filename, function, lines, refused, tests_none).convert())
     if made is not None:
         _originals[made] = code
     return made
@@ -67,9 +71,14 @@ class _Converter(ast.NodeTransformer):
     """Converts, in place, what decides on some lines of a function."""
 
     def __init__(
-        self, file: str, function: ast.FunctionDef, lines: Collection[int] = (), refused: Collection[int] = ()
+        self,
+        file: str,
+        function: ast.FunctionDef,
+        lines: Collection[int] = (),
+        refused: Collection[int] = (),
+        tests_none: bool = False,
     ) -> None:
-        self._function, self._lines, self._refused = function, lines, refused
+        self._function, self._lines, self._refused, self._tests_none = function, lines, refused, tests_none
         self._arms = ArmStatements(file, refused, kept(function), _free_in(function))
         self._found = False
 
@@ -92,7 +101,8 @@ class _Converter(ast.NodeTransformer):
         if self._arms.is_written(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
-        return test.lineno not in self._refused and any(line in self._lines for line in lines)
+        wanted = any(line in self._lines for line in lines) or (self._tests_none and _asks_for_none(test))
+        return wanted and test.lineno not in self._refused
 
     def _is_left_by_data(self, loop: Loop) -> bool:
         """Whether a test that is to be converted decides how often a loop runs, or what an iteration skips."""
@@ -114,6 +124,12 @@ class _Converter(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        made = test_of_none(node)
+        self._found |= bool(made) and self._tests_none
+        return at(of_arms(made, node.left), node) if made else node
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Constant)):
@@ -127,9 +143,13 @@ class _Converter(ast.NodeTransformer):
             return node
         return at(ast.Expr(of_arms("set_item", node.value, target.value, target.slice)), node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        as_arm = self._arms.inner_function(node)
         self._scope(node)
-        return node
+        if as_arm is None:
+            return [node]
+        node.decorator_list = [at(of_arms("written_as", load(as_arm.name)), node)]
+        return [as_arm, node]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         return node
@@ -156,7 +176,7 @@ class _Converter(ast.NodeTransformer):
                 found = self._tried(self._arms.loop, one, rest, here, self.visit)
                 if found is not None:
                     return [*made, *found[0], *self._block(found[1], here.also(found[2]))]
-            made.append(self._statement(one, about))
+            made += self._statement(one, about)
         return made
 
     def _tried(self, write: Callable[..., Any], *arguments: Any) -> Any:
@@ -167,9 +187,9 @@ class _Converter(ast.NodeTransformer):
         self._found = True
         return made
 
-    def _statement(self, node: ast.stmt, around: Around) -> ast.stmt:
+    def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:
         if isinstance(node, (ast.Try, ast.TryStar, ast.Match)):
-            return node
+            return [node]
         if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
             inside = around
             if isinstance(node, (ast.For, ast.While)):
@@ -184,10 +204,13 @@ class _Converter(ast.NodeTransformer):
             for name, body in bodies.items():
                 if name == "body" or body:
                     setattr(node, name, self._block(body, inside if name == "body" else around))
-            return node
+            return [node]
         visited = self.visit(node)
-        assert isinstance(visited, ast.stmt)
-        return visited
+        return visited if isinstance(visited, list) else [visited]
+
+
+def _asks_for_none(test: ast.expr) -> bool:
+    return any(isinstance(one, ast.Compare) and test_of_none(one) for one in ast.walk(test))
 
 
 def _free_in(function: ast.FunctionDef) -> frozenset[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from ... import engine
 from ...engine import Value
@@ -13,7 +13,7 @@ from ..float_tracer import FloatTracer
 from .frozen_list import FrozenList
 from .trial import current, recorder, refuse
 
-__all__ = ["NUMBERS", "Selection", "joined", "negated", "unbound", "unset"]
+__all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
 
 NUMBERS = frozenset({Value, FloatTracer, float, int})
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
@@ -28,6 +28,30 @@ class _Nothing:
 
 unbound = _Nothing()  # in the arm that is taken, the function would raise
 unset = _Nothing()  # nothing reads it unless it has been assigned
+
+
+class MaybeTracer:
+    """Something, or None, as decisions come out.
+
+    Attributes:
+        thing: what it is if it is not None.
+        tests: whether it is None, and whether it is not, as comparisons.
+    """
+
+    __slots__ = ("tests", "thing")
+
+    def __init__(self, thing: Any, is_there: BoolTracer) -> None:
+        self.thing, self.tests = thing, (negated(is_there), is_there)
+
+    def is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
+        """Whether it is surely not None where tests have these outcomes."""
+        absent, there = self.tests
+        return any(one.implies(its, there, True) or one.implies(its, absent, False) for one, its in known)
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("what may be None is asked for something else than whether it is")
+
+    __bool__ = __eq__ = __hash__ = __iter__ = __len__ = _refuse  # type: ignore[assignment]
 
 
 class Selection:
@@ -47,6 +71,8 @@ class Selection:
         if yes is unset:
             return no
         kinds = type(yes), type(no)
+        if _MAYBE.intersection(kinds):
+            return self._of_maybe(yes, no)
         if kinds == (tuple, tuple) and len(yes) == len(no):
             return self.all_of(yes, no)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
@@ -64,6 +90,22 @@ class Selection:
         if chosen is None:
             raise refuse("gives a plain number for a Value, and the function asks which it is")
         return chosen
+
+    def _of_maybe(self, yes: Any, no: Any) -> Any:
+        """Where None is among what is selected."""
+        trial = current()
+        around = [(frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None]
+        if type(yes) is MaybeTracer and yes.is_there([*around, (self._test, True)]):  # x if x is not None else …
+            return self.of(yes.thing, no)
+        if type(no) is MaybeTracer and no.is_there([*around, (self._test, False)]):
+            return self.of(yes, no.thing)
+        if trial is None or not trial.allow_optional():
+            raise refuse("gives None for something else, or the other way round")
+        things = [one.thing if type(one) is MaybeTracer else one for one in (yes, no)]
+        there = [one.tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
+        thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
+        is_there = self._of_truths(*there)
+        return MaybeTracer(thing, is_there) if type(is_there) is BoolTracer else thing
 
     def _of_lists(self, yes: Any, no: Any) -> FrozenList:
         trial = current()
@@ -87,6 +129,9 @@ class Selection:
         return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
 
 
+_MAYBE = frozenset({type(None), MaybeTracer})
+
+
 def _constant(thing: Any) -> Any:
     return thing.constant if is_choice(thing) else thing
 
@@ -98,7 +143,9 @@ def _is_int_choice(thing: Any) -> bool:
 def negated(test: BoolTracer) -> Any:
     """``not test``."""
     found = recorder()
-    return found.as_comparison(engine.apply("equal", found.condition(test), 0.0), not test.outcome)
+    made = found.as_comparison(engine.apply("equal", found.condition(test), 0.0), not test.outcome)
+    made.joins, made.parts = "not", (test,)
+    return made
 
 
 def joined(row: str, one: BoolTracer, other: Any) -> Any:
@@ -111,4 +158,6 @@ def joined(row: str, one: BoolTracer, other: Any) -> Any:
     outcomes = one.outcome, other.outcome
     found = recorder()
     node = engine.apply(row, found.condition(one), found.condition(other))
-    return found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
+    made = found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
+    made.joins, made.parts = "and" if row == "minimum" else "or", (one, other)
+    return made

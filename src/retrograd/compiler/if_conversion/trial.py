@@ -56,10 +56,12 @@ class Trial:
         iterations: how many iterations of each loop are recorded, at least.
         needed: how many each loop took, at most.
         failed: the tests that turned out to be guards.
+        has_optional: whether something is None or not, as decisions come out.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
 
-    def __init__(self, most: int, iterations: Mapping[Site, int]) -> None:
+    def __init__(self, most: int, iterations: Mapping[Site, int], optional: bool) -> None:
+        self.has_optional, self._allows_optional = False, optional
         self.frames: list[Frame] = []
         self.iterations, self.needed = iterations, dict[Site, int]()
         self.failed: list[Site] = []
@@ -85,6 +87,11 @@ class Trial:
             self.frames[-1].stores.store(place, thing)
         else:
             place.write(thing)
+
+    def allow_optional(self) -> bool:
+        """Whether all code that asks for None is converted."""
+        self.has_optional = True
+        return self._allows_optional
 
     def copies(self, original: list[Any]) -> None:
         """What a test selects is a copy of a list, which nobody may change from now on."""
@@ -116,9 +123,9 @@ _current = _Current()
 
 
 @contextmanager
-def trial(most: int, iterations: Mapping[Site, int]) -> Iterator[Trial]:
+def trial(most: int, iterations: Mapping[Site, int], optional: bool) -> Iterator[Trial]:
     """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
-    before, _current.trial = _current.trial, Trial(most, iterations)
+    before, _current.trial = _current.trial, Trial(most, iterations, optional)
     try:
         yield _current.trial
     finally:
