@@ -10,7 +10,7 @@ import threading
 import types
 import warnings
 from collections import defaultdict, namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,35 +20,11 @@ import pytest
 import retrograd as rg
 from retrograd import math as m
 from retrograd.compiler.if_conversion.converter import converted
+from support.flipping import Function, draw, flips, is_converted
 
 pytestmark = pytest.mark.native
 
-Function = Callable[[Sequence[Any], Sequence[float]], Any]
 Pair = namedtuple("Pair", "low high")  # as users write it
-
-
-def draw(seed: int, size: int = 12) -> tuple[list[float], list[float]]:
-    rng = random.Random(seed)
-    return [rng.gauss(0.0, 1.0) for _ in range(size)], [rng.gauss(0.0, 1.0) for _ in range(size)]
-
-
-def flips(f: Function, calls: int = 20, bound: float = 1e-12, **options: Any) -> rg.compiler.Compiled[Any, Any]:
-    """Compile f, and compare calls that decide otherwise each time with plain ones: values, types, gradients."""
-    compiled = rg.compile(f, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for seed in range(calls):
-            wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
-            assert type(found[0]) is type(wanted[0])
-            assert found[0] == pytest.approx(wanted[0], rel=bound, abs=bound)
-            assert found[1] == pytest.approx(wanted[1], rel=bound, abs=bound)
-    return compiled
-
-
-def is_converted(compiled: rg.compiler.Compiled[Any, Any]) -> bool:
-    """Whether one program answers all calls."""
-    stats = compiled.stats()
-    return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= 4
 
 
 # --- what is converted ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from .. import engine
 from ..engine import Value
+from .bool_tracer import BoolTracer, is_comparison
 from .float_tracer import FloatTracer
 
 __all__ = ["ChoiceRecorder", "ChoiceTracer", "is_choice"]
@@ -38,6 +39,9 @@ class ChoiceRecorder(Protocol):
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
         """A comparison, which may decide something later."""
+
+    def count(self, test: BoolTracer) -> ChoiceTracer:
+        """A comparison as an int, 1 or 0."""
 
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
@@ -95,6 +99,7 @@ class ChoiceTracer:
     def _with(self, row: str, function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
         """An operation on ints that gives one, of which this is the first or the second operand."""
         self._recorder.check("a number")
+        first, second = (self._recorder.count(one) if is_comparison(one) else one for one in (first, second))
         other = second if first is self else first
         if type(self.constant) is not int:
             return function(_plain(first), _plain(second))

@@ -324,11 +324,13 @@ class Recorder:
     def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
         """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
         are_values = [isinstance(one, Value) for one in (yes, no)]
-        mixes_kinds = len(set(are_values)) > 1 or (type(yes) is int) != (type(no) is int)
+        are_ints = [type(one) is int or is_choice(one) for one in (yes, no)]
+        mixes_kinds = are_values[0] != are_values[1] or are_ints[0] != are_ints[1]
         if mixes_kinds and self._decides_kinds:
             return None
         self._recording.mixes_kinds |= mixes_kinds
-        node = engine.apply("where", condition, *self._candidates_of((yes, no)))
+        numbers = [one.number() if is_choice(one) else one for one in (yes, no)]
+        node = engine.apply("where", condition, *self._candidates_of(numbers))
         self._chosen.append(node)
         if not any(are_values):
             self._numbers.add(id(node))

@@ -28,11 +28,12 @@ from .tree import (
     tried,
 )
 
-__all__ = ["ArmStatements", "WrittenLoop"]
+__all__ = ["IN_PLACE", "ArmStatements", "WrittenLoop"]
 
-#: What the variables begin with that are written, and what would find them.
+#: What the variables begin with that are written.
 _VARIABLE = "_rg_"
-_IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+#: The operators of assignments that an arm may have.
+IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 #: So many tests may be converted in a function: what follows two arms that both go on is written twice.
 _MOST_TESTS = 300
@@ -249,7 +250,7 @@ class ArmStatements:
             fails = at(ast.UnaryOp(ast.Not(), node.test), node.test)
             written = at(ast.If(fails, [ast.Assert(ast.Constant(False), node.msg)], []), node)
             return [self._unless(written)] if __debug__ else []
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, _IN_PLACE):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, IN_PLACE):
             return [at(one, node) for one in self._augmented(node)]
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             raise RefusedError(type(node).__name__)
@@ -313,19 +314,30 @@ class ArmStatements:
         return made
 
     def _augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
-        target, name = node.target, ast.Constant(type(node.op).__name__)
+        target, visit = node.target, self.expressions.visit
+        value = self.expressions.operand(node.value)
         if isinstance(target, ast.Name):
-            old: ast.expr = load(target.id)
-            return [assign(target, of_arms("augmented", name, old, self.expressions.operand(node.value)))]
+            return [assign(target, _augmented(node.op, load(target.id), value))]
+        if isinstance(target, ast.Subscript):
+            written = ast.Subscript(visit(target.value), visit(target.slice), ast.Store())
+            return self.augmented_item(written, node.op, value)
+        holder, name = self._variable(), ast.Constant(target.attr)
+        new = _augmented(node.op, of_arms("attribute", load(holder), name), value)
+        return [assign(holder, visit(target.value)), ast.Expr(of_arms("set_attribute", load(holder), name, new))]
+
+    def augmented_item(self, target: ast.Subscript, op: ast.operator, value: ast.expr) -> list[ast.stmt]:
+        """``target += value``, or another operator; both are written already."""
         holder, key = self._variable(), self._variable()
-        is_item = isinstance(target, ast.Subscript)
-        found = self.expressions.visit(target.slice) if isinstance(target, ast.Subscript) else ast.Constant(target.attr)
-        made = [assign(holder, self.expressions.visit(target.value)), assign(key, found)]
-        old = of_arms("item" if is_item else "attribute", load(holder), load(key))
-        new = of_arms("augmented", name, old, self.expressions.operand(node.value))
-        place = load(holder), load(key)
-        stored = of_arms("set_item", new, *place) if is_item else of_arms("set_attribute", *place, new)
-        return [*made, ast.Expr(stored)]
+        new = _augmented(op, of_arms("item", load(holder), load(key)), value)
+        return [
+            assign(holder, target.value),
+            assign(key, target.slice),
+            ast.Expr(of_arms("set_item", new, load(holder), load(key))),
+        ]
+
+
+def _augmented(op: ast.operator, old: ast.expr, value: ast.expr) -> ast.expr:
+    return of_arms("augmented", ast.Constant(type(op).__name__), old, value)
 
 
 def _raises(node: ast.If) -> bool:

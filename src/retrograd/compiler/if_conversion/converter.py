@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from .arm_expressions import test_of_none
-from .arm_statements import ArmStatements
+from .arm_statements import IN_PLACE, ArmStatements
 from .jumps import Loop, returns_or_goes_on, tests_of_jumps
 from .liveness import Around, kept, live_in_loop
 from .source import compiled, definitions_of
@@ -142,6 +142,14 @@ class _Converter(ast.NodeTransformer):
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
             return node
         return at(ast.Expr(of_arms("set_item", node.value, target.value, target.slice)), node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        self.generic_visit(node)
+        target = node.target
+        is_item = isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Slice, ast.Constant))
+        if not is_item or not isinstance(node.op, IN_PLACE):
+            return node
+        return [at(one, node) for one in self._arms.augmented_item(target, node.op, node.value)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         as_arm = self._arms.inner_function(node)

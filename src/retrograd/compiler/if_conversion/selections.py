@@ -16,6 +16,7 @@ from .trial import current, recorder, refuse
 __all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
 
 NUMBERS = frozenset({Value, FloatTracer, float, int})
+_TRACED = frozenset({Value, FloatTracer})
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = frozenset({int, str, ChoiceTracer})
 _LISTS = frozenset({list, FrozenList})
@@ -71,6 +72,8 @@ class Selection:
         if yes is unset:
             return no
         kinds = type(yes), type(no)
+        if kinds[0] in _TRACED and kinds[1] in _TRACED:
+            return self._of_numbers(yes, no)
         if _MAYBE.intersection(kinds):
             return self._of_maybe(yes, no)
         if kinds == (tuple, tuple) and len(yes) == len(no):
@@ -83,10 +86,12 @@ class Selection:
             return yes
         if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
             return self._recorder.choice(self._condition, self._test.outcome, yes, no)
-        numbers = [one.number() if _is_int_choice(one) else one for one in (yes, no)]
-        if not all(type(one) in NUMBERS for one in numbers):
+        if not all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
             raise refuse(f"gives a {kinds[1].__name__} for a {kinds[0].__name__}")
-        chosen = self._recorder.chosen(self._condition, *numbers)
+        return self._of_numbers(yes, no)
+
+    def _of_numbers(self, yes: Any, no: Any) -> Any:
+        chosen = self._recorder.chosen(self._condition, yes, no)
         if chosen is None:
             raise refuse("gives a plain number for a Value, and the function asks which it is")
         return chosen

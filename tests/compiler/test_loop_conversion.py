@@ -1,0 +1,366 @@
+"""The compiler converts loops that data leave, and what arms assign: ints, states, attributes, items, lists, None."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as rg
+from retrograd import math as m
+from support.flipping import Function, draw, flips, is_converted
+
+pytestmark = pytest.mark.native
+
+
+# --- loops --------------------------------------------------------------------------------------------------------
+
+
+def root_of(p: Any) -> Any:
+    """Newton's method to a tolerance, with a counter."""
+    x, step, n = 1.0 + 0.1 * p, 1.0, 0
+    while abs(step) > 1e-9 and n < 40:
+        step = (x * x * x - 1.0 - p * p) / (3.0 * x * x)
+        x = x - step
+        n += 1
+    return x
+
+
+def halved(p: Any, x: float) -> Any:
+    """A root between two bounds, where the loop returns."""
+    low, high = -4.0, 4.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        miss = middle + 0.3 * m.tanh(middle) - p
+        if abs(miss) < 1e-2:
+            return middle * p
+        if miss > 0:
+            high = middle
+        else:
+            low = middle
+    raise ValueError(f"no root for {p} and {x}")
+
+
+def newton(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(root_of(p) * x for p, x in zip(ps, xs, strict=True))
+
+
+def bisects(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(halved(p, x) for p, x in zip(ps, xs, strict=True))
+
+
+def falls(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A break out of ``while True``; variables that only the loop assigns, and a loop variable, are read after it."""
+    total = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        height, speed = 1.0 + p * p, x
+        while True:
+            speed = speed - 0.3
+            lower = height + 0.3 * speed
+            if lower < 0.0:
+                break
+            height = lower
+        for step in range(20):
+            if height > 2.0 + p:
+                break
+            height = height + 0.25
+        total += height * speed + lower + 0.01 * step
+    return total
+
+
+def skips(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """``continue`` and ``else``, and a break in a loop in a loop."""
+    total = 0.0
+    for p in ps:
+        if p < -1.0:
+            continue
+        part = p
+        for i, x in enumerate(xs):
+            if x > 1.0:
+                continue
+            if part > 2.0:
+                total += 1.0
+                break
+            part += abs(x) * 0.5 if i % 2 else abs(x)
+        else:
+            part = part * p
+        total += part
+    return total
+
+
+def adapts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Steps that are accepted or rejected, whose length divides by an error that is zero at the end."""
+    y, t, h, rejected = [1.0, ps[0]], 0.0, 0.2, 0
+    while t < 1.0:
+        h = min(h, 1.0 - t)
+        new = [y[0] + h * y[1], y[1] - h * ps[1] * y[0]]
+        error = abs(h * h * (ps[1] * y[1] + xs[0])) + h * 1e-3
+        if error < 0.02:
+            t, y = t + h, new
+        else:
+            rejected += 1
+        h = h * min(2.0, max(0.5, 0.9 * (0.02 / error) ** 0.5))
+    return y[0] * y[1] + 0.1 * rejected
+
+
+# --- ints, texts, lists, None -------------------------------------------------------------------------------------
+
+
+def counts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Ints that are added, divided by, compared, and that choose items; sums of comparisons."""
+    over, last, total = 0, 0, 0.0
+    seen = [0.0, 0.0, 0.0]
+    for i, (p, x) in enumerate(zip(ps, xs, strict=True)):
+        if p > x:
+            over += 1
+            last = i
+            total += p
+        seen[over % 3] += p * x
+    if over:
+        total = total / over
+    nearer = sum(p > 0.5 for p in ps)
+    return total * (2.0 if over > 6 else 1.0) + seen[0] - seen[1] * xs[last] + nearer * ps[0] + seen[2] * ps[last]
+
+
+def serves(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The place of the least of some numbers chooses what is read and stored."""
+    free = [0.0, 0.1, 0.2]
+    waited = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        best = 0
+        for k in range(1, 3):
+            if free[k] < free[best]:
+                best = k
+        start = max(free[best], 0.1 * x)
+        waited += start * p
+        free[best] = start + abs(p)
+    return waited + sum(free)
+
+
+def states(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Texts that are compared, and the keys of a dictionary."""
+    mode, gain = "idle", {"idle": 0.1, "heat": 1.0, "cool": -0.5}
+    store = {"energy": 0.0, "switches": 0}
+    level = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        before = mode
+        if mode == "idle":
+            mode = "heat" if level < -0.5 else "cool" if level > 0.5 else mode
+        elif (mode == "heat" and level > 0.2) or (mode == "cool" and level < -0.2):
+            mode = "idle"
+        if mode != before:
+            store["switches"] += 1
+        level = level + gain[mode] * 0.4 * abs(p) + 0.2 * x
+        store["energy"] += level * level
+    return store["energy"] + 0.1 * store["switches"]
+
+
+@dataclass
+class Cell:
+    """A neuron that fires."""
+
+    voltage: Any = 0.0
+    resting: int = 0
+
+    def step(self, current: Any) -> bool:
+        """Whether it fires."""
+        if self.resting > 0:
+            self.resting -= 1
+            return False
+        self.voltage += 0.5 * (current - self.voltage)
+        if self.voltage > 0.3:
+            self.voltage, self.resting = 0.1 * self.voltage, 2
+            return True
+        return False
+
+
+def fires(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Attributes of an object that a method sets."""
+    cell, total = Cell(), 0.0
+    for p, x in zip(ps, xs, strict=True):
+        if cell.step(p + x):
+            total += p
+        total += cell.voltage * 0.1
+    return total + cell.resting * ps[0]
+
+
+def sorts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Items that change places."""
+    order = [p * x for p, x in zip(ps, xs, strict=True)][:6]
+    for end in range(len(order) - 1, 0, -1):
+        for i in range(end):
+            if order[i] > order[i + 1]:
+                order[i], order[i + 1] = order[i + 1], order[i]
+    return sum(k * v for k, v in enumerate(order))
+
+
+def hit(p: Any, x: float) -> Any:
+    """Where something is met, if anywhere."""
+    inside = p * p - x
+    if inside <= 0.0:
+        return None
+    root = m.sqrt(inside)
+    near = p - root
+    if near > 0.0:
+        return near
+    return p + root if p + root > 0.0 else None
+
+
+def meets(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """None where there is nothing, in a function, and as what there is before anything else."""
+    first, total = None, 0.0
+    for p, x in zip(ps, xs, strict=True):
+        there = hit(p, x)
+        if there is None:
+            total += 0.1 * p
+            continue
+        if first is None or there < first:
+            first = there
+        total += there
+    return total if first is None else total + 2.0 * first
+
+
+def copies(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Lists that are chosen, and one that a function in the function makes."""
+
+    def moved(place: Sequence[Any], by: Any) -> list[Any]:
+        out = []
+        for one in place:
+            out.append(one + by)
+        return out
+
+    best, least = [0.0, 0.0], 1e9
+    for p, x in zip(ps, xs, strict=True):
+        place = [p, x]
+        cost = (p - 0.3) ** 2 + abs(x)
+        if cost < least:
+            best, least = moved(place, 0.5 * p), cost
+    return best[0] * best[1] + least + sum(best[1:])
+
+
+CONVERTED: list[Function] = [
+    *(newton, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"exact": True}], ids=str)
+@pytest.mark.parametrize("f", CONVERTED, ids=lambda f: f.__name__)
+def test_one_program_takes_the_place_of_many(f: Function, options: dict[str, Any]) -> None:
+    """Values, gradients and types are those of the function, whichever way it goes."""
+    compiled = flips(f, 40, **options)
+    assert is_converted(compiled, traces=9), compiled.stats()
+
+
+def test_jax_agrees_with_a_converted_loop() -> None:
+    """Value and gradient against JAX, where iterations that come too late keep what there is."""
+    jax = pytest.importorskip("jax", reason="JAX checks the gradients: pip install jax")
+    jnp = jax.numpy
+
+    def written(ps: Any, xs: Any) -> Any:
+        x, step = 1.0 + 0.1 * ps, jnp.ones_like(ps)
+        for _ in range(12):
+            goes_on = abs(step) > 1e-9
+            step = jnp.where(goes_on, (x**3 - 1.0 - ps * ps) / (3.0 * x * x), step)
+            x = jnp.where(goes_on, x - step, x)
+        return (x * xs).sum()
+
+    compiled = rg.compile(newton)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        for seed in range(8):
+            ps, xs = draw(seed)
+            value, gradient = jax.value_and_grad(written)(jnp.array(ps), jnp.array(xs))
+            found = compiled.value_and_grad(ps, xs)
+            assert found[0] == pytest.approx(float(value), rel=1e-12)
+            assert found[1] == pytest.approx(np.asarray(gradient).tolist(), rel=1e-10)
+    assert is_converted(compiled)
+
+
+def test_loops_may_take_more_iterations_later() -> None:
+    """A call that needs more of them than the program has is traced again, with as many."""
+    f: Function = lambda ps, xs: sum(halvings(p, x) for p, x in zip(ps, xs, strict=True))  # noqa: E731
+
+    def halvings(p: Any, x: float) -> Any:
+        left, n = abs(x), 0
+        while left > 0.1:
+            left, n = 0.7 * left, n + 1
+        return left * p + n * p * p
+
+    compiled = rg.compile(f)
+    for seed in range(24):
+        ps, xs = draw(seed)
+        xs = [x * 1.3**seed for x in xs]
+        wanted, found = rg.value_and_grad(f)(ps, xs), compiled.value_and_grad(ps, xs)
+        assert found[0] == pytest.approx(wanted[0], rel=1e-12)
+        assert found[1] == pytest.approx(wanted[1], rel=1e-12)
+    assert "it ends within as many iterations as the program has" in compiled.guards()
+    assert len(compiled.stats().programs) < 4
+    zeros = [0.0] * 12
+    assert compiled.value_and_grad(ps, zeros)[0] == rg.value_and_grad(f)(ps, zeros)[0] == 0.0
+
+
+def test_what_is_raised() -> None:
+    """What only some calls raise is raised by the compiled function, too."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        total = 0.0
+        for p, x in zip(ps, xs, strict=True):
+            if p >= 6.0:
+                raise OverflowError("too large")
+            if p > x:
+                if p > 4.0:
+                    raise ValueError("out of range")
+                total += m.log(p + 5.0)
+            elif p < -100.0:
+                raise KeyError(p)
+            else:
+                total -= p * p
+        return total
+
+    compiled = flips(f)
+    assert is_converted(compiled)
+    ps, xs = draw(3)
+    for p, error in ((4.5, ValueError), (7.0, OverflowError), (-101.0, KeyError)):
+        for g in (rg.value_and_grad(f), compiled.value_and_grad):
+            with pytest.raises(error):
+                g([*ps[:-1], p], xs)
+    assert compiled.value_and_grad(ps, xs)[0] == pytest.approx(rg.value_and_grad(f)(ps, xs)[0], rel=1e-12)
+
+
+def test_a_domain_that_a_test_protects() -> None:
+    """Operators get numbers that they allow in an arm that is not taken: the program answers all calls."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        total = 0.0
+        for p, x in zip(ps, xs, strict=True):
+            if p > 0.0:
+                total += m.log(p) * p**x + m.sqrt(p)
+            elif x != 0.0:
+                total += (1.0 / p) * 1e-3 + m.asin(max(-1.0, p)) + (-p).sqrt()
+        return total
+
+    assert is_converted(flips(f))
+
+
+def test_two_names_of_a_list() -> None:
+    """A list that is chosen is a copy, so a function that changes the original afterwards is not converted."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        now, best = [0.0, 1.0], [5.0, 5.0]
+        for p, x in zip(ps, xs, strict=True):
+            if p > x:
+                best = now
+            now[0] = now[0] + p
+        return best[0] * best[1]
+
+    assert not is_converted(flips(f, 40))
+
+
+def test_exported_loops(tmp_path: Any) -> None:
+    """C has the iterations that the arguments took, and some more."""
+    compiled = rg.compile(newton)
+    ps, xs = draw(1)
+    compiled.to_c(tmp_path / "f.c", ps, xs)
+    assert " ? " in (tmp_path / "f.c").read_text()

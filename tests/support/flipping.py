@@ -1,0 +1,41 @@
+"""Compiles functions that decide otherwise in each call, and compares them with plain ones."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+
+__all__ = ["Function", "draw", "flips", "is_converted"]
+
+Function = Callable[[Sequence[Any], Sequence[float]], Any]
+
+
+def draw(seed: int, size: int = 12) -> tuple[list[float], list[float]]:
+    """Parameters and data of a call."""
+    rng = random.Random(seed)
+    return [rng.gauss(0.0, 1.0) for _ in range(size)], [rng.gauss(0.0, 1.0) for _ in range(size)]
+
+
+def flips(f: Function, calls: int = 20, bound: float = 1e-12, **options: Any) -> rg.compiler.Compiled[Any, Any]:
+    """Compile f, and compare calls that decide otherwise each time with plain ones: values, types, gradients."""
+    compiled = rg.compile(f, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(calls):
+            wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
+            assert type(found[0]) is type(wanted[0])
+            assert found[0] == pytest.approx(wanted[0], rel=bound, abs=bound)
+            assert found[1] == pytest.approx(wanted[1], rel=bound, abs=bound)
+    return compiled
+
+
+def is_converted(compiled: rg.compiler.Compiled[Any, Any], traces: int = 4) -> bool:
+    """Whether one program answers all calls, after so many traces at most."""
+    stats = compiled.stats()
+    return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= traces
