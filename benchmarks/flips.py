@@ -1,4 +1,7 @@
-"""Functions that take other arms of an ``if`` in each call: compiled, eager, and the C that ``to_c`` writes, by gcc.
+"""Functions that decide otherwise in each call: compiled, eager, and the C that ``to_c`` writes, by gcc.
+
+The first five take other arms of an ``if``; in the others, loops take as many iterations as the data want, objects and
+lists change where a test says so, and ints count and choose.
 
 python -m benchmarks.flips [TURNS]
 
@@ -100,6 +103,98 @@ def taxes(p: list[Any], incomes: list[float]) -> Any:
     return total
 
 
+def kepler(p: list[Any], times: list[float]) -> Any:
+    """Radial velocities on an orbit: Kepler's equation by Newton's method, to a tolerance."""
+    total = 0.0
+    for time in times:
+        anomaly = 3.0 * time + p[1]
+        mean, step, n = anomaly, 1.0, 0
+        while abs(step) > 1e-10 and n < 30:
+            step = (anomaly - 0.6 * p[0] * rm.sin(anomaly) - mean) / (1.0 - 0.6 * p[0] * rm.cos(anomaly))
+            anomaly = anomaly - step
+            n += 1
+        total += (p[2] * rm.cos(anomaly) + p[3] - time) ** 2
+    return total / len(times)
+
+
+class Neuron:
+    """Leaky integrate-and-fire, with a rest after each spike."""
+
+    def __init__(self) -> None:
+        self.voltage, self.resting = 0.0, 0
+
+    def step(self, current: Any, leak: Any, threshold: Any) -> bool:
+        """Whether it fires."""
+        if self.resting > 0:
+            self.resting -= 1
+            return False
+        self.voltage += 0.2 * (current - leak * self.voltage)
+        if self.voltage > threshold:
+            self.voltage = 0.1 * (self.voltage - threshold)
+            self.resting = 3
+            return True
+        return False
+
+
+def neurons(p: list[Any], currents: list[float]) -> Any:
+    """Two of them, of which one drives the other; how late they fire."""
+    first, second, total = Neuron(), Neuron(), 0.0
+    for t, current in enumerate(currents):
+        drive = 0.5 if first.step(p[0] + current, p[1], p[2]) else 0.0
+        if second.step(p[3] + drive + first.voltage, p[1], p[2]):
+            total += 0.01 * t * p[3]
+        total += 0.1 * first.voltage * second.voltage
+    return total
+
+
+def queue(p: list[Any], arrivals: list[float]) -> Any:
+    """Customers go to whichever of four servers is free first; some leave."""
+    free = [0.0, 0.0, 0.0, 0.0]
+    now, waited, served = 0.0, 0.0, 0
+    for arrival in arrivals:
+        now += 0.2 * abs(arrival)
+        best = 0
+        for k in range(1, 4):
+            if free[k] < free[best]:
+                best = k
+        wait = max(0.0, free[best] - now)
+        if wait > 2.0 * p[4]:
+            continue
+        free[best] = now + wait + p[best] * rm.exp(0.3 * arrival)
+        waited += wait
+        served += 1
+    return waited / served + 0.1 * max(free)
+
+
+def falling(p: list[Any], heights: list[float]) -> Any:
+    """Balls that bounce until they rest, or the time is over."""
+    total = 0.0
+    for height in heights:
+        y, v, t = 1.0 + abs(height), 0.0, 0.0
+        for _ in range(20):
+            s = (v + rm.sqrt(v * v + 2.0 * 9.81 * y)) / 9.81
+            if t + s > 2.0:
+                y = y + v * (2.0 - t) - 0.5 * 9.81 * (2.0 - t) ** 2
+                break
+            t, y = t + s, 0.0
+            v = (0.4 + 0.4 * p[0]) * (9.81 * s - v)
+            v = v - 0.01 * p[1] * v * v
+            if v < 0.2:
+                break
+        total += y
+    return total / len(heights)
+
+
+def sorted_tail(p: list[Any], scenarios: list[float]) -> Any:
+    """The mean of the largest losses of a portfolio, by exchanges."""
+    losses = [sum(p[k] * scenarios[4 * i + k] for k in range(4)) for i in range(len(scenarios) // 4)]
+    for end in range(len(losses) - 1, len(losses) - 4, -1):
+        for i in range(end):
+            if losses[i] > losses[i + 1]:
+                losses[i], losses[i + 1] = losses[i + 1], losses[i]
+    return sum(losses[-3:]) / 3.0
+
+
 #: A function, how many parameters it has, and how many numbers its data are.
 PROGRAMS: list[tuple[Callable[..., Any], int, int]] = [
     (responses, 50, 300),
@@ -107,6 +202,11 @@ PROGRAMS: list[tuple[Callable[..., Any], int, int]] = [
     (huber, 8, 200),
     (contacts, 2, 300),
     (taxes, 3, 300),
+    (kepler, 4, 60),
+    (neurons, 4, 300),
+    (queue, 5, 100),
+    (falling, 2, 60),
+    (sorted_tail, 4, 160),
 ]
 
 
@@ -116,13 +216,13 @@ def sample(seed: int, parameters: int, numbers: int) -> tuple[list[float], list[
     return [draw.uniform(0.2, 1.0) for _ in range(parameters)], [draw.gauss(0.0, 1.0) for _ in range(numbers)]
 
 
-def _written(f: Callable[..., Any], calls: list[tuple[list[float], list[float]]]) -> list[Callable[[], Any]]:
+def _written(compiled: Any, calls: list[tuple[list[float], list[float]]]) -> list[Callable[[], Any]]:
     """Calls of the gradient that ``to_c`` writes; none without gcc."""
     gcc = shutil.which("gcc")
     if gcc is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        made = rg.compile(f).to_c(Path(folder) / "f.c", *calls[0], name="f")
+        made = compiled.to_c(Path(folder) / "f.c", *calls[0], name="f")
         subprocess.run([gcc, *_FLAGS, f"{folder}/f.c", "-o", f"{folder}/f.so", "-lm"], check=True)
         run = ctypes.CDLL(f"{folder}/f.so").f_gradient
     run.restype = ctypes.c_double
@@ -153,7 +253,9 @@ def compare(f: Callable[..., Any], parameters: int, numbers: int, turns: int) ->
     calls = [sample(seed, parameters, numbers) for seed in range(SAMPLES)]
     eager, compiled = rg.value_and_grad(f), rg.compile(f)
     wanted = [eager(*one) for one in calls]
-    written = _written(f, calls)
+    for one, want in zip(calls, wanted, strict=True):
+        _check(f.__name__, compiled.value_and_grad(*one), want)
+    written = _written(compiled, calls)  # which knows how often loops run
     for _ in range(60):  # until LLVM's code has taken over
         for one, want in zip(calls, wanted, strict=True):
             _check(f.__name__, compiled.value_and_grad(*one), want)

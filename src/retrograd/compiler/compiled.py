@@ -319,7 +319,7 @@ class Compiled(Generic[P]):
         """
         from .backends.jax import to_jax
 
-        return to_jax(self._function, args, parameters)
+        return to_jax(self._function, args, parameters, self._dispatcher.specializer.conversions)
 
     def to_c(
         self, path: str | os.PathLike[str], *args: Any, name: str = "", derivatives: Sequence[str] = ()
@@ -357,7 +357,7 @@ class Compiled(Generic[P]):
         from .backends.c import to_c
 
         functions = {what.split()[-1]: self._matrix(what, args) for what in derivatives}
-        return to_c(self._function, path, args, name, functions)
+        return to_c(self._function, path, args, name, functions, self._dispatcher.specializer.conversions)
 
     def _matrix(self, what: str, args: tuple[Any, ...]) -> Callable[..., Any]:
         """A function that gives a matrix of derivatives, or of a sparse one the entries."""

@@ -40,13 +40,13 @@ class Conversions:
         lengthened: how often more iterations of a loop were recorded than before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Conversions | None = None) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
         self.lengthened = 0
         self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
-        self._iterations: dict[Site, int] = {}  # of loops: as many as any call took, and some more
+        self._iterations: dict[Site, int] = dict(known._iterations) if known else {}  # of loops: as many as any call took, and some more
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
@@ -134,9 +134,11 @@ class Conversions:
         self.lengthened += bool(longer)
         return bool(longer)
 
-    def want(self, guards: Iterable[Guard]) -> None:
-        """Convert what these comparisons decide."""
-        self._wanted |= _by_line(guards).keys()
+    def want(self, guards: Iterable[Guard]) -> bool:
+        """Convert what these comparisons decide. Whether there is something among it that was not tried before."""
+        new = _by_line(guards).keys() - self._wanted - self._refused
+        self._wanted |= new
+        return bool(new)
 
     @contextmanager
     def _applied(self, functions: Sequence[types.FunctionType]) -> Iterator[Trial]:
@@ -191,6 +193,7 @@ def without_decisions(
     arguments: Sequence[Any],
     trace: Callable[[], T],
     guards: Callable[[T], Sequence[Guard] | None],
+    known: Conversions,
 ) -> T:
     """What a trace gives that holds for as many arguments as possible: with each test converted that can be.
 
@@ -199,15 +202,17 @@ def without_decisions(
         arguments: those that it is traced with.
         trace: runs it.
         guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+        known: the function's, which know how many iterations its calls took.
     """
     found = trace()
-    decided = guards(found)
-    if not decided:
-        return found
-    conversions = Conversions()
-    conversions.want(decided)
-    better = conversions.run(functions_of(function, arguments), trace, guards)
-    return found if better is None else better
+    conversions = Conversions(known)
+    functions = functions_of(function, arguments)
+    while conversions.want(guards(found) or ()):  # what is converted may decide on other lines
+        better = conversions.run(functions, trace, guards)
+        if better is None:
+            break
+        found = better
+    return found
 
 
 def _by_line(guards: Iterable[Guard]) -> dict[Site, tuple[bool, ...]]:

@@ -14,7 +14,7 @@ from ....engine import Value
 from ....engine.source_lines import location_numbered
 from ....index import Index
 from ...guards.captured_state import asks_of
-from ...if_conversion.conversions import without_decisions
+from ...if_conversion.conversions import Conversions, without_decisions
 from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...specializer import Traced, guards_of, trace
@@ -95,6 +95,7 @@ def to_c(
     arguments: Sequence[Any],
     name: str,
     derivatives: Mapping[str, Callable[..., Any]],
+    known: Conversions,
 ) -> CFunction:
     """Write a scalar function as C; users call ``Compiled.to_c``.
 
@@ -104,6 +105,7 @@ def to_c(
         arguments: an example of its arguments, with which it is traced.
         name: what the C functions' names begin with; the function's own if empty.
         derivatives: functions of the same arguments, to be written besides, by what their names end with.
+        known: how many iterations loops took in calls of the function.
 
     Raises:
         NotTraceableError: the trace would not be valid for other calls, or has an operation that C lacks.
@@ -114,8 +116,8 @@ def to_c(
             function, "the reference engine has no compiler; use the native engine", "be written as C"
         )
     name = _identifier(name or getattr(function, "__name__", "f"))
-    main = _traced(function, arguments)
-    others = {f"{name}_{what}": _traced(derivative, arguments) for what, derivative in derivatives.items()}
+    main = _traced(function, arguments, known)
+    others = {f"{name}_{what}": _traced(derivative, arguments, known) for what, derivative in derivatives.items()}
     single = main.traced.recording.tree is None
     parts = others if single else {f"{name}_values": main, **others}
     try:
@@ -144,13 +146,14 @@ class _Graph:
     values: tuple[Value, ...]
 
 
-def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> _Graph:
+def _traced(function: Callable[..., Any], arguments: Sequence[Any], known: Conversions) -> _Graph:
     asks = asks_of(function, arguments)._replace(identity=False)
     traced = without_decisions(
         function,
         arguments,
         lambda: trace(function, tuple(arguments), False, asks, want_sources=True, several=True, as_number=True),
         guards_of,
+        known,
     )
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:

@@ -13,7 +13,7 @@ from ....engine.pytree import flatten
 from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
-from ...if_conversion.conversions import without_decisions
+from ...if_conversion.conversions import Conversions, without_decisions
 from ...reasons import Reason
 from ...recorder import Recorder
 from ...recording import Recording
@@ -250,7 +250,9 @@ def _sentence(kind: str, outcome: bool, where: Location | None) -> str:
 # --- making one -----------------------------------------------------------------------------------------------
 
 
-def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: Any) -> JaxFunction:
+def to_jax(
+    function: Callable[..., Any], arguments: Sequence[Any], parameters: Any, known: Conversions
+) -> JaxFunction:
     """A scalar function as a JAX function; users call ``Compiled.to_jax``.
 
     Args:
@@ -258,6 +260,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
         arguments: an example of its arguments, with which it is traced.
         parameters: a Module or nested Values, which fix the order of the parameter vector. None takes every leaf that
             the function depends on.
+        known: how many iterations loops took in calls of the function.
 
     Raises:
         MissingExtraError: JAX is not installed.
@@ -272,6 +275,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
         arguments,
         lambda: _traced(function, arguments),
         lambda traced: traced[0].guards if isinstance(traced[0].result, Value) else None,
+        known,
     )
     program, lowered = _program(function, recording, signature)
     values = _values(function, program, parameters)
