@@ -8,19 +8,18 @@ import random
 import sys
 import threading
 import types
-import warnings
 from collections import defaultdict, namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.flipping import Function, draw, flips, is_converted
 
 import retrograd as rg
 from retrograd import math as m
 from retrograd.compiler.if_conversion.converter import converted
-from support.flipping import Function, draw, flips, is_converted
 
 pytestmark = pytest.mark.native
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import bisect
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from support.flipping import Function, draw, flips, is_converted
 
 import retrograd as rg
 from retrograd import math as m
-from support.flipping import Function, draw, flips, is_converted
 
 pytestmark = pytest.mark.native
 
@@ -64,7 +66,7 @@ def falls(ps: Sequence[Any], xs: Sequence[float]) -> Any:
                 break
             height = lower
         for step in range(20):
-            if height > 2.0 + p:
+            if height > 2.0 + p + 0.01 * step:
                 break
             height = height + 0.25
         total += height * speed + lower + 0.01 * step
@@ -241,8 +243,24 @@ def copies(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return best[0] * best[1] + least + sum(best[1:])
 
 
+KNOTS = [-1.0, -0.5, 0.0, 0.75, 1.5]
+
+
+def interpolates(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A table in which bisection finds the place."""
+    total = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        i = bisect_right(KNOTS, p)
+        if i == 0 or i == len(KNOTS):
+            total += x * p
+            continue
+        w = (p - KNOTS[i - 1]) / (KNOTS[i] - KNOTS[i - 1])
+        total += xs[i - 1] * (1.0 - w) + xs[i] * w * x
+    return total + bisect.bisect_left(KNOTS, ps[0]) * ps[0]
+
+
 CONVERTED: list[Function] = [
-    *(newton, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
+    *(newton, interpolates, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
 ]
 
 

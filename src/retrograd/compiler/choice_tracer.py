@@ -16,7 +16,7 @@ from ..engine import Value
 from .bool_tracer import BoolTracer, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["ChoiceRecorder", "ChoiceTracer", "is_choice"]
+__all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice"]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
@@ -119,7 +119,7 @@ class ChoiceTracer:
         return ChoiceTracer(self._recorder, node, function(one.constant, two.constant), options, largest)
 
     def __neg__(self) -> Any:
-        return 0 - self
+        return self._with("sub", operator.sub, 0, self)
 
     def __abs__(self) -> Any:
         return abs(self.plain())
@@ -147,7 +147,7 @@ class ChoiceTracer:
 
     def truth(self) -> Any:
         """Whether an int is not zero, as a comparison; of a text, whether it is not empty."""
-        return self != 0 if type(self.constant) is int else bool(self.plain())
+        return self._compare("!=", operator.ne, 0) if type(self.constant) is int else bool(self.plain())
 
     def __bool__(self) -> bool:
         return bool(self.truth())
@@ -273,6 +273,18 @@ for _name in ("truediv", "pow"):
     _define_float(_name)
 for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
     _define_comparison(_name, _kind)
+
+
+def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
+    """One of two ints, or of two texts: the first, if ``outcome``, in this run."""
+    options: set[int | str] | None = set()
+    for one in (yes, no):
+        of_one = one.options if is_choice(one) else {one}
+        options = None if options is None or of_one is None else options | of_one
+    largest = max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in (yes, no))
+    chosen = yes if outcome else no
+    constant = chosen.constant if is_choice(chosen) else chosen
+    return ChoiceTracer(recorder, node, constant, None if options is None else frozenset(options), largest)
 
 
 def is_choice(thing: object) -> bool:

@@ -45,12 +45,16 @@ def runs_as_it_is(function: object, obstacle: str) -> str:
     return f"{errors.name_of_function(function)} is not compiled and runs as it is: {obstacle.rstrip('.')}."
 
 
-def traced_in_vain(function: object, why: str, where: str) -> str:
-    """The warning that nearly every call of ``function`` needs a new trace; ``where`` is the line that decides."""
+def traced_in_vain(function: object, why: str, where: str, obstacle: str) -> str:
+    """The warning that nearly every call of ``function`` needs a new trace.
+
+    ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty.
+    """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
     remedy = (
-        f"{where} compares numbers, and decides otherwise in nearly every call. Write rg.where(a < b, x, y) or "
-        "rg.maximum there, which need no decision."
+        f"{where} compares numbers, and decides otherwise in nearly every call. "
+        + (f"The compiler does not select there: {obstacle}. " if obstacle else "")
+        + "Write rg.where(a < b, x, y) or rg.maximum, which need no decision."
         if where
         else "Pass what differs from call to call as a float, a Value or an rg.Index."
     )

@@ -31,7 +31,7 @@ from ..engine.pytree import single_output
 from ..engine.source_lines import current_location, record_sources
 from ..index import IndexTracer, position_in
 from .bool_tracer import BoolTracer, is_comparison
-from .choice_tracer import ChoiceTracer, is_choice
+from .choice_tracer import ChoiceTracer, choice_between, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .outputs import OutputsOfTrace, is_single, outputs_of
@@ -295,7 +295,9 @@ class Recorder:
 
     def code(self, constant: int | str) -> float:
         """The number that stands for an int or a text among others that decisions choose from."""
-        return float(constant) if isinstance(constant, int) else float(self._texts.setdefault(constant, len(self._texts)))
+        return (
+            float(constant) if isinstance(constant, int) else float(self._texts.setdefault(constant, len(self._texts)))
+        )
 
     def choice(self, condition: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
         """One of two ints, or of two texts, by a condition."""
@@ -303,8 +305,7 @@ class Recorder:
         node = engine.apply("where", condition, *nodes)
         self._chosen.append(node)
         self._numbers.add(id(node))
-        chosen = yes if outcome else no
-        return ChoiceTracer(self, node, _plain_of(chosen), _options_of(yes, no), _largest_of_choices(yes, no))
+        return choice_between(self, node, outcome, yes, no)
 
     def count(self, test: BoolTracer) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
@@ -577,25 +578,6 @@ class Recorder:
             return False
         self._recording.kind_guards = [Guard(">", kind, 0.0, True, None) for kind in asked]
         return True
-
-
-def _plain_of(thing: Any) -> Any:
-    return thing.constant if is_choice(thing) else thing
-
-
-def _options_of(*things: Any) -> frozenset[int | str] | None:
-    """What one of some choices and constants may be; None for too many."""
-    found: set[int | str] = set()
-    for one in things:
-        options = one.options if is_choice(one) else {one}
-        if options is None:
-            return None
-        found |= options
-    return frozenset(found)
-
-
-def _largest_of_choices(*things: Any) -> float:
-    return _max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in things)
 
 
 #: The operations in which Python's floats raise; the others give infinities.

@@ -323,9 +323,12 @@ class Specializer:
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         if not self._storm.traced(number):
             return
-        lines = Counter(str(one.where) for example in self._examples.values() for one in example.decisions if one.where)
-        where = lines.most_common(1)[0][0] if lines and cause.reason is Reason.GUARD_FAILED else ""
-        self.notices.once("storm", traced_in_vain(self._function, str(cause), where))
+        lines = Counter(one.where for example in self._examples.values() for one in example.decisions if one.where)
+        where, obstacle = "", ""
+        if lines and cause.reason is Reason.GUARD_FAILED:
+            line = lines.most_common(1)[0][0]
+            where, obstacle = str(line), self.conversions.reason((line.file, line.line))
+        self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle))
 
     def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""

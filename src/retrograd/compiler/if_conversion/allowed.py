@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import functools
 import inspect
@@ -24,15 +25,44 @@ from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
 from .domains import inside_domain, must_hold
-from .selections import NUMBERS, MaybeTracer, Selection, negated
 from .frozen_list import FrozenList
+from .selections import NUMBERS, MaybeTracer, Selection, negated
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
-__all__ = ["attribute", "augmented", "born", "call", "held", "is_none", "is_not_none", "item", "items", "operand", "operated", "set_attribute", "set_item", "written", "written_as"]
+__all__ = [
+    "attribute",
+    "augmented",
+    "born",
+    "call",
+    "held",
+    "is_none",
+    "is_not_none",
+    "item",
+    "items",
+    "operand",
+    "operated",
+    "set_attribute",
+    "set_item",
+    "written",
+    "written_as",
+]
 
 #: What arithmetic on which has no effect.
-_OPERANDS = NUMBERS | {BoolTracer, ChoiceTracer, FrozenList, IndexTracer, bool, complex, str, type(None), tuple, list, range, np.ndarray}
+_OPERANDS = NUMBERS | {
+    BoolTracer,
+    ChoiceTracer,
+    FrozenList,
+    IndexTracer,
+    bool,
+    complex,
+    str,
+    type(None),
+    tuple,
+    list,
+    range,
+    np.ndarray,
+}
 #: What is read by subscripts and loops without effect.
 _CONTAINERS = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
 #: What loops over them give.
@@ -197,7 +227,7 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
     if not in_arms():
         setattr(thing, name, value)
         return
-    kind = type(thing)
+    kind: Any = type(thing)
     descriptor = inspect.getattr_static(kind, name, None)
     is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
     is_still = not hasattr(type(descriptor), "__set__") and name in getattr(thing, "__dict__", ())
@@ -269,6 +299,8 @@ def held(thing: Any) -> Any:
 
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
+    if type(function) is types.BuiltinFunctionType and function in _BISECTIONS and not options:
+        return _bisected(function, *arguments)
     if not in_arms():
         return function(*arguments, **options)
     kind = type(function)
@@ -282,6 +314,26 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
     return function(*inside_domain(name, arguments), **options)
+
+
+def _bisected(function: Any, *arguments: Any) -> Any:
+    """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
+    table: Any
+    table, x = arguments if len(arguments) == 2 else (None, None)
+    is_traced = current() is not None and (type(x) is Value or is_tracer(x))
+    is_short = type(table) in (list, tuple) and 0 < len(table) < _MOST_PLACES
+    if (
+        not is_traced
+        or not is_short
+        or not all(type(one) in (float, int) for one in table)
+        or sorted(table) != [*table]
+    ):
+        return function(*arguments)
+    is_left = function is bisect.bisect_left
+    return sum((one < x) if is_left else _not(x < one) for one in table)  # of a NaN, too, as bisect finds it
+
+
+_BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
 
 
 def _changes_own(function: Any) -> bool:

@@ -43,10 +43,13 @@ class Conversions:
     def __init__(self, known: Conversions | None = None) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
+        self._reasons: dict[Site, str] = {}
         self.lengthened = 0
         self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
-        self._iterations: dict[Site, int] = dict(known._iterations) if known else {}  # of loops: as many as any call took, and some more
+        self._iterations: dict[Site, int] = (
+            dict(known._iterations) if known else {}
+        )  # of loops: as many as any call took, and some more
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
@@ -66,8 +69,13 @@ class Conversions:
         """Whether a comparison is on a line that is converted."""
         return any(line in self._wanted for line in _by_line(guards))
 
-    def _refuse(self, sites: Sequence[Site]) -> None:
+    def reason(self, site: Site) -> str:
+        """Why the test on a line stays as it is; empty where that is not known."""
+        return self._reasons.get(site, "")
+
+    def _refuse(self, sites: Mapping[Site, str]) -> None:
         """Leave tests as they are, by where they begin; all that are wanted, if there is no other."""
+        self._reasons.update(sites)
         if self._refused.issuperset(sites):
             self._refused |= self._wanted
             self._wanted.clear()
@@ -111,7 +119,7 @@ class Conversions:
                 is_measured = True
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
             elif run.is_too_long:
-                self._refuse([])
+                self._refuse({})
             elif run.has_optional and not self._optional:
                 self._optional = True
             elif run.failed or decided is None:

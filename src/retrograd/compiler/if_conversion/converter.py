@@ -19,7 +19,7 @@ from typing import Any
 
 from .arm_expressions import test_of_none
 from .arm_statements import IN_PLACE, ArmStatements
-from .jumps import Loop, returns_or_goes_on, tests_of_jumps
+from .jumps import Loop, deciding_tests, returns_or_goes_on
 from .liveness import Around, kept, live_in_loop
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters
@@ -44,7 +44,9 @@ def converted(
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    made = _rewritten(code, lambda function: _Converter(code.co_filename, function, lines, refused, tests_none).convert())
+    made = _rewritten(
+        code, lambda function: _Converter(code.co_filename, function, lines, refused, tests_none).convert()
+    )
     if made is not None:
         _originals[made] = code
     return made
@@ -107,7 +109,7 @@ class _Converter(ast.NodeTransformer):
     def _is_left_by_data(self, loop: Loop) -> bool:
         """Whether a test that is to be converted decides how often a loop runs, or what an iteration skips."""
         tests = [loop.test] if isinstance(loop, ast.While) else []
-        return any(map(self._hits, (*tests, *tests_of_jumps(loop.body))))
+        return any(map(self._hits, (*tests, *deciding_tests(loop.body))))
 
     # --- expressions
 
@@ -130,6 +132,14 @@ class _Converter(ast.NodeTransformer):
         self._found |= bool(made) and self._tests_none
         return at(of_arms(made, node.left), node) if made else node
 
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        is_plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
+        is_wanted = name.startswith("bisect") and is_plain and self._hits(node)
+        self.generic_visit(node)
+        self._found |= is_wanted
+        return at(of_arms("call", node.func, *node.args), node) if is_wanted else node
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Constant)):
@@ -146,8 +156,9 @@ class _Converter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
         target = node.target
-        is_item = isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Slice, ast.Constant))
-        if not is_item or not isinstance(node.op, IN_PLACE):
+        if not isinstance(target, ast.Subscript) or isinstance(target.slice, (ast.Slice, ast.Constant)):
+            return node
+        if not isinstance(node.op, IN_PLACE):
             return node
         return [at(one, node) for one in self._arms.augmented_item(target, node.op, node.value)]
 
@@ -222,7 +233,7 @@ def _asks_for_none(test: ast.expr) -> bool:
 
 
 def _free_in(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that functions in a function assign in other scopes. Raises RefusedError where names are seen as such."""
+    """The names that a function assigns in other scopes. Raises RefusedError where it sees names as such."""
     found: set[str] = set()
     for one in ast.walk(function):
         if isinstance(one, (ast.Global, ast.Nonlocal)):

@@ -1,7 +1,7 @@
 """Keeps the operands of an arm inside the domains of operators where the arm is not taken.
 
-There, an operator gets a number that it surely allows, as if the user had written ``log(where(x > 0, x, 1))``: it neither
-raises, nor gives an infinite derivative that would become NaN times zero.
+There, an operator gets a number that it surely allows, as if the user had written ``log(where(x > 0, x, 1))``: it
+neither raises, nor gives an infinite derivative, which times zero would be NaN.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def not_reached() -> bool:
 
 
 def inside_domain(name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands of a row, or of another function; where the arm is not taken, those that have a domain are replaced."""
+    """The operands of a row; where the arm is not taken, numbers in its domain in their place."""
     points = _points(name)
     if not points or not any(type(one) is Value or type(one) is FloatTracer for one in operands):
         return operands
@@ -87,5 +87,6 @@ def _points(name: str) -> tuple[float | None, ...]:
     text = " ".join(item.when for item in row.domain)
     concerned = set(re.findall(r"\b[a-c]\b", text))
     return tuple(
-        (low + high) / 2 if letter in concerned else None for letter, (low, high) in zip("abc", row.sample, strict=False)
+        (low + high) / 2 if letter in concerned else None
+        for letter, (low, high) in zip("abc", row.sample, strict=False)
     )

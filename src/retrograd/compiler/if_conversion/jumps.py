@@ -1,4 +1,4 @@
-"""Rewrites loops so that nothing jumps out of an iteration: what a ``break`` skips becomes the other arm of its test."""
+"""Rewrites loops so that nothing jumps out of an iteration: what a ``break`` skips becomes an arm of its test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from .tree import RefusedError, assign, at, load
 
-__all__ = ["Loop", "has_jumps", "header_of", "returns", "returns_or_goes_on", "tests_of_jumps", "without_jumps", "without_returns"]
+__all__ = [
+    "Loop",
+    "deciding_tests",
+    "has_jumps",
+    "header_of",
+    "returns",
+    "returns_or_goes_on",
+    "without_jumps",
+    "without_returns",
+]
 
 Loop = ast.For | ast.While
 
@@ -39,19 +48,19 @@ def returns(statements: Sequence[ast.stmt]) -> bool:
 
 
 def returns_or_goes_on(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
-    """Whether an arm of an ``if`` may return, and each way through it ends with a ``return``, there or in what follows."""
+    """Whether an ``if`` may return, and each way through it ends with a ``return``, there or in what follows."""
     may_return = any(_may_jump(one, is_own=False) for one in (*node.body, *node.orelse))
     return may_return and (returns(rest) or (returns(node.body) and returns(node.orelse)))
 
 
-def tests_of_jumps(statements: Sequence[ast.stmt], is_own: bool = True) -> Iterator[ast.expr]:
+def deciding_tests(statements: Sequence[ast.stmt], is_own: bool = True) -> Iterator[ast.expr]:
     """The tests that decide whether a loop, whose body these statements are, is left, or an iteration of it."""
     for one in statements:
         if isinstance(one, ast.If) and _may_jump(one, is_own):
             yield one.test
         if isinstance(one, (ast.If, ast.For, ast.While, ast.With)):
             inside = is_own and not isinstance(one, (ast.For, ast.While))
-            yield from tests_of_jumps([*one.body, *getattr(one, "orelse", [])], inside)
+            yield from deciding_tests([*one.body, *getattr(one, "orelse", [])], inside)
 
 
 def header_of(loop: Loop) -> ast.expr:

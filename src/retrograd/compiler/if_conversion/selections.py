@@ -52,7 +52,7 @@ class MaybeTracer:
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("what may be None is asked for something else than whether it is")
 
-    __bool__ = __eq__ = __hash__ = __iter__ = __len__ = _refuse  # type: ignore[assignment]
+    __bool__ = __eq__ = __hash__ = __iter__ = __len__ = _refuse
 
 
 class Selection:
@@ -99,7 +99,9 @@ class Selection:
     def _of_maybe(self, yes: Any, no: Any) -> Any:
         """Where None is among what is selected."""
         trial = current()
-        around = [(frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None]
+        around = [
+            (frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None
+        ]
         if type(yes) is MaybeTracer and yes.is_there([*around, (self._test, True)]):  # x if x is not None else …
             return self.of(yes.thing, no)
         if type(no) is MaybeTracer and no.is_there([*around, (self._test, False)]):
@@ -153,8 +155,10 @@ def negated(test: BoolTracer) -> Any:
     return made
 
 
-def joined(row: str, one: BoolTracer, other: Any) -> Any:
+def joined(row: str, one: Any, other: Any) -> Any:
     """Whether both hold, with the row "minimum", or one of them, with "maximum"."""
+    if type(one) is bool:
+        one, other = other, one
     if type(other) is bool:
         decides = other is (row == "maximum")  # so the first does not matter
         return other if decides else one

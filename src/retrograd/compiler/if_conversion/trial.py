@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class Trial:
         frames: the arms that are running, the innermost last.
         iterations: how many iterations of each loop are recorded, at least.
         needed: how many each loop took, at most.
-        failed: the tests that turned out to be guards.
+        failed: the tests that turned out to be guards, and why, where that is known.
         has_optional: whether something is None or not, as decisions come out.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
@@ -64,7 +65,7 @@ class Trial:
         self.has_optional, self._allows_optional = False, optional
         self.frames: list[Frame] = []
         self.iterations, self.needed = iterations, dict[Site, int]()
-        self.failed: list[Site] = []
+        self.failed: dict[Site, str] = {}
         self.is_too_long = False
         self._copied: list[tuple[Site | None, list[Any], tuple[Any, ...]]] = []
         self._last = engine.tape_position()[0] + most
@@ -101,7 +102,7 @@ class Trial:
     def ends(self) -> bool:
         """The trace has ended. Whether what it gave is what the function gives."""
         changed = [site for site, now, then in self._copied if len(now) != len(then) or not all(map(is_, now, then))]
-        self.failed += filter(None, changed)
+        self.failed.update((site, _CHANGED) for site in changed if site)
         return not changed
 
     def fails(self) -> bool:
@@ -111,8 +112,12 @@ class Trial:
         if self.frames:
             return False
         if not self.is_too_long:  # which is not the doing of this test
-            self.failed.append(frame.site)
+            problem = sys.exception()
+            self.failed[frame.site] = str(problem) if isinstance(problem, NotAnArmError) else ""
         return True
+
+
+_CHANGED = "a list that one of two arms chooses is changed afterwards"
 
 
 class _Current(threading.local):

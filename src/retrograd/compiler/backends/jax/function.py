@@ -250,9 +250,7 @@ def _sentence(kind: str, outcome: bool, where: Location | None) -> str:
 # --- making one -----------------------------------------------------------------------------------------------
 
 
-def to_jax(
-    function: Callable[..., Any], arguments: Sequence[Any], parameters: Any, known: Conversions
-) -> JaxFunction:
+def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: Any, known: Conversions) -> JaxFunction:
     """A scalar function as a JAX function; users call ``Compiled.to_jax``.
 
     Args:
