@@ -7,6 +7,7 @@ such sum.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,9 +18,10 @@ from ..engine import Value
 from ..engine.containers import taken_apart
 from ..engine.numbers import is_number
 from ..engine.pytree import Structure, flatten
+from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
-__all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of"]
+__all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of", "settled"]
 
 
 class _NoLeafError(Exception):
@@ -34,6 +36,20 @@ def is_single(result: Any) -> bool:
         or is_number(result)
         or (isinstance(result, np.ndarray) and result.shape == ())
     )
+
+
+def settled(tree: Any) -> Any:
+    """A result with plain ints and texts for those that decisions choose: that they are these becomes a guard."""
+    if is_choice(tree):
+        return tree.plain()
+    if type(tree) in (list, tuple):
+        items = list(map(settled, tree))
+        same = all(map(operator.is_, items, tree))
+        return tree if same else tuple(items) if type(tree) is tuple else items
+    if type(tree) is dict:
+        values = {key: settled(item) for key, item in tree.items()}
+        return tree if all(map(operator.is_, values.values(), tree.values())) else values
+    return tree
 
 
 def leaves_of(tree: Any) -> list[Any] | None:

@@ -34,7 +34,8 @@ from .bool_tracer import BoolTracer, is_comparison
 from .choice_tracer import ChoiceTracer, choice_between, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
-from .outputs import OutputsOfTrace, is_single, outputs_of
+from .if_conversion.frozen_list import FrozenList
+from .outputs import OutputsOfTrace, is_single, outputs_of, settled
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 
@@ -151,8 +152,7 @@ class Recorder:
         recording = self._recording
         engine.keep_fallible(True)
         result = function(*arguments)
-        if is_choice(result):
-            result = result.plain()
+        result = FrozenList.copy(result) if type(result) is FrozenList else settled(result)  # alone, it has no alias
         recording.fallible = engine.keep_fallible(False)
         recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
@@ -318,6 +318,8 @@ class Recorder:
         node = engine.apply("where", condition, *self._candidates_of((operand, number)))
         self._chosen.append(node)
         if isinstance(operand, Value):
+            if self._mixed:
+                self._mixed.add(id(node))
             return node
         self._numbers.add(id(node))
         return self._number(node)
@@ -336,7 +338,7 @@ class Recorder:
         if not any(are_values):
             self._numbers.add(id(node))
             return self._number(node)
-        if not all(are_values):
+        if not all(are_values) or self._mixed:  # what either is may depend on what was chosen before
             self._mixed.add(id(node))
         return node
 
@@ -439,6 +441,7 @@ class Recorder:
         if name == "where" and is_comparison(operands[0]):
             row, left, right = operands[0].operands()
             operands = self._number(engine.apply(row, left, right)), *operands[1:]
+        operands = tuple(one.number() if is_choice(one) else one for one in operands)
         if not any(map(is_tracer, operands)):
             return NotImplemented
         result = engine.apply(name, *map(self._unwrapped, operands))
@@ -446,6 +449,7 @@ class Recorder:
 
     def reduce(self, name: str, sequences: tuple[Sequence[Any], ...]) -> Any:
         """An operation on sequences, if a tracer is in one."""
+        sequences = tuple([one.number() if is_choice(one) else one for one in sequence] for sequence in sequences)
         items = [item for sequence in sequences for item in sequence]
         if not any(map(is_tracer, items)):
             return NotImplemented
@@ -542,7 +546,7 @@ class Recorder:
         if None in numbers or any(map(math.isnan, numbers)) or (mixed and self._decides_kinds):  # type: ignore[arg-type]
             return None
         node = self._first(name, self._candidates_of(items), numbers)
-        if mixed:
+        if mixed or self._mixed:
             self._mixed.add(id(node))
         return node
 

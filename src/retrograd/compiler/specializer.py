@@ -271,7 +271,7 @@ class Specializer:
 
     def converted(self, run: Callable[[], Traced | Cause]) -> Traced | Cause | None:
         """What a trace gives with the code that is converted now; None if none is."""
-        return self.conversions.run(self.captured.functions, run, guards_of)
+        return self.conversions.run(self.captured.functions, run, guards_of, self.captured.change_by_function)
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""

@@ -13,6 +13,7 @@ __all__ = [
     "NUMBERS",
     "TALKS",
     "asked_for",
+    "asks_what_it_is",
     "assigned",
     "codes_of",
     "compares_types",
@@ -95,6 +96,16 @@ def tests_none(code: types.CodeType) -> bool:
                 return True
             before = now
     return False
+
+
+def asks_what_it_is(code: types.CodeType) -> bool:
+    """Whether code, or code in it, may ask for the type or the attributes of something whatever it is."""
+    return any(not _ASKS.isdisjoint(one.co_names) for one in codes_of(code))
+
+
+_ASKS = frozenset(
+    {"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "vars", "id", "print", "str", "repr"}
+)
 
 
 def method_that_is_asked_for(code: types.CodeType) -> str:

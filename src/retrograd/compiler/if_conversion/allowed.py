@@ -40,6 +40,7 @@ __all__ = [
     "is_not_none",
     "item",
     "items",
+    "may_be_read_on",
     "operand",
     "operated",
     "set_attribute",
@@ -99,10 +100,12 @@ _OUR_MODULES = frozenset(
 
 def operand(thing: Any) -> Any:
     """A thing that an arm computes with."""
-    if type(thing) in _OPERANDS or not in_arms() or isinstance(thing, np.generic):
+    if type(thing) in _OPERANDS or not in_arms():
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
+    if isinstance(thing, np.generic):
+        return thing
     raise refuse(f"computes with a {type(thing).__name__}")
 
 
@@ -117,7 +120,14 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
     if not in_arms():
         return _IN_PLACE[name](old, new)
+    if type(old) in _CHANGED_IN_PLACE:
+        if not _is_own(old):
+            raise refuse(f"changes a {type(old).__name__} in place")
+        return _IN_PLACE[name](old, operand(new))
     return operated(name, old, new) if name in _ROWS else _ANEW[name](operand(old), operand(new))
+
+
+_CHANGED_IN_PLACE = frozenset({list, FrozenList, np.ndarray})
 
 
 _ROWS = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow"}
@@ -143,6 +153,25 @@ def items(thing: Any) -> Any:
     if in_arms() and type(thing) not in _CONTAINERS and type(thing) not in _VIEWS:
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
+
+
+def may_be_read_on(thing: Any) -> bool:
+    """Whether a loop may read more items than it wants: nobody else reads them, and no code runs for that."""
+    kind = type(thing)
+    if kind in (zip, enumerate, reversed):
+        parts = thing.__reduce__()[1]
+        return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
+    return kind in _CONTAINERS or kind in _ITERATORS
+
+
+_ITERATORS = frozenset(
+    type(one)
+    for one in (
+        *map(iter, ([], (), {}, "", range(0), {}.items(), {}.values())),
+        reversed([]),
+        *({}.items(), {}.keys(), {}.values()),
+    )
+)
 
 
 def item(thing: Any, key: Any) -> Any:
@@ -308,12 +337,15 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return held(_checked(function.__func__)(function.__self__, *arguments, **options))
     if kind is types.FunctionType and function.__module__ not in _OUR_MODULES:
         return held(_checked(function)(*arguments, **options))
+    if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):
+        raise refuse(f"calls {function.__name__}, which may store what it computes")
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
-    return function(*inside_domain(name, arguments), **options)
+    found = function(*inside_domain(name, arguments), **options)
+    return born(found) if function is list else found
 
 
 def _bisected(function: Any, *arguments: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .tree import RefusedError, at, later, of_arms
 
-__all__ = ["ArmExpressions", "Visit", "test_of_none"]
+__all__ = ["ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
 
 #: Writes an expression.
 Visit = Callable[[ast.expr], Any]
@@ -131,6 +131,15 @@ def test_of_none(node: ast.Compare) -> str:
     if len(node.ops) != 1 or not isinstance(node.comparators[0], ast.Constant) or node.comparators[0].value is not None:
         return ""
     return "is_none" if isinstance(node.ops[0], ast.Is) else "is_not_none" if isinstance(node.ops[0], ast.IsNot) else ""
+
+
+class TestsOfNone(ast.NodeTransformer):
+    """Writes tests whether something is None, and leaves all else as it is."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        made = test_of_none(node)
+        return at(of_arms(made, node.left), node) if made else node
 
 
 _ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)

@@ -7,9 +7,9 @@ import copy
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from .arm_expressions import ArmExpressions, Visit
+from .arm_expressions import ArmExpressions, TestsOfNone, Visit
 from .jumps import Loop, has_jumps, header_of, returns, returns_or_goes_on, without_jumps, without_returns
-from .liveness import Around, live_before, live_in_loop
+from .liveness import Around
 from .tree import (
     ARMS,
     RefusedError,
@@ -61,6 +61,7 @@ class ArmStatements:
         self.expressions, self.kept = ArmExpressions(file, refused), kept
         self._free, self._variables, self._tests = free, 0, 0
         self._written: list[ast.expr] = []
+        self._is_for_trials = False  # what is written runs in trials only
 
     def is_written(self, test: ast.expr) -> bool:
         """Whether a test was none in the function."""
@@ -70,14 +71,21 @@ class ArmStatements:
         self._variables += 1
         return f"{_VARIABLE}{self._variables}"
 
-    def function(self, node: ast.FunctionDef) -> None:
-        """Write a function as an arm, in place."""
+    def function_for_trials(self, node: ast.FunctionDef) -> None:
+        """Write a function as an arm, in place, which nobody calls but trials."""
+        before, self._is_for_trials = self._is_for_trials, True
+        try:
+            self._function(node)
+        finally:
+            self._is_for_trials = before
+
+    def _function(self, node: ast.FunctionDef) -> None:
         body = _without_docstring(node.body)
         if self._free & assigned(body):
             raise RefusedError("a variable of another scope")
         result = self._variable()
         body = body if returns(body) else [*body, at(ast.Return(ast.Constant(None)), node)]
-        written = self._block(body, result, Around(parameters(node), self.kept))
+        written = self._block(body, result, Around(parameters(node), self.kept, self.kept))
         node.body = [*written, at(ast.Return(load(result)), node)]
 
     # --- tests
@@ -169,9 +177,12 @@ class ArmStatements:
             after.append(ast.If(self._test_of(goes_on, node), node.orelse, []))
         rest = [*(at(one, header_of(node)) for one in after), *rest]
         bound = frozenset(assigned(before))
-        inside = Around(around.bound | bound, live_before(rest, around.live))
-        made = [*before, *self._iterations(loop, goes_on, inside, visit)]
-        return WrittenLoop([at(one, header_of(node)) for one in made], rest, bound)
+        inside = around.also(bound)._replace(live=around.before(rest))
+        made = self._iterations(loop, goes_on, inside, visit)
+        if not self._is_for_trials:  # elsewhere, the loop is what it was
+            plain = [TestsOfNone().visit(copy.deepcopy(node)), assign(goes_on, ast.Constant(False))]
+            made = [ast.If(of_arms("in_trial"), made, plain)]
+        return WrittenLoop([at(one, header_of(node)) for one in (*before, *made)], rest, bound)
 
     def _test_of(self, variable: str, loop: Loop) -> ast.expr:
         """A test that is converted wherever it stands."""
@@ -180,18 +191,25 @@ class ArmStatements:
 
     def _iterations(self, node: Loop, goes_on: str, around: Around, visit: Visit) -> list[ast.stmt]:
         """A loop without ``return``, as one whose body is an arm: that of whether the loop goes on."""
+        before, self._is_for_trials = self._is_for_trials, True
+        try:
+            return self._written_iterations(node, goes_on, around, visit)
+        finally:
+            self._is_for_trials = before
+
+    def _written_iterations(self, node: Loop, goes_on: str, around: Around, visit: Visit) -> list[ast.stmt]:
         loop, item = self._variable(), self._variable()
         names_in_it = assigned([node])
         if self._free & names_in_it:
             raise RefusedError("a variable of another scope")
-        again = live_in_loop(node, around.live)
+        again = around.in_loop(node)
         live = sorted(names_in_it & again)
         body = without_jumps(node.body, goes_on)
         if isinstance(node, ast.For):
             body.insert(0, at(assign(node.target, load(item)), node.target))
         step = at(ast.If(load(goes_on), body, []), header_of(node))
         merged = [*live, goes_on]
-        arm = self._block(step.body, None, Around(around.bound.union(merged), again | {goes_on}))
+        arm = self._block(step.body, None, around.also(merged)._replace(live=again | {goes_on}))
         both = self._both(step, arm, [], merged, merged, called(loop, "decides", load(goes_on)))
         begins: list[ast.stmt] = [
             assign(loop, of_arms("Loop", self.expressions.site(header_of(node)))),
@@ -260,9 +278,9 @@ class ArmStatements:
     def _plain_loop(self, node: ast.For, around: Around) -> ast.stmt:
         """A loop over what is there, which no data leave."""
         item = self._variable()
-        again = live_in_loop(node, around.live)
+        again = around.in_loop(node)
         body = [at(assign(node.target, load(item)), node.target), *node.body]
-        written = self._block(body, None, Around(around.bound, again))
+        written = self._block(body, None, around._replace(live=again))
         return at(ast.For(ast.Name(item, ast.Store()), self.expressions.items(node.iter), written, []), node)
 
     def inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
@@ -270,16 +288,16 @@ class ArmStatements:
         made = copy.deepcopy(node)
         made.name = self._variable()
         try:
-            return self._inner_function(made)
+            _check_definition(made)
+            self.function_for_trials(made)
         except RefusedError:
             return None
+        made.decorator_list = [at(load(ARMS, "written"), node)]
+        return made
 
     def _inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        arguments = node.args
-        defaults = (*arguments.defaults, *filter(None, arguments.kw_defaults))
-        if node.decorator_list or not all(isinstance(one, (ast.Constant, ast.Name)) for one in defaults):
-            raise RefusedError("a decorator, or a default that is computed")
-        self.function(node)
+        _check_definition(node)
+        self._function(node)
         node.decorator_list = [at(load(ARMS, "written"), node)]
         return node
 
@@ -334,6 +352,13 @@ class ArmStatements:
             assign(key, target.slice),
             ast.Expr(of_arms("set_item", new, load(holder), load(key))),
         ]
+
+
+def _check_definition(node: ast.FunctionDef) -> None:
+    arguments = node.args
+    defaults = (*arguments.defaults, *filter(None, arguments.kw_defaults))
+    if node.decorator_list or not all(isinstance(one, (ast.Constant, ast.Name)) for one in defaults):
+        raise RefusedError("a decorator, or a default that is computed")
 
 
 def _augmented(op: ast.operator, old: ast.expr, value: ast.expr) -> ast.expr:

@@ -23,6 +23,7 @@ from .allowed import (
     is_not_none,
     item,
     items,
+    may_be_read_on,
     operand,
     operated,
     set_attribute,
@@ -46,6 +47,7 @@ __all__ = [
     "call",
     "either",
     "held",
+    "in_trial",
     "is_none",
     "is_not_none",
     "item",
@@ -145,7 +147,7 @@ class Decision:
         if self._trial is not None:
             self._trial.leave()
             for place, thing in self._selected:
-                self._trial.store(place, thing)
+                self._trial.store(place, thing, self._frame.site)
 
     def fails(self) -> bool:
         """Something was raised in an arm. Whether one is to run alone now."""
@@ -205,38 +207,50 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
     return decision.results[0]
 
 
+def in_trial() -> bool:
+    """Whether this thread traces converted code."""
+    return current() is not None
+
+
 # --- loops ------------------------------------------------------------------------------------------------------
 
 
 class Loop:
     """A loop that data leave. After that, iterations follow that keep what variables are, as many as others took.
 
-    A traced condition says whether the loop goes on. The last iteration ends with a guard that it does not.
+    A traced condition says whether the loop goes on. The last iteration ends with a guard that it does not. A loop over
+    what can be read only once decides in each iteration, by a guard.
     """
 
-    __slots__ = ("_capacity", "_ran", "_site", "_trial")
+    __slots__ = ("_capacity", "_is_strict", "_ran", "_site", "_trial")
 
     def __init__(self, site: Site) -> None:
         self._site, self._trial = site, current()
         self._capacity = self._trial.iterations.get(site, 0) if self._trial is not None else 0
-        self._ran = 0
+        self._ran, self._is_strict = 0, False
 
     def begins(self) -> Any:
         """Whether the loop is reached: True, or a condition if that is in an arm."""
         return True if self._trial is None else is_taken(self._trial)
 
     def over(self, items: Callable[[], Any]) -> Any:
-        """What a ``for`` iterates over. From an iterator that is not its own, it draws no items after it has ended."""
+        """What a ``for`` iterates over."""
         if self._trial is None or self._trial.frames:
             return items()
         self._trial.frames.append(Frame(self._site))
+        found, is_found = None, False
         try:
-            return items()
-        except Exception:
-            self._capacity = 0
+            found, is_found = items(), True
+        except Exception:  # it is no arm's affair, and is done as it is
+            self._is_strict = True
         finally:
-            self._trial.frames.pop()
-        return items()
+            frame = self._trial.frames.pop()
+            if not is_found:
+                frame.stores.undo()
+        if not is_found:
+            return items()
+        self._is_strict = not may_be_read_on(found)
+        return found
 
     def decides(self, goes_on: Any) -> Decision:
         """For the body of the loop, given whether the loop goes on."""
@@ -244,7 +258,7 @@ class Loop:
 
     def ends(self, goes_on: Any) -> bool:
         """Whether no iteration follows."""
-        if type(goes_on) is not BoolTracer or self._trial is None:
+        if type(goes_on) is not BoolTracer or self._trial is None or self._is_strict:
             return not goes_on
         if goes_on.outcome:
             needed = self._trial.needed

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import engine
-from ..guards.bytecode import codes_of, tests_none
+from ..guards.bytecode import asks_what_it_is, codes_of, tests_none
 from ..guards.captured_state import functions_of
 from ..recording import Guard
 
@@ -26,6 +26,9 @@ _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 
 #: So many times as much as before may be recorded, or so much in any case: some hundred thousand operations.
 _MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 25
+
+#: So many traces of converted code may be in vain before the code is traced as it is.
+_MOST_TRIALS = 10
 
 _lock = threading.Lock()  # while functions have other code than their own
 
@@ -86,6 +89,7 @@ class Conversions:
         functions: Iterable[types.FunctionType],
         trace: Callable[[], T],
         guards: Callable[[T], Sequence[Guard] | None],
+        changed: Callable[[], object] = lambda: False,
     ) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows.
 
@@ -93,11 +97,12 @@ class Conversions:
             functions: those that the trace may call.
             trace: runs it.
             guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+            changed: whether what the function finds is another now.
         """
         if not self._wanted or not _lock.acquire(blocking=False):
             return None
         try:
-            return self._tried(list(functions), trace, guards)
+            return self._tried(list(functions), trace, guards, changed)
         finally:
             _lock.release()
 
@@ -106,21 +111,19 @@ class Conversions:
         functions: Sequence[types.FunctionType],
         trace: Callable[[], T],
         guards: Callable[[T], Sequence[Guard] | None],
+        changed: Callable[[], object],
     ) -> T | None:
         is_measured = False
-        while self._wanted:
-            with self._applied(functions) as run:
-                try:
-                    found = trace()
-                    decided = guards(found) if run.ends() else None
-                except Exception:  # what is wrong is said by a trace of the code as it is
-                    decided = None
+        for _ in range(_MOST_TRIALS):
+            if not self._wanted:
+                break
+            run, found, decided = self._attempt(functions, trace, guards, changed)
             if run.is_too_long and not is_measured:
                 is_measured = True
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
             elif run.is_too_long:
                 self._refuse({})
-            elif run.has_optional and not self._optional:
+            elif run.has_optional and not self._optional and not run.is_broken:
                 self._optional = True
             elif run.failed or decided is None:
                 self._refuse(run.failed)
@@ -132,6 +135,30 @@ class Conversions:
             else:
                 return found
         return None
+
+    def _attempt(
+        self,
+        functions: Sequence[types.FunctionType],
+        trace: Callable[[], T],
+        guards: Callable[[T], Sequence[Guard] | None],
+        changed: Callable[[], object],
+    ) -> tuple[Trial, T | None, Sequence[Guard] | None]:
+        """One trace of converted code: what it gave, and what decided something in it."""
+        found, decided = None, None
+        run: Trial | None = None
+        try:
+            with (
+                self._applied(functions) as run,
+                suppress(Exception),
+            ):  # a trace of the code as it is says what is wrong
+                found = trace()
+                decided = None if run.is_broken else guards(found)
+            if run.stored and changed():
+                run.failed.update(run.stored)
+        finally:
+            if run is not None:
+                run.ends()
+        return run, found, decided
 
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
         """Whether loops took more iterations than are recorded."""
@@ -164,7 +191,7 @@ class Conversions:
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made
-                allows_optional = allows_optional and not tests_none(made or code)
+                allows_optional = allows_optional and not tests_none(made or code) and not asks_what_it_is(code)
             with trial(self._most, self._iterations, allows_optional) as run:
                 yield run
         finally:

@@ -20,7 +20,7 @@ from typing import Any
 from .arm_expressions import test_of_none
 from .arm_statements import IN_PLACE, ArmStatements
 from .jumps import Loop, deciding_tests, returns_or_goes_on
-from .liveness import Around, kept, live_in_loop
+from .liveness import Around, kept
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters
 
@@ -92,12 +92,12 @@ class _Converter(ast.NodeTransformer):
 
     def convert_to_arm(self) -> bool:
         """Write the function as an arm."""
-        self._arms.function(self._function)
+        self._arms.function_for_trials(self._function)
         _import_arms(self._function)
         return True
 
     def _scope(self, node: ast.FunctionDef) -> None:
-        node.body = self._block(node.body, Around(parameters(node), self._arms.kept))
+        node.body = self._block(node.body, Around(parameters(node), self._arms.kept, self._arms.kept))
 
     def _hits(self, test: ast.expr) -> bool:
         if self._arms.is_written(test):
@@ -207,13 +207,13 @@ class _Converter(ast.NodeTransformer):
         return made
 
     def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:
-        if isinstance(node, (ast.Try, ast.TryStar, ast.Match)):
+        if isinstance(node, (ast.Try, ast.TryStar, ast.Match, ast.With)):  # where what is raised may end
             return [node]
-        if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
+        if isinstance(node, (ast.If, ast.For, ast.While)):
             inside = around
             if isinstance(node, (ast.For, ast.While)):
-                again = live_in_loop(node, around.live)
-                inside = Around(around.bound, again, again)
+                again = around.in_loop(node)
+                inside = around._replace(live=again, jumps=again)
             if isinstance(node, ast.For):
                 inside = inside.also(assigned([node.target]))
             bodies = {"body": node.body, "orelse": getattr(node, "orelse", [])}

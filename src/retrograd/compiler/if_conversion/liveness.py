@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .tree import assigned, reads, surely_assigned
 
-__all__ = ["Around", "kept", "live_before", "live_in_loop"]
+__all__ = ["Around", "kept"]
 
 #: Whose bodies run later, when variables may have changed.
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
@@ -26,11 +26,13 @@ class Around(NamedTuple):
     Attributes:
         bound: those that are surely assigned before them.
         live: those that are live after them.
+        kept: those that are live everywhere, since functions in the function read them.
         jumps: those that are live where a ``break`` or ``continue`` among them goes.
     """
 
     bound: frozenset[str]
     live: frozenset[str]
+    kept: frozenset[str]
     jumps: frozenset[str] = frozenset()
 
     def of_each(self, statements: Sequence[ast.stmt]) -> list[Around]:
@@ -39,37 +41,35 @@ class Around(NamedTuple):
             return []
         live, bound = [self.live], [self.bound]
         for one in reversed(statements[1:]):
-            live.append(_Liveness(self.jumps).block([one], live[-1]))
+            live.append(_Liveness(self.kept, self.jumps).block([one], live[-1]))
         for one in statements[:-1]:
             bound.append(bound[-1] | surely_assigned([one]))
-        return [Around(known, after, self.jumps) for known, after in zip(bound, reversed(live), strict=True)]
+        return [self._replace(bound=known, live=after) for known, after in zip(bound, reversed(live), strict=True)]
+
+    def before(self, statements: Sequence[ast.stmt]) -> frozenset[str]:
+        """The variables that are live before statements, after which ``live`` is."""
+        return _Liveness(self.kept, self.jumps).block(statements, self.live)
+
+    def in_loop(self, loop: ast.For | ast.While) -> frozenset[str]:
+        """The variables that are live before each iteration of a loop but the first, and after the last one."""
+        test = _read(loop.test) if isinstance(loop, ast.While) else frozenset()
+        targets = frozenset(assigned([loop.target])) if isinstance(loop, ast.For) else frozenset()
+        return _Liveness(self.kept, frozenset()).loop(loop, self.live | test, targets)
 
     def also(self, bound: Iterable[str] = (), live: Iterable[str] = ()) -> Around:
         """The same with more variables."""
         return self._replace(bound=self.bound.union(bound), live=self.live.union(live))
 
 
-def live_before(statements: Sequence[ast.stmt], after: frozenset[str]) -> frozenset[str]:
-    """The variables that are live before statements, given those that are live after them."""
-    return _Liveness(frozenset()).block(statements, after)
-
-
-def live_in_loop(loop: ast.For | ast.While, after: frozenset[str]) -> frozenset[str]:
-    """The variables that are live before each iteration of a loop but the first, and after the last one."""
-    test = _read(loop.test) if isinstance(loop, ast.While) else frozenset()
-    targets = frozenset(assigned([loop.target])) if isinstance(loop, ast.For) else frozenset()
-    return _Liveness(frozenset()).loop(loop, after | test, targets)
-
-
 class _Liveness:
-    """``jumps``: what is live where a ``break`` or ``continue`` goes."""
+    """``kept``: what is live everywhere. ``jumps``: what is live where a ``break`` or ``continue`` goes."""
 
-    def __init__(self, jumps: frozenset[str]) -> None:
-        self._jumps = jumps
+    def __init__(self, kept: frozenset[str], jumps: frozenset[str]) -> None:
+        self._kept, self._jumps = kept, jumps
 
     def block(self, statements: Sequence[ast.stmt], after: frozenset[str]) -> frozenset[str]:
         for one in reversed(statements):
-            after = self._statement(one, after)
+            after = self._statement(one, after) | self._kept
         return after
 
     def _statement(self, one: ast.stmt, after: frozenset[str]) -> frozenset[str]:
@@ -85,13 +85,13 @@ class _Liveness:
             return self._jumps
         if isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             return (after - surely_assigned([one])) | _read(one)
-        return after | _read(one)
+        return after | _read(one) | self._jumps  # which may be in it
 
     def loop(self, one: ast.For | ast.While, after: frozenset[str], targets: frozenset[str]) -> frozenset[str]:
         after |= self.block(one.orelse, after)
         head = after
         while True:
-            again = head | (_Liveness(head).block(one.body, head) - targets)
+            again = head | (_Liveness(self._kept, head).block(one.body, head) - targets)
             if again == head:
                 return head
             head = again

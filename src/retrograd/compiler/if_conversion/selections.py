@@ -11,7 +11,7 @@ from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import FloatTracer
 from .frozen_list import FrozenList
-from .trial import current, recorder, refuse
+from .trial import Trial, current, recorder, refuse
 
 __all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
 
@@ -32,17 +32,17 @@ unset = _Nothing()  # nothing reads it unless it has been assigned
 
 
 class MaybeTracer:
-    """Something, or None, as decisions come out.
+    """Something, or None, as decisions come out. Whoever asks it for more than that, must not have it.
 
     Attributes:
         thing: what it is if it is not None.
         tests: whether it is None, and whether it is not, as comparisons.
     """
 
-    __slots__ = ("tests", "thing")
+    __slots__ = ("_trial", "tests", "thing")
 
-    def __init__(self, thing: Any, is_there: BoolTracer) -> None:
-        self.thing, self.tests = thing, (negated(is_there), is_there)
+    def __init__(self, trial: Trial, thing: Any, is_there: BoolTracer) -> None:
+        self._trial, self.thing, self.tests = trial, thing, (negated(is_there), is_there)
 
     def is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
         """Whether it is surely not None where tests have these outcomes."""
@@ -50,9 +50,23 @@ class MaybeTracer:
         return any(one.implies(its, there, True) or one.implies(its, absent, False) for one, its in known)
 
     def _refuse(self, *_: object) -> NoReturn:
+        self._trial.is_broken = True
         raise TypeError("what may be None is asked for something else than whether it is")
 
-    __bool__ = __eq__ = __hash__ = __iter__ = __len__ = _refuse
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        self._refuse()
+
+    def __getattr__(self, name: str) -> Any:
+        self._refuse()
+
+
+_ASKED = (
+    "bool eq ne lt le gt ge hash iter len str repr format call getitem setitem contains float int index complex "
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos abs round enter"
+)
+for _name in _ASKED.split():
+    setattr(MaybeTracer, f"__{_name}__", MaybeTracer._refuse)
 
 
 class Selection:
@@ -112,14 +126,13 @@ class Selection:
         there = [one.tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
         thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
         is_there = self._of_truths(*there)
-        return MaybeTracer(thing, is_there) if type(is_there) is BoolTracer else thing
+        return MaybeTracer(trial, thing, is_there) if type(is_there) is BoolTracer else thing
 
     def _of_lists(self, yes: Any, no: Any) -> FrozenList:
         trial = current()
-        for one in (yes, no):
-            if type(one) is list and trial is not None:
-                trial.copies(one)
-        return FrozenList(self.all_of(yes, no))
+        if trial is None:
+            raise refuse("gives another list")
+        return FrozenList(self.all_of(yes, no), [one for one in (yes, no) if type(one) is list], trial.breaks)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:

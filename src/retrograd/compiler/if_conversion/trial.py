@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from operator import is_
 from typing import Any
 
 from ... import engine
@@ -57,7 +56,9 @@ class Trial:
         iterations: how many iterations of each loop are recorded, at least.
         needed: how many each loop took, at most.
         failed: the tests that turned out to be guards, and why, where that is known.
+        stored: the tests whose arms have stored something.
         has_optional: whether something is None or not, as decisions come out.
+        is_broken: whether something was asked that a tracer cannot answer.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
 
@@ -66,8 +67,9 @@ class Trial:
         self.frames: list[Frame] = []
         self.iterations, self.needed = iterations, dict[Site, int]()
         self.failed: dict[Site, str] = {}
-        self.is_too_long = False
-        self._copied: list[tuple[Site | None, list[Any], tuple[Any, ...]]] = []
+        self.stored: dict[Site, str] = {}
+        self.is_too_long = self.is_broken = False
+        self._stored = Stores()
         self._last = engine.tape_position()[0] + most
 
     def enter(self, frame: Frame) -> None:
@@ -82,28 +84,25 @@ class Trial:
         if self.frames.pop().stores:
             raise refuse("stores something in a test")
 
-    def store(self, place: Place, thing: Any) -> None:
-        """Store a thing, to be undone by the arm that does."""
-        if self.frames:
-            self.frames[-1].stores.store(place, thing)
-        else:
-            place.write(thing)
+    def store(self, place: Place, thing: Any, site: Site | None = None) -> None:
+        """Store a thing, to be undone by the arm that does, or at the end of the trial."""
+        stores = self.frames[-1].stores if self.frames else self._stored
+        stores.store(place, thing)
+        if not self.frames and site is not None:
+            self.stored[site] = "stores something that was there before"
+
+    def ends(self) -> None:
+        """The trace has ended: what was there before holds what it held."""
+        self._stored.undo()
 
     def allow_optional(self) -> bool:
         """Whether all code that asks for None is converted."""
         self.has_optional = True
         return self._allows_optional
 
-    def copies(self, original: list[Any]) -> None:
-        """What a test selects is a copy of a list, which nobody may change from now on."""
-        site = self.frames[-1].site if self.frames else None
-        self._copied.append((site, original, tuple(original)))
-
-    def ends(self) -> bool:
-        """The trace has ended. Whether what it gave is what the function gives."""
-        changed = [site for site, now, then in self._copied if len(now) != len(then) or not all(map(is_, now, then))]
-        self.failed.update((site, _CHANGED) for site in changed if site)
-        return not changed
+    def breaks(self) -> None:
+        """Something was asked that a tracer cannot answer: the trace counts for nothing, whoever catches that."""
+        self.is_broken = True
 
     def fails(self) -> bool:
         """Something was raised in the innermost arms. Whether their test is a guard now; else those around fail too."""
@@ -115,9 +114,6 @@ class Trial:
             problem = sys.exception()
             self.failed[frame.site] = str(problem) if isinstance(problem, NotAnArmError) else ""
         return True
-
-
-_CHANGED = "a list that one of two arms chooses is changed afterwards"
 
 
 class _Current(threading.local):
