@@ -151,7 +151,7 @@ class Recorder:
     def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], several: bool) -> Recording:
         recording = self._recording
         engine.keep_fallible(True)
-        result = function(*arguments)
+        result: Any = function(*arguments)
         result = FrozenList.copy(result) if type(result) is FrozenList else settled(result)  # alone, it has no alias
         recording.fallible = engine.keep_fallible(False)
         recording.mixes_kinds |= bool(self._mixed)

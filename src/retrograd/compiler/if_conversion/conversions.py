@@ -117,7 +117,7 @@ class Conversions:
         for _ in range(_MOST_TRIALS):
             if not self._wanted:
                 break
-            run, found, decided = self._attempt(functions, trace, guards, changed)
+            run, made, decided = self._attempt(functions, trace, guards, changed)
             if run.is_too_long and not is_measured:
                 is_measured = True
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
@@ -133,7 +133,7 @@ class Conversions:
                 self._wanted -= left
                 self._refused |= left
             else:
-                return found
+                return made[0]
         return None
 
     def _attempt(
@@ -142,23 +142,21 @@ class Conversions:
         trace: Callable[[], T],
         guards: Callable[[T], Sequence[Guard] | None],
         changed: Callable[[], object],
-    ) -> tuple[Trial, T | None, Sequence[Guard] | None]:
+    ) -> tuple[Trial, Sequence[T], Sequence[Guard] | None]:
         """One trace of converted code: what it gave, and what decided something in it."""
-        found, decided = None, None
+        made: list[T] = []
+        decided: Sequence[Guard] | None = None
         run: Trial | None = None
         try:
-            with (
-                self._applied(functions) as run,
-                suppress(Exception),
-            ):  # a trace of the code as it is says what is wrong
-                found = trace()
-                decided = None if run.is_broken else guards(found)
+            with self._applied(functions) as run, suppress(Exception):  # which a trace of the code as it is meets, too
+                made.append(trace())
+                decided = None if run.is_broken else guards(made[0])
             if run.stored and changed():
                 run.failed.update(run.stored)
         finally:
             if run is not None:
                 run.ends()
-        return run, found, decided
+        return run, made, decided
 
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
         """Whether loops took more iterations than are recorded."""

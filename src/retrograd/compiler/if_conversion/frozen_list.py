@@ -43,7 +43,7 @@ class FrozenList(tuple[Any, ...]):
 
     def __iter__(self) -> Iterator[Any]:
         self._check()
-        return super().__iter__()
+        return tuple.__iter__(self)
 
     def __getitem__(self, key: Any) -> Any:
         self._check()
@@ -55,7 +55,7 @@ class FrozenList(tuple[Any, ...]):
         return list(self)
 
     def __reversed__(self) -> Iterator[Any]:
-        return reversed(list(self))
+        return iter(list(self)[::-1])
 
     def __contains__(self, item: Any) -> bool:
         return item in list(self)

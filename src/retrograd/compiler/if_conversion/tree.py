@@ -81,9 +81,8 @@ def assign(target: str | ast.expr, value: ast.expr) -> ast.stmt:
 
 
 def at(node: T, place: ast.AST) -> T:
-    """What is written has the lines of what it was, where the user looks for it."""
-    ast.copy_location(node, place)
-    return ast.fix_missing_locations(node)
+    """What is written has the lines of what it was, where the user looks for it; so have its parts, in the end."""
+    return ast.copy_location(node, place)
 
 
 def parameters(node: ast.FunctionDef) -> frozenset[str]:
