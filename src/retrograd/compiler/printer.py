@@ -25,7 +25,7 @@ def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
         f"{facts['forward_calls']} forward and {facts['backward_calls']} backward kernel calls"
     ]
     for number, instruction in enumerate(program["instructions"]):
-        text = _instruction(instruction, regions, program)
+        text = _instruction(instruction, regions)
         where = location_numbered(instruction["source"])
         comment = f"  # {where}" if where else ""
         lines.append(f"{number:4}  {text:<90}{comment}".rstrip())
@@ -67,7 +67,7 @@ def _loops() -> str:
     return string.ascii_lowercase[8:]  # i, j, k, ...
 
 
-def _instruction(instruction: dict[str, Any], regions: Sequence[Any], program: dict[str, Any]) -> str:
+def _instruction(instruction: dict[str, Any], regions: Sequence[Any]) -> str:
     sizes, reduced = instruction["sizes"], instruction["reduced"]
     names = _loops()
     members = [f"{names[i]}<{n}" for i, n in enumerate(sizes[: len(sizes) - reduced])]

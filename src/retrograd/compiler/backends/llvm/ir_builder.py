@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from .kernel_calls import DOUBLE, POINTERS, Address, KernelCall
 from .memory import Memory
 
-__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads"]
+__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads", "constant"]
 
 #: How many vectors are forwarded, outside of basic_block() and in it: more would be spilled, and a reload is as cheap.
 _FORWARDED, _FORWARDED_IN_BLOCK = 20, 26
@@ -36,7 +36,8 @@ def base_loads(count: int) -> list[str]:
     return lines
 
 
-def _literal(number: float) -> str:
+def constant(number: float) -> str:
+    """A double, as LLVM IR writes it."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
 
 
@@ -244,7 +245,7 @@ class IRBuilder:
         if number == 0.0:  # 0.0 and -0.0 are equal, so they would be one key
             key = (0.0 if str(number) == "0.0" else -1e-320, width)
         if key not in self._constants:
-            one = _literal(number)
+            one = constant(number)
             lanes = ", ".join([f"double {one}"] * width)
             self._constants[key] = one if width == 1 else f"<{lanes}>"
         return self._constants[key]

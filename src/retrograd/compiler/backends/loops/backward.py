@@ -65,7 +65,6 @@ class Backward:
         self._loads: dict[int, Ref] = {}  # the forward pass's value that a load reads
         self._flushed: dict[Position | Body, list[Operand]] = {}
         self._handed: dict[Body, list[_Handed]] = {}
-        self._lasts: dict[Body, list[Last]] = {}
         self._note_operands()
         self.in_memory = {
             position

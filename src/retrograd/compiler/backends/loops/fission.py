@@ -50,11 +50,10 @@ def divided(graph: ScalarGraph, items: Sequence[Item]) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """What a column reads: which other one, in which operand, and whether of an iteration before."""
+    """What a column reads: which other one, and whether of an iteration before."""
 
     source: int
     user: int
-    slot: int
     earlier: bool
 
 
@@ -132,7 +131,7 @@ class _Divider:
             keys = np.unique(((source * len(columns) + user) * 2 + (of < iteration))[inside])
             for key in keys.tolist():
                 one, other = divmod(key // 2, len(columns))
-                edges.add(_Edge(one, other, slot, bool(key % 2)))
+                edges.add(_Edge(one, other, bool(key % 2)))
         self._iteration[nodes] = -1
         return edges
 

@@ -6,20 +6,15 @@ vectors as elements, or for the iterations of a loop in lanes, whose arrays are 
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, replace
 
+from ..llvm.ir_builder import constant
 from .code import Address, Ref, Value
 from .layout import Constants
 from .storage import Index, Places, fit
 from .structure import Body, Indices
 
-__all__ = ["Lines", "SideBySide", "constant"]
-
-
-def constant(number: float) -> str:
-    """A double, as LLVM IR writes it."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+__all__ = ["Lines", "SideBySide"]
 
 
 @dataclass(frozen=True, slots=True)

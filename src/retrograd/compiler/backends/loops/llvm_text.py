@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..llvm.ir_builder import base_loads
+from ..llvm.ir_builder import base_loads, constant
 from .backward import SEED
 from .code import Block, Loop, Op, Phi, Ref
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
 from .lanes import stays, values_outside
 from .liveness import live_values
-from .llvm_lines import Lines, SideBySide, constant
+from .llvm_lines import Lines, SideBySide
 from .storage import Places
 from .structure import Body
 

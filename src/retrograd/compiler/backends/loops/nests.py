@@ -221,19 +221,3 @@ def _ranks(shape: NDArray[np.uint64]) -> NDArray[np.int64]:
     ranks = np.empty(len(shape), np.int64)
     ranks[order] = place - starts
     return ranks
-
-
-def describe(items: list[int | Repeat]) -> str:
-    """The structure in a line."""
-    parts: list[str] = []
-    straight = 0
-    for item in [*items, None]:
-        if isinstance(item, int):
-            straight += 1
-            continue
-        if straight:
-            parts.append(str(straight))
-            straight = 0
-        if item is not None:
-            parts.append(f"{len(item.iterations)}x({describe(item.iterations[0])})")
-    return " ".join(parts)
