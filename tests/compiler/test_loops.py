@@ -631,7 +631,7 @@ def test_calls_in_straight_lines_are_grouped_where_none_needs_another() -> None:
     block = passes.forward.t.top
     groups = [
         (step.function, len(step.ops))
-        for step in with_groups(block.steps, lambda op: True, passes.places.numbers, functions, lanes // 2)
+        for step in with_groups(block.steps, passes.places.numbers, functions, lanes // 2)
         if isinstance(step, Calls)
     ]
     assert {function for function, _ in groups} == {"exp", "log", "sin", "cos"}

@@ -27,7 +27,6 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.code import Block, Loop, Ref
     from retrograd.compiler.backends.loops.graph import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph
-    from retrograd.compiler.backends.loops.liveness import live_values
     from retrograd.compiler.backends.loops.nests import find_nests
     from retrograd.compiler.backends.loops.pipeline import Passes, write_passes
     from retrograd.compiler.backends.loops.storage import Places
@@ -435,7 +434,7 @@ def interpreted(passes: Passes, leaves: list[float]) -> tuple[float, list[float]
     for begin, length in passes.zeroed():
         arrays["B"][begin : begin + length] = [0.0] * length
     for writer in (passes.forward, passes.backward):
-        Interpreter(passes.places, arrays, live_values(writer.t.top)).run(writer.t.top)
+        Interpreter(passes.places, arrays).run(writer.t.top)
     kind, index = passes.forward.layout.graph.roots[0]
     return arrays["W" if kind == 2 else "L"][passes.element(kind, index)], arrays["G"]
 
@@ -443,8 +442,8 @@ def interpreted(passes: Passes, leaves: list[float]) -> tuple[float, list[float]
 class Interpreter:
     """Runs code in the SSA form, one operation at a time."""
 
-    def __init__(self, places: Places, arrays: dict[str, list[float]], live: set[int]) -> None:
-        self.places, self.arrays, self.live = places, arrays, live
+    def __init__(self, places: Places, arrays: dict[str, list[float]]) -> None:
+        self.places, self.arrays = places, arrays
         self.values: dict[int, Any] = {SEED.number: 1.0}
         self.counters: dict[Body, tuple[int, int]] = {}
 
@@ -455,7 +454,6 @@ class Interpreter:
         for step in block.steps:
             if isinstance(step, Loop):
                 self.loop(step)
-            if isinstance(step, Loop) or (step.result is not None and step.result.number not in self.live):
                 continue
             operands = [self.value(x) for x in step.operands]
             if step.at is not None:
@@ -484,7 +482,7 @@ class Interpreter:
     def loop(self, loop: Loop) -> None:
         body = loop.of
         assert body.parent is not None
-        phis = [phi for phi in loop.phis if phi.result.number in self.live]
+        phis = loop.phis
         outer = self.counters[body.parent][1] if body.parent.parent is not None else 0
         count, first = int(body.counts[outer]), int(body.firsts[outer])
         for phi in phis:

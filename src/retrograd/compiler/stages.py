@@ -174,6 +174,6 @@ def _loops(cache: engine.SpecializationCache, number: int) -> str:
         return f"No code with loops: {problem}."
     lines = []
     for name, block in passes.blocks.items():
-        body, _ = statements(block, name[0], [], passes.places, lambda source: str(location_numbered(source) or ""))
+        body = statements(block, name[0], passes.places, lambda source: str(location_numbered(source) or ""))
         lines += [f"{name}:", *(f"    {line}" for line in body)]
     return "\n".join(lines)

@@ -19,10 +19,9 @@ from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...specializer import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
-from ..loops.code import Value as CodeValue
-from ..loops.graph import LEAF, LITERAL, ScalarGraph, UnsupportedGraphError, read_graph
+from ..loops.graph import ScalarGraph, UnsupportedGraphError, read_graph
 from ..loops.pipeline import Passes, write_passes, write_results
-from .results import Guard, Matrix, Part, guard_lines
+from .results import Guard, Matrix, Part, guard_lines, roots_in
 from .text import statements, table_definition
 
 __all__ = ["CFunction", "to_c"]
@@ -286,14 +285,13 @@ class _File:
     def _gradient(self, passes: Passes) -> Iterator[str]:
         yield f"double {self._name}_gradient({_GRADIENT}) {{"
         value = f"{self._name}_value(x, p, work)"
-        lines, _ = statements(passes.backward.t.top, "g", [], passes.places, _where)
         yield f"  const double value = {value};"
         yield "  if (isnan(value)) return value;"
         yield from self._areas("G", "B")
         yield f"  memset(G, 0, {self._leaves} * sizeof(double));" if self._leaves else "  (void)G;"
         for begin, count in passes.zeroed():
             yield f"  memset(B + {begin}, 0, {count} * sizeof(double));"
-        yield from lines
+        yield from statements(passes.backward.t.top, "g", passes.places, _where)
         yield from self._copies("dx", "G", 0, self._inputs)
         yield from self._copies("dp", "G", self._inputs, self._mine)
         if self._mine < len(self._values):
@@ -302,29 +300,13 @@ class _File:
         yield "}"
 
     def _forward_body(self, passes: Passes) -> Iterator[str]:
-        kept = [self._root(passes, i) for i in range(len(self._graph.roots))]
-        values = [v for v in kept if not isinstance(v, str)]
-        lines, name = statements(passes.forward.t.top, "v", values, passes.places, _where)
+        shown = roots_in(self._graph, passes.forward, passes.storage)
         yield from self._areas()
         yield from self._copies("L", "x", 0, self._inputs, into=0)
         yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
-        yield from lines
-        shown = [v if isinstance(v, str) else name(v) for v in kept]
+        yield from statements(passes.forward.t.top, "v", passes.places, _where)
         yield from guard_lines(self._guards, shown, "NAN")
         yield f"  return {shown[0]};"
-
-    def _root(self, passes: Passes, i: int) -> CodeValue | str:
-        """What the i-th root is in C: a value of the code, or a place in memory."""
-        kind, index = self._graph.roots[i]
-        if kind == LEAF:
-            return f"L[{index}]"
-        if kind == LITERAL:
-            return float(self._graph.literals[index])
-        position, _ = passes.forward.layout.place(index)
-        value = passes.forward.values[position.number]
-        if position.body.depth and not isinstance(value, float):
-            return f"W[{passes.element(kind, index)}]"
-        return value
 
     def _areas(self, *more: str) -> Iterator[str]:
         begins = {"L": 0, "W": self._leaves, "G": self._leaves + self._kept, "B": 2 * self._leaves + self._kept}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from ....autodiff.sparse import Pattern
 from ....engine import Value
 from ...outputs import OutputsOfTrace
+from ..loops.forward import Forward
 from ..loops.graph import LEAF, LITERAL, ScalarGraph
 from ..loops.pipeline import Results
+from ..loops.storage import Storage
 from .text import constant, statements, table_definition
 
-__all__ = ["RESULTS", "Matrix", "Part", "copies", "guard_lines"]
+__all__ = ["RESULTS", "Matrix", "Part", "copies", "guard_lines", "roots_in"]
 
 #: The parameters of such a function.
 RESULTS = "const double *x, const double *p, double *y, double *work"
@@ -56,6 +58,21 @@ def copies(to: str, of: str, into: Sequence[int], places: Sequence[int]) -> Iter
 def _moving(begin: int, step: int) -> str:
     moving = "i" if step == 1 else f"{step} * i"
     return str(begin) if not step else moving if not begin else f"{begin} + {moving}"
+
+
+def roots_in(graph: ScalarGraph, forward: Forward, storage: Storage) -> list[str]:
+    """What the graph's roots are in C, after the code of the forward pass, which keeps them."""
+    found = []
+    for kind, index in graph.roots:
+        if kind == LEAF:
+            found.append(f"L[{index}]")
+        elif kind == LITERAL:
+            found.append(constant(float(graph.literals[index])))
+        else:
+            value = forward.values[forward.layout.place(index)[0].number]
+            place = int(storage.places(np.array([index]))[0])
+            found.append(constant(value) if isinstance(value, float) else f"W[{place}]")
+    return found
 
 
 def guard_lines(guards: Sequence[Guard], shown: Sequence[str], failed: str) -> Iterator[str]:
@@ -136,30 +153,16 @@ class Part:
 
     def _body(self, positions: dict[int, int], where: Callable[[int], str]) -> Iterator[str]:
         forward = self._results.forward
-        kept = [self._place(i) for i in range(len(self._graph.roots))]
-        values = [value for value in kept if not isinstance(value, str)]
-        lines, name = statements(forward.t.top, "v", values, self._results.places, where, "1")
-        shown = [place if isinstance(place, str) else name(place) for place in kept]
+        shown = roots_in(self._graph, forward, self._results.storage)
         yield "  double *const L = work;"
         yield f"  double *const W = work + {self._leaves};"
         yield "  (void)x; (void)p; (void)y; (void)L; (void)W;"
         yield from copies("L", "x", range(self._inputs), range(self._inputs))
         of = [positions[id(value)] for value in self.values]
         yield from copies("L", "p", range(self._first_value, self._leaves), of)
-        yield from lines
+        yield from statements(forward.t.top, "v", self._results.places, where, "1")
         yield from guard_lines(self._guards, shown, "1")
         yield from self._given(shown)
-
-    def _place(self, i: int) -> Any:
-        """What the i-th root is in C: a value of the code, or an element of an array."""
-        kind, index = self._graph.roots[i]
-        if kind == LEAF:
-            return f"L[{index}]"
-        if kind == LITERAL:
-            return float(self._graph.literals[index])
-        forward = self._results.forward
-        value = forward.values[forward.layout.place(index)[0].number]
-        return value if isinstance(value, float) else f"W[{int(self._results.storage.places(np.array([index]))[0])}]"
 
     def _given(self, shown: Sequence[str]) -> Iterator[str]:
         """The results, with loops where they are elements one after another."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..loops.backward import SEED
 from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Value
-from ..loops.liveness import live_values
 from ..loops.storage import Index, Places, Table, fit
 from ..loops.structure import Body
 
@@ -40,35 +39,32 @@ def table_definition(name: str, table: Table) -> str:
 
 
 def statements(
-    block: Block, prefix: str, keep: list[Value], places: Places, where: Callable[[int], str], failed: str = "NAN"
-) -> tuple[list[str], Callable[[Value], str]]:
-    """The statements of a function's body, and what a value is called in it.
+    block: Block, prefix: str, places: Places, where: Callable[[int], str], failed: str = "NAN"
+) -> list[str]:
+    """The statements of a function's body.
 
     Args:
         block: the code.
         prefix: what the names of its variables begin with.
-        keep: values that the caller uses besides what is stored.
         places: what addresses are.
         where: the comment for a number of a source line; empty if there is none.
         failed: what the function returns where a flag is true.
     """
-    live = live_values(block, keep)
-    inlined = _used_once(block, live) - {v.number for v in keep if isinstance(v, Ref)}
-    writer = _Writer(prefix, live, inlined, places, where, failed)
+    writer = _Writer(prefix, _used_once(block), places, where, failed)
     writer.block(block)
-    return writer.lines, writer.name
+    return writer.lines
 
 
-def _used_once(block: Block, live: set[int]) -> set[int]:
+def _used_once(block: Block) -> set[int]:
     """The numbers of values that are used once, in the block that computes them: no variable needs to hold them."""
     uses: Counter[int] = Counter()
     here: set[int] = set()
     nested: set[int] = set()
     for step in block.steps:
         if isinstance(step, Loop):
-            nested |= _used_once(step.body, live) - _handed_on(step)
+            nested |= _used_once(step.body) - _handed_on(step)
             uses.update(dict.fromkeys(_mentioned(step), 2))
-        elif step.result is None or step.result.number in live:
+        else:
             uses.update(v.number for v in step.operands if isinstance(v, Ref))
             moves = step.at is not None and step.at.array in ("G", "B")  # may be stored to in between
             if step.result is not None and not moves:
@@ -96,7 +92,6 @@ class _Writer:
     def __init__(
         self,
         prefix: str,
-        live: set[int],
         inlined: set[int],
         places: Places,
         where: Callable[[int], str],
@@ -106,11 +101,11 @@ class _Writer:
         self.lines: list[str] = []
         self._places = places
         self._firsts: dict[Body, str] = {}  # of the loops around: with which ordinal they began
-        self._prefix, self._live, self._inlined, self._where = prefix, live, inlined, where
+        self._prefix, self._inlined, self._where = prefix, inlined, where
         self._names: dict[int, str] = {SEED.number: "1.0"}
         self._indent, self._source = 1, 0
 
-    def name(self, value: Value) -> str:
+    def _name(self, value: Value) -> str:
         return self._names[value.number] if isinstance(value, Ref) else constant(value)
 
     def _line(self, text: str) -> None:
@@ -120,7 +115,7 @@ class _Writer:
         for step in block.steps:
             if isinstance(step, Loop):
                 self._loop(step)
-            elif step.result is None or step.result.number in self._live:
+            else:
                 self._comment(step.source)
                 self._op(step)
 
@@ -131,7 +126,7 @@ class _Writer:
                 self._line(f"/* {text} */")
 
     def _op(self, op: Op) -> None:
-        operands = [self.name(v) for v in op.operands]
+        operands = [self._name(v) for v in op.operands]
         if op.name == "store":
             assert op.at is not None
             self._line(f"{self._element(op.at)} = {operands[0]};")
@@ -150,10 +145,9 @@ class _Writer:
     def _loop(self, loop: Loop) -> None:
         body = loop.of
         assert body.parent is not None
-        phis = [phi for phi in loop.phis if phi.result.number in self._live]
-        for phi in phis:
+        for phi in loop.phis:
             name = self._names[phi.result.number] = f"{self._prefix}{phi.result.number}"
-            self._line(f"double {name} = {self.name(0.0 if phi.start is None else phi.start)};")
+            self._line(f"double {name} = {self._name(0.0 if phi.start is None else phi.start)};")
         k, count = f"k{body.depth}", self._sum(fit(body.parent, body.counts))
         last = str(int(count) - 1) if count.isdigit() else f"{count} - 1"
         head = f"int {k} = {last}; {k} >= 0; --{k}" if loop.backward else f"int {k} = 0; {k} < {count}; ++{k}"
@@ -166,11 +160,11 @@ class _Writer:
             self._line(f"(void)n{body.depth};")
         self._source = 0
         self.block(loop.body)
-        self._hand_on(phis)
+        self._hand_on(loop.phis)
         self._indent -= 1
         self._source = 0
         self._line("}")
-        for phi in phis:
+        for phi in loop.phis:
             if phi.final is not None:
                 self._names[phi.final.number] = self._names[phi.result.number]
 
@@ -201,14 +195,14 @@ class _Writer:
         for phi in phis:
             assert phi.following is not None
             if phi.following in carried and phi.following != phi.result:
-                self._line(f"const double next_{self.name(phi.result)} = {self.name(phi.following)};")
+                self._line(f"const double next_{self._name(phi.result)} = {self._name(phi.following)};")
         for phi in phis:
             assert phi.following is not None
             if phi.following == phi.result:
                 continue
             other = phi.following in carried
-            following = f"next_{self.name(phi.result)}" if other else self.name(phi.following)
-            self._line(f"{self.name(phi.result)} = {following};")
+            following = f"next_{self._name(phi.result)}" if other else self._name(phi.following)
+            self._line(f"{self._name(phi.result)} = {following};")
 
 
 def _expression(op: Op, operands: list[str]) -> str:

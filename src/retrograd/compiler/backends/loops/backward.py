@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from . import formulas
-from .code import Address, Builder, Loop, Phi, Ref, Value
+from .code import Address, Builder, Loop, Op, Phi, Ref, Value, steps_in
 from .forward import Forward
 from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Operand
-from .liveness import live_values
+from .liveness import drop_dead
 from .structure import Body, Position
 
 __all__ = ["SEED", "Backward"]
@@ -83,9 +83,10 @@ class Backward:
         elif kind == 0 and layout.graph.wanted[root]:
             self.t.add_to(Address("G", layout.leaf(root)), SEED)
         self._write_items(layout.top)
-        for number in live_values(self.t.top):
-            if number in self._loads:
-                forward.keep(self._loads[number])
+        drop_dead(self.t.top)
+        for step in steps_in(self.t.top):
+            if isinstance(step, Op) and step.result is not None and step.result.number in self._loads:
+                forward.keep(self._loads[step.result.number])
 
     def _note_operands(self) -> None:
         """When each operand's adjoint is complete, and where it goes."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged
 from .structure import Body
 
-__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "loops_in"]
+__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,12 @@ class Loop:
     phis: list[Phi] = field(default_factory=list)
 
 
-def loops_in(block: Block) -> Iterator[Loop]:
-    """The loops of a block, and those in them."""
+def steps_in(block: Block) -> Iterator[Op | Loop]:
+    """The operations and loops of a block, and those in its loops."""
     for step in block.steps:
+        yield step
         if isinstance(step, Loop):
-            yield step
-            yield from loops_in(step.body)
+            yield from steps_in(step.body)
 
 
 _FOLDED: dict[str, Callable[..., float]] = {

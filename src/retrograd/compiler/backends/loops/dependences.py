@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container
 
 import numpy as np
 
-from .code import Address, Block, Loop, Op
+from .code import Address, Loop, Op, steps_in
 from .storage import Places
 from .structure import Body, Indices
 
@@ -21,12 +21,12 @@ _MOST, _LEAST_ITERATIONS = 1_000_000, 8
 _MOST_OPERATIONS = 150
 
 
-def is_parallel(loop: Loop, live: Container[int], places: Places, functions: Container[str]) -> bool:
+def is_parallel(loop: Loop, places: Places, functions: Container[str]) -> bool:
     """Whether LLVM can run several iterations of a loop at once: it is short, innermost, and they are independent.
 
     It may call some ``functions``, and those of LLVM.
     """
-    steps = [step for step in loop.body.steps if isinstance(step, Loop) or _is_live(step, live)]
+    steps = loop.body.steps
     if len(steps) > _MOST_OPERATIONS or loop.of.times < _LEAST_ITERATIONS * len(loop.of.counts):
         return False
     for step in steps:
@@ -35,30 +35,18 @@ def is_parallel(loop: Loop, live: Container[int], places: Places, functions: Con
         _, called, function = step.name.partition("call ")
         if called and not function.startswith("llvm.") and function not in functions:
             return False
-    return are_independent(loop, live, places)
+    return are_independent(loop, places)
 
 
-def are_independent(loop: Loop, live: Container[int], places: Places) -> bool:
+def are_independent(loop: Loop, places: Places) -> bool:
     """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses."""
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
-    for op in _operations(loop.body):
-        if _is_live(op, live) and op.at is not None and op.at.array in ("W", "B", "G"):
-            accesses[op.at.array].append((op.at, op.name == "store"))
+    for step in steps_in(loop.body):
+        if isinstance(step, Op) and step.at is not None and step.at.array in ("W", "B", "G"):
+            accesses[step.at.array].append((step.at, step.name == "store"))
     written = [each for each in accesses.values() if any(stored for _, stored in each)]
     times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
     return times <= _MOST and all(_is_free(each, loop.of, places) for each in written)
-
-
-def _is_live(op: Op, live: Container[int]) -> bool:
-    return op.result is None or op.result.number in live
-
-
-def _operations(block: Block) -> Iterator[Op]:
-    for step in block.steps:
-        if isinstance(step, Loop):
-            yield from _operations(step.body)
-        else:
-            yield step
 
 
 def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -> bool:

@@ -11,6 +11,7 @@ from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
 from .graph import UnsupportedGraphError
 from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Near, NodeOperand, Operand
+from .liveness import drop_dead
 from .storage import Storage
 from .structure import Body, Position
 
@@ -86,6 +87,7 @@ class Forward:
         self._write_items(layout.top)
         for root in storage.last_roots.values():
             self.t.store(Address("W", layout.at(root.frame, root.nodes)), self._read(root))
+        drop_dead(self.t.top)
 
     def recalled(self, name: str, *operands: Value) -> Ref | None:
         """What a function gave for values of this pass, if it was called and its result has a home."""

@@ -29,7 +29,6 @@ class Calls:
 
 def with_groups(
     steps: Sequence[Op | Loop],
-    is_live: Callable[[Op], bool],
     elements: Callable[[Address], Indices],
     functions: Container[str],
     least: int,
@@ -38,19 +37,17 @@ def with_groups(
 
     Args:
         steps: the block's.
-        is_live: whether an operation is written at all.
         elements: which elements of its array an address is.
         functions: those for which there is one of vectors.
         least: so many calls are a group at least.
     """
-    live = [step for step in steps if isinstance(step, Loop) or is_live(step)]
-    called = Counter(_function_of(step, functions) for step in live if isinstance(step, Op))
+    called = Counter(_function_of(step, functions) for step in steps if isinstance(step, Op))
     if all(count < least for function, count in called.items() if function is not None):
-        return list(live)
+        return list(steps)
     found: list[Op | Loop | Calls] = []
     stretch: list[Op] = []
     kept: set[int] = set()  # the elements of W that the stretch writes
-    for step in live:
+    for step in steps:
         if isinstance(step, Loop) or _is_late(step, kept, elements):
             found += _grouped(stretch, functions, least)
             stretch, kept = [], set()

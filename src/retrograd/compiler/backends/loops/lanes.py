@@ -11,9 +11,8 @@ from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
-from .code import Block, Loop, Op, Phi, Ref, Value, loops_in
+from .code import Block, Loop, Op, Phi, Ref, Value, steps_in
 from .dependences import are_independent, is_parallel
-from .liveness import live_values
 from .storage import Places
 from .structure import Body, bodies_of, inner_bodies
 
@@ -37,11 +36,11 @@ def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, f
         lanes: how many numbers a vector has.
         functions: those of vectors, by name.
     """
-    loops: dict[Body, list[tuple[Loop, set[int]]]] = defaultdict(list)
+    loops: dict[Body, list[Loop]] = defaultdict(list)
     for block in blocks:
-        live = live_values(block)
-        for loop in loops_in(block):
-            loops[loop.of].append((loop, live))
+        for step in steps_in(block):
+            if isinstance(step, Loop):
+                loops[step.of].append(step)
     found: list[Body] = []
     waiting = inner_bodies(top)
     while waiting:
@@ -64,44 +63,44 @@ def _fits(body: Body, lanes: int) -> bool:
     return all(bool(np.all(counts == counts[0])) for counts in inner)
 
 
-def _suits(loops: Sequence[tuple[Loop, set[int]]], places: Places, functions: Container[str]) -> bool:
+def _suits(loops: Sequence[Loop], places: Places, functions: Container[str]) -> bool:
     """Whether the loops of a body, forward and backward, can run in lanes, and LLVM would not run them so."""
-    if all(_left_to_llvm(loop, live, places, functions) for loop, live in loops):
+    if all(_left_to_llvm(loop, places, functions) for loop in loops):
         return False
-    if sum(_operations(loop, live) for loop, live in loops) < _LEAST_OPERATIONS:
+    if sum(map(_operations, loops)) < _LEAST_OPERATIONS:
         return False
-    return all(_hands_on_sums(loop, live) and are_independent(loop, live, places) for loop, live in loops)
+    return all(_hands_on_sums(loop) and are_independent(loop, places) for loop in loops)
 
 
-def _operations(loop: Loop, live: set[int]) -> int:
+def _operations(loop: Loop) -> int:
     """How many operations an iteration of a loop is."""
     count = 0
     for step in loop.body.steps:
         if isinstance(step, Loop):
-            count += int(step.of.counts[0]) * _operations(step, live)
-        elif step.result is None or step.result.number in live:
+            count += int(step.of.counts[0]) * _operations(step)
+        else:
             count += _CALL if step.name.startswith("call ") else 1
     return count
 
 
-def _left_to_llvm(loop: Loop, live: set[int], places: Places, functions: Container[str]) -> bool:
+def _left_to_llvm(loop: Loop, places: Places, functions: Container[str]) -> bool:
     """Whether LLVM's vectorizer takes a loop, or all loops in it."""
     inner = [step for step in loop.body.steps if isinstance(step, Loop)]
     if not inner:
-        return _hands_on_sums(loop, live) and is_parallel(loop, live, places, functions)
-    return all(_left_to_llvm(each, live, places, functions) for each in inner)
+        return _hands_on_sums(loop) and is_parallel(loop, places, functions)
+    return all(_left_to_llvm(each, places, functions) for each in inner)
 
 
 # --- sums -----------------------------------------------------------------------------------------------------
 
 
-def _hands_on_sums(loop: Loop, live: set[int]) -> bool:
+def _hands_on_sums(loop: Loop) -> bool:
     """Whether one iteration hands nothing to the next but what stays as it is, constants, or sums that may be added up
     in another order."""
     users: dict[int, list[Op | Phi]] = defaultdict(list)
-    for user, value in _uses(loop, live):
+    for user, value in _uses(loop):
         users[value.number].append(user)
-    carried = [phi for phi in loop.phis if phi.start is not None and phi.result.number in live]
+    carried = [phi for phi in loop.phis if phi.start is not None]
     return all(isinstance(phi.following, float) or stays(phi, loop) or _is_sum(phi, users) for phi in carried)
 
 
@@ -136,26 +135,25 @@ def _is_sum(phi: Phi, users: dict[int, list[Op | Phi]]) -> bool:
     return len(users[value.number]) == 1
 
 
-def _uses(loop: Loop, live: set[int]) -> Iterator[tuple[Op | Phi, Ref]]:
+def _uses(loop: Loop) -> Iterator[tuple[Op | Phi, Ref]]:
     """What uses which values in a loop; a loop's phi uses what follows it, and that of an inner loop its start."""
     for phi in loop.phis:
-        if isinstance(phi.following, Ref) and phi.result.number in live:
+        if isinstance(phi.following, Ref):
             yield phi, phi.following
     for step in loop.body.steps:
         if isinstance(step, Op):
-            if step.result is None or step.result.number in live:
-                yield from ((step, value) for value in step.operands if isinstance(value, Ref))
+            yield from ((step, value) for value in step.operands if isinstance(value, Ref))
             continue
         for phi in step.phis:
-            if isinstance(phi.start, Ref) and phi.result.number in live:
+            if isinstance(phi.start, Ref):
                 yield phi, phi.start
-        yield from _uses(step, live)
+        yield from _uses(step)
 
 
-def values_outside(loop: Loop, live: set[int]) -> list[Ref]:
+def values_outside(loop: Loop) -> list[Ref]:
     """The values from outside a loop that it uses."""
     made = set(_made(loop))
-    return list(dict.fromkeys(value for _, value in _uses(loop, live) if value.number not in made))
+    return list(dict.fromkeys(value for _, value in _uses(loop) if value.number not in made))
 
 
 def _made(loop: Loop) -> Iterator[int]:

@@ -13,7 +13,6 @@ from .code import Block, Loop, Op, Phi, Ref
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
 from .lanes import stays, values_outside
-from .liveness import live_values
 from .llvm_lines import Lines, SideBySide
 from .storage import Places
 from .structure import Body
@@ -74,7 +73,6 @@ class Text(Lines):
         self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
         self._block = self._last_block = "entry"  # that is being written, and the last one of the loop before it
-        self._live = live_values(block)
         self._has_vectors = width > 1  # in memory, for functions of vectors
         self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
         self._write(block)
@@ -115,7 +113,7 @@ class Text(Lines):
                 self._call_group(step)
             elif step.name == "flag":
                 flags.append(self._name(step.operands[0]))
-            elif self._is_live(step):
+            else:
                 self._op(step)
             if len(self.lines) - begun > _BLOCK_LINES:
                 self._end_block(flags)
@@ -128,10 +126,7 @@ class Text(Lines):
             return block.steps
         in_loop = len(self._known) > 1  # what the next iteration waits for would wait longer
         least = 2 * self._lanes if in_loop else self._lanes // 2
-        return with_groups(block.steps, self._is_live, self._places.numbers, self._functions, least)
-
-    def _is_live(self, op: Op) -> bool:
-        return op.result is None or op.result.number in self._live
+        return with_groups(block.steps, self._places.numbers, self._functions, least)
 
     def _end_block(self, flags: list[str]) -> None:
         """Leave the function if a flag is true; after the loop, where its iterations are independent."""
@@ -269,8 +264,7 @@ class Text(Lines):
         assert body.parent is not None
         count, first = self._number(body.counts, body.parent), self._number(body.firsts, body.parent)
         last = str(int(count) - 1) if count.isdigit() else self._emit(f"add i64 {count}, -1")
-        live = [phi for phi in loop.phis if phi.result.number in self._live]
-        carried = [(self._name(phi.start), phi) for phi in live if phi.start is not None]
+        carried = [(self._name(phi.start), phi) for phi in loop.phis if phi.start is not None]
         marks = self._marks(loop)
         gathered = bool(marks) and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
         none = self._emit(f"icmp eq i64 {count}, 0") if body.optional else ""
@@ -287,7 +281,7 @@ class Text(Lines):
                 phis.append(_PhiLine(self._name(phi.result), self._double, start, self._name(phi.following)))
             if raised and following_raised:
                 phis.append(_PhiLine(raised, "i64", "0", following_raised))
-        for phi in live:
+        for phi in loop.phis:
             if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
         if none:
@@ -337,9 +331,8 @@ class Text(Lines):
         body, lanes = loop.of, self._lanes
         assert body.parent is not None
         count, ordinal = int(body.counts[0]), self._number(body.firsts, body.parent)
-        live = [phi for phi in loop.phis if phi.result.number in self._live]
-        starts = [(phi, self._name(phi.start)) for phi in live if phi.start is not None]
-        outside = {value: self._names[value.number] for value in values_outside(loop, self._live)}
+        starts = [(phi, self._name(phi.start)) for phi in loop.phis if phi.start is not None]
+        outside = {value: self._names[value.number] for value in values_outside(loop)}
         self._set_width(lanes)
         self._has_vectors = True
         for value, name in outside.items():
@@ -366,7 +359,7 @@ class Text(Lines):
             if phi.final is not None:
                 end = ends.get(self._name(phi.result))
                 self._names[phi.final.number] = start if end is None else self._end_of_lanes(phi, end)
-        for phi in live:
+        for phi in loop.phis:
             if phi.start is None and phi.final is not None and phi.following is not None:
                 last = 0 if loop.backward else (count - 1) % lanes
                 numbers = f"{self._double} {self._name(phi.following)}"
@@ -404,7 +397,7 @@ class Text(Lines):
         """What tells LLVM that a loop's iterations are independent, if they are."""
         if self._width > 1:
             return ""
-        if not is_parallel(loop, self._live, self._places, self._functions):
+        if not is_parallel(loop, self._places, self._functions):
             return ""
         group = len(self._metadata)
         self._metadata += [
