@@ -259,6 +259,24 @@ def test_the_reciprocal_of_zero_keeps_its_sign() -> None:
     assert compiled.value_and_grad([0.0, 0.5])[0] == pytest.approx(rg.value_and_grad(signed)([0.0, 0.5])[0])
 
 
+def test_the_interpreter_goes_back_after_a_call_whose_guards_it_has_checked() -> None:
+    """It runs forward again for a gradient that is not finite, and then there is no guard to check."""
+
+    def guarded(p: list[float]) -> Any:
+        x = p[0]
+        for _ in range(20):
+            x = x * 0.9 + p[1]
+        return x + rm.sqrt(p[2] * p[2]) if x > 0.0 else x
+
+    compiled = check(guarded, ([1.0, 0.1, 2.0],))
+    assert compiled.value_and_grad([1.0, 0.1, math.inf])[0] == math.inf  # the code leaves that to the interpreter
+    value, gradients = compiled.value_and_grad([1.0, 0.1, 0.0])
+    wanted, exact = rg.value_and_grad(guarded)([1.0, 0.1, 0.0])
+    assert value == pytest.approx(wanted)
+    assert gradients == pytest.approx(exact, nan_ok=True)
+    assert math.isnan(gradients[2])
+
+
 def test_a_gradient_of_zero_adds_nothing_even_times_infinity() -> None:
     def guarded(p: list[float]) -> Any:
         x, total = p[0], 0.0

@@ -126,7 +126,8 @@ Outcome Interpreter::forward(std::span<const Guard> guards, bool strict, const b
   if (schedule_.empty() && !guards.empty()) schedule(guards);
   bool raises = false;
   size_t done = 0;
-  for (auto guard = schedule_.begin(); guard != schedule_.end(); ++guard) {
+  // Without guards, an earlier call's schedule is of no interest.
+  for (auto guard = schedule_.begin(); guard != schedule_.end() && !guards.empty(); ++guard) {
     const auto [after, number] = *guard;
     raises |= run(done, after, strict, raising);
     done = std::max(done, after);
