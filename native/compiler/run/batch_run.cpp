@@ -165,7 +165,7 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
     outcomes_[member] = Outcome::DONE;
     take_values(static_cast<uint32_t>(member), root);
     if (!seed_) continue;
-    if (sums_up_) group->add_gradients_to(call, worker.sums);
+    if (sums_up_) group->add_gradients_to(worker.sums, call);
     if (inputs_) group->input_gradients(call, input_gradients_.data() + member * inputs_);
   }
 }

@@ -4,8 +4,6 @@
 
 #include "compiler/graph/graph.hpp"
 #include "compiler/run/leaf_runs.hpp"
-#include "compiler/run/machine.hpp"
-#include "compiler/run/signature.hpp"
 
 namespace retrograd::compiler {
 
@@ -32,8 +30,10 @@ class CodeRun {
 
   uint32_t width() const { return code_->width; }
   bool runs(const std::shared_ptr<const GraphCode>& code) const { return code_ == code; }
-  void read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers);
-  void set_inputs(uint32_t call, const Arguments& arguments);
+  void read_parameters(const ParameterBuffers& buffers) { leaves_.read_parameters(buffers, leaf_values_, width()); }
+  void set_inputs(uint32_t call, const Arguments& arguments) {
+    leaves_.set_inputs(arguments, leaf_values_ + call, width());
+  }
   // False if one of the calls must be run by other means.
   bool forward() { return code_->forward(0.0, bases_.data()) == 0; }
   double root(uint32_t call, size_t which) const { return roots_[which].of(call); }
@@ -47,11 +47,15 @@ class CodeRun {
   // Whether the gradients of a call are finite.
   bool finite(uint32_t call) const;
   double leaf_gradient(uint32_t call, size_t leaf) const { return leaf_adjoints_[leaf * code_->width + call]; }
-  void input_gradients(uint32_t call, double* gradients) const;
-  void add_gradients_to(uint32_t call, ParameterGradients& sums) const;
+  void input_gradients(uint32_t call, double* gradients) const {
+    leaves_.input_gradients(leaf_adjoints_ + call, gradients, width());
+  }
+  void add_gradients_to(ParameterGradients& sums, uint32_t call = 0) const {
+    leaves_.add_gradients_to(sums, leaf_adjoints_ + call, width());
+  }
   // Of code for one call.
   const double* leaf_values() const { return leaf_values_; }
-  void add_gradients_to(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) const;
+  void add_gradients_to(const ParameterBuffers& buffers) const { leaves_.add_gradients_to(buffers, leaf_adjoints_); }
   size_t bytes() const;
 
  private:
@@ -63,8 +67,8 @@ class CodeRun {
   };
 
   std::shared_ptr<const GraphCode> code_;
-  size_t leaves_;
-  std::vector<LeafRun> runs_;
+  size_t count_;  // of leaves
+  LeafRuns leaves_;
   std::vector<std::unique_ptr<Numbers>> memory_;  // values and adjoints of leaves, values and adjoints of nodes
   double *leaf_values_, *leaf_adjoints_, *values_, *adjoints_;
   std::vector<uint64_t> bases_;

@@ -86,11 +86,11 @@ double GraphRunner::leaf_gradient(size_t leaf) const {
 
 void GraphRunner::add_gradients_out() {
   if (by_code_) return run_->add_gradients_to(buffers_);
-  interpreter_->add_gradients_out(buffers_);
+  interpreter_->add_gradients_to(buffers_);
 }
 
 void GraphRunner::add_gradients_to(ParameterGradients& sums) const {
-  if (by_code_) return run_->add_gradients_to(0, sums);
+  if (by_code_) return run_->add_gradients_to(sums);
   interpreter_->add_gradients_to(sums);
 }
 

@@ -8,8 +8,6 @@
 
 namespace retrograd::compiler {
 
-using ParameterBuffers = std::vector<std::shared_ptr<ParameterBuffer>>;
-
 class GraphRunner {
  public:
   // All of them must outlive it; `outputs` are the numbers of several results among the roots. A `twin` works on memory

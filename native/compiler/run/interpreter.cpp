@@ -9,7 +9,7 @@ namespace retrograd::compiler {
 
 Interpreter::Interpreter(std::shared_ptr<const Graph> of, const LeafLayout& leaves, std::span<const uint32_t> results)
     : graph_(std::move(of)),
-      runs_(leaf_runs(leaves)),
+      leaves_(leaves),
       first_node_(static_cast<uint32_t>(graph_->leaves.size() + graph_->literals.size())),
       values_(first_node_ + graph_->size()),
       adjoints_(values_.size()) {
@@ -37,22 +37,6 @@ uint32_t Interpreter::flat(Id id) const {
     case Id::LEAF: return id.index();
     case Id::LITERAL: return static_cast<uint32_t>(graph_->leaves.size()) + id.index();
     default: return first_node_ + id.index();
-  }
-}
-
-void Interpreter::set_inputs(const Arguments& arguments) {
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::INPUT) continue;
-    std::copy_n((run.active ? arguments.active : arguments.passive).data() + run.offset, run.count,
-                values_.data() + run.first);
-  }
-  indices_ = arguments.indices;
-}
-
-void Interpreter::input_gradients(double* gradients) const {
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::INPUT || !run.active) continue;
-    std::copy_n(adjoints_.data() + run.first, run.count, gradients + run.offset);
   }
 }
 
@@ -111,14 +95,6 @@ bool Interpreter::nary(size_t node) {
   }
 #include "ops/ops.inc"
     default: return false;
-  }
-}
-
-void Interpreter::read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) {
-  for (const auto& buffer : buffers) buffer->take_ownership();
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER) continue;
-    std::copy_n(buffers[run.buffer]->data() + run.offset, run.count, values_.data() + run.first);
   }
 }
 
@@ -272,28 +248,11 @@ void Interpreter::nary_back(size_t node, double gradient, const uint32_t* target
   }
 }
 
-void Interpreter::add_gradients_out(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) const {
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER) continue;
-    add_stretch(buffers[run.buffer]->gradients() + run.offset, adjoints_.data() + run.first, run.count);
-  }
-}
-
-void Interpreter::add_gradients_to(ParameterGradients& sums) const {
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER) continue;
-    add_stretch(sums[run.buffer].data() + run.offset, adjoints_.data() + run.first, run.count);
-  }
-}
-
-void Interpreter::backward(double seed, const std::vector<std::shared_ptr<ParameterBuffer>>* buffers) {
+void Interpreter::backward(double seed, const ParameterBuffers* buffers) {
   std::fill(adjoints_.begin(), adjoints_.end(), 0.0);
   double* adjoint = adjoints_.data();
   // Contributions are added to the parameter's previous gradient, one after the other, as the engine does.
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER || !buffers) continue;
-    std::copy_n((*buffers)[run.buffer]->gradients() + run.offset, run.count, adjoint + run.first);
-  }
+  if (buffers) leaves_.copy_gradients_from(*buffers, adjoint);
   const uint32_t* targets = this->targets();
   adjoint[chosen_.empty() ? roots_[0] : chosen_[roots_[0]]] += seed + 0.0;
   const double* v = values_.data();
@@ -329,11 +288,7 @@ void Interpreter::backward(double seed, const std::vector<std::shared_ptr<Parame
       default: nary_back(node, gradient, targets);
     }
   }
-  if (!buffers) return;
-  for (const LeafRun& run : runs_) {
-    if (run.kind != RegionKind::PARAMETER) continue;
-    std::copy_n(adjoint + run.first, run.count, (*buffers)[run.buffer]->gradients() + run.offset);
-  }
+  if (buffers) leaves_.copy_gradients_to(*buffers, adjoint);
 }
 
 }  // namespace retrograd::compiler

@@ -3,9 +3,8 @@
 // machine meets an exceptional number.
 #pragma once
 
+#include "compiler/graph/graph.hpp"
 #include "compiler/run/leaf_runs.hpp"
-#include "compiler/run/machine.hpp"
-#include "compiler/run/signature.hpp"
 
 namespace retrograd::compiler {
 
@@ -16,12 +15,15 @@ class Interpreter {
 
   // The numbers of leaves: all of them, or the inputs from a call, and the parameters from their buffers.
   void set_leaves(const double* numbers) { std::copy_n(numbers, graph_->leaves.size(), values_.begin()); }
-  void set_inputs(const Arguments& arguments);
-  void read_parameters(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers);
+  void set_inputs(const Arguments& arguments) {
+    leaves_.set_inputs(arguments, values_.data());
+    indices_ = arguments.indices;
+  }
+  void read_parameters(const ParameterBuffers& buffers) { leaves_.read_parameters(buffers, values_.data()); }
   double root(size_t which) const { return values_[roots_[which]]; }
   // Where the several results are.
   std::span<const double* const> results() const { return results_; }
-  void input_gradients(double* gradients) const;
+  void input_gradients(double* gradients) const { leaves_.input_gradients(adjoints_.data(), gradients); }
   double leaf_gradient(size_t leaf) const { return adjoints_[leaf]; }
 
   // EXCEPTIONAL if an operation must raise, or (`strict`) would raise without rg.errstate: the engine then raises.
@@ -30,10 +32,12 @@ class Interpreter {
   // Of a call whose guards did not hold.
   Divergence divergence() const { return divergence_; }
   // Adds to the gradients of parameters in `buffers`, where there are any.
-  void backward(double seed, const std::vector<std::shared_ptr<ParameterBuffer>>* buffers);
+  void backward(double seed, const ParameterBuffers* buffers);
   // After a backward pass without: adds the gradients of parameters to their buffers, or to `sums`.
-  void add_gradients_out(const std::vector<std::shared_ptr<ParameterBuffer>>& buffers) const;
-  void add_gradients_to(ParameterGradients& sums) const;
+  template <class To>
+  void add_gradients_to(To& to) const {
+    leaves_.add_gradients_to(to, adjoints_.data());
+  }
 
   size_t bytes() const { return 16 * values_.size() + 4 * operands_.size(); }
 
@@ -47,7 +51,7 @@ class Interpreter {
   const uint32_t* targets();
 
   const std::shared_ptr<const Graph> graph_;
-  std::vector<LeafRun> runs_;
+  const LeafRuns leaves_;
   uint32_t first_node_;
   std::vector<uint32_t> operands_, roots_;
   std::vector<uint32_t> chosen_, targets_;  // see targets(); empty when nothing is selected

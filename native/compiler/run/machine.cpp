@@ -17,7 +17,7 @@ void count_single(KernelCall& call) {
 }  // namespace
 
 Machine::Machine(const Program& program, const std::vector<double>& literals, std::span<const uint32_t> results,
-                 std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces)
+                 ParameterBuffers buffers, uint32_t capacity, Workspaces& workspaces)
     : program_(program),
       results_(results),
       buffers_(std::move(buffers)),

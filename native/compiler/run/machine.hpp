@@ -50,6 +50,7 @@ struct Block {
 // An address in one of some blocks, in the block that stands for it; others stay as they are.
 uint64_t relocated(uint64_t address, std::span<const Block> from, std::span<const Block> to);
 
+using ParameterBuffers = std::vector<std::shared_ptr<ParameterBuffer>>;
 // Gradients of parameters, by buffer.
 using ParameterGradients = std::vector<std::vector<double>>;
 
@@ -59,7 +60,7 @@ class Machine {
  public:
   // `results`: of a program with several, their numbers among its roots; they must outlive this.
   Machine(const Program& program, const std::vector<double>& literals, std::span<const uint32_t> results,
-          std::vector<std::shared_ptr<ParameterBuffer>> buffers, uint32_t capacity, Workspaces& workspaces);
+          ParameterBuffers buffers, uint32_t capacity, Workspaces& workspaces);
 
   // A machine that does the same on memory of its own, where it keeps a copy of the parameters, too, and their
   // gradients: between prepare() and add_gradients_out() it touches nothing that others can reach.
@@ -159,7 +160,7 @@ class Machine {
   const Program& program_;
   std::span<const uint32_t> results_;
   std::vector<const double*> root_places_, result_places_;  // of the first member
-  std::vector<std::shared_ptr<ParameterBuffer>> buffers_;
+  ParameterBuffers buffers_;
   std::shared_ptr<const Lowered> lowered_;
   bool direct_;        // parameters are used in their buffers, without a copy
   bool twin_ = false;  // but not by this one
