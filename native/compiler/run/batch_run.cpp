@@ -158,10 +158,7 @@ void BatchRun::run_group(Worker& worker, size_t begin, size_t end) {
       continue;
     }
     const auto root = [&](size_t which) { return group->root(call, which); };
-    if (!std::all_of(entry_->guards.begin(), entry_->guards.end(),
-                     [&](const Guard& guard) { return guard.holds(root); })) {
-      continue;
-    }
+    if (first_broken(entry_->guards, root)) continue;
     outcomes_[member] = Outcome::DONE;
     take_values(static_cast<uint32_t>(member), root);
     if (!seed_) continue;

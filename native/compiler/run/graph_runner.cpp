@@ -1,7 +1,6 @@
 #include "compiler/run/graph_runner.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace retrograd::compiler {
 
@@ -53,11 +52,10 @@ Outcome GraphRunner::check(std::span<const Guard> guards) {
     checks_ = std::make_unique<GuardChecks>(guards, [&](size_t which) { return run_->root_place(which); });
   }
   if (checks_->all_hold()) return Outcome::DONE;
-  const auto broken = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
-    return guard.holds([&](size_t which) { return run_->root(0, which); });
-  });
-  divergence_.certain = divergence_.broken = static_cast<size_t>(broken - guards.begin());
-  return broken == guards.end() ? Outcome::DONE : Outcome::GUARD;
+  const auto broken = first_broken(guards, [&](size_t which) { return run_->root(0, which); });
+  if (!broken) return Outcome::DONE;
+  divergence_ = {*broken, *broken};
+  return Outcome::GUARD;
 }
 
 void GraphRunner::backward(double seed, GradientDestination target) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +28,15 @@ struct Guard {
     return decides(root(left), right ? root(right) : number);
   }
 };
+
+// The number of the first of some guards that does not hold.
+template <class Root>
+std::optional<size_t> first_broken(std::span<const Guard> guards, Root&& root) {
+  for (size_t i = 0; i < guards.size(); ++i) {
+    if (!guards[i].holds(root)) return i;
+  }
+  return std::nullopt;
+}
 
 // Each guard by its number, after so many steps of a pass its numbers are there, in ascending order.
 using GuardSchedule = std::vector<std::pair<size_t, uint32_t>>;

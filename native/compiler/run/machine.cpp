@@ -338,12 +338,10 @@ Outcome Machine::forward(std::span<const Guard> guards, Wanted wanted, std::vect
   bool held = true;
   const bool certain = guards.empty() || (batch_size_ == 1 && all_hold(guards));
   for (uint32_t member = 0; member < batch_size_ && !certain; ++member) {
-    const auto first = std::find_if_not(guards.begin(), guards.end(), [&](const Guard& guard) {
-      return guard.holds([&](size_t which) { return root(member, which); });
-    });
-    if (first == guards.end()) continue;
+    const auto first = first_broken(guards, [&](size_t which) { return root(member, which); });
+    if (!first) continue;
     held = false;
-    divergence_.certain = divergence_.broken = static_cast<size_t>(first - guards.begin());
+    divergence_ = {*first, *first};
     if (broken) broken->push_back(member);
   }
   if (!held) return Outcome::GUARD;
