@@ -1,10 +1,8 @@
 #include "compiler/graph/graph.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -260,7 +258,7 @@ namespace {
 
 class Expander {
  public:
-  // `active_leaves`: null where nothing is simplified. `differences`: long chains a - b + c - … become two sums.
+  // `active_leaves`: null where no derivatives were recorded. `differences`: long chains a - b + c - … become two sums.
   Expander(const Graph& graph, const std::vector<bool>* active_leaves, bool differences)
       : from_(graph), active_leaves_(active_leaves), differences_(differences) {
     to_.leaves = graph.leaves;
@@ -292,11 +290,9 @@ class Expander {
     if (!active_leaves_) return to_.add(row, of, source_, more);
     if (const std::optional<Id> known = simpler(row, of)) return *known;
     const uint16_t kept = row == ROW_zero_product ? uint16_t{ROW_mul} : row;
-    const auto [found, fresh] = known_.try_emplace(key_of(kept, of, more));
-    if (!fresh) return found->second;
     const bool active = kept != ROW_detach && std::any_of(of.begin(), of.end(), [&](Id id) { return is_active(id); });
     active_.push_back(active);
-    return found->second = to_.add(kept, of, source_, more);
+    return to_.add(kept, of, source_, more);
   }
 
   bool is_active(Id id) const {
@@ -319,16 +315,6 @@ class Expander {
         return is_number(of[1], 1.0) ? std::optional(of[0]) : std::nullopt;
       default: return std::nullopt;
     }
-  }
-
-  // Equal for operations that give the same; literals are equal by their bits.
-  std::vector<uint64_t> key_of(uint16_t row, const std::vector<Id>& of, uint32_t more) const {
-    std::vector<uint64_t> key{uint64_t{row} << 32 | more};
-    for (const Id id : of) {
-      key.push_back(id.is_literal() ? std::bit_cast<uint64_t>(to_.literals[id.index()]) : id.bits());
-      key.push_back(id.is_literal());
-    }
-    return key;
   }
 
   Id node(size_t i) {
@@ -462,24 +448,22 @@ class Expander {
   std::vector<bool> inner_;          // steps inside a chain
   std::vector<bool> is_difference_;  // the last steps of chains in which something is subtracted
   std::vector<bool> active_;         // of each new node, whether it depends on an active leaf
-  std::map<std::vector<uint64_t>, Id> known_;
   std::unordered_map<size_t, Shares> blocks_;
   uint32_t source_ = 0;
 };
 
 }  // namespace
 
-Graph expand(const Graph& graph, bool differences, std::vector<Id>* renamed) {
-  Expander expansion(graph, nullptr, differences);
+Graph expand(const Graph& graph, bool differences, const std::vector<bool>* active, std::vector<Id>* renamed) {
+  Expander expansion(graph, active, differences);
   Graph result = expansion.run();
-  if (renamed) *renamed = expansion.new_ids();
-  return result;
-}
-
-Graph simplified(const Graph& graph, const std::vector<bool>& active, bool differences, std::vector<Id>* renamed) {
-  Expander expansion(graph, &active, differences);
-  Graph result = expansion.run();
-  if (renamed) *renamed = expansion.new_ids();
+  std::vector<Id> ids = expansion.new_ids();
+  if (active) {
+    std::vector<Id> first;
+    result = without_repeats(result, true, &first);
+    for (Id& id : ids) id = id.is_node() ? first[id.index()] : id;
+  }
+  if (renamed) *renamed = std::move(ids);
   return result;
 }
 

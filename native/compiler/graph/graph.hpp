@@ -109,18 +109,18 @@ Graph lift(const Recorded& recorded);
 
 // Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, division
 // by a power of two becomes multiplication, and a long chain a - b + c - … the difference of two sums where
-// `differences` asks for it: what runs as vectors wants that, and what runs as loops does not. `renamed`, if
-// given, receives the new Id of each old node.
-Graph expand(const Graph& graph, bool differences, std::vector<Id>* renamed = nullptr);
+// `differences` asks for it: what runs as vectors wants that, and what runs as loops does not.
+//
+// A graph in which derivatives were recorded has less in it then: what is computed twice is computed once, and what
+// leaves a number as it is goes. A product that is zero where one factor is, even if the other is infinite, becomes a
+// plain one: the machine's results count only where every number is finite. Of such a graph `active` says of each leaf
+// whether a gradient of it may be wanted, and a gradient stops at `detach` nowhere else; else it is null.
+//
+// `renamed`, if given, receives the new Id of each old node; that of no node where nothing needs it any more.
+Graph expand(const Graph& graph, bool differences, const std::vector<bool>* active, std::vector<Id>* renamed = nullptr);
 
-// The same for a graph in which derivatives were recorded, with less in it: what is computed twice is computed once,
-// and what leaves a number as it is goes. A product that is zero where one factor is, even if the other is infinite,
-// becomes a plain one: the machine's results count only where every number is finite. `active` says of each leaf
-// whether a gradient of it may be wanted; a gradient stops at `detach` nowhere else.
-Graph simplified(const Graph& graph, const std::vector<bool>& active, bool differences,
-                 std::vector<Id>* renamed = nullptr);
-
-// The same graph with less in it: what is computed twice is computed once, where that is faster.
-Graph without_repeats(const Graph& graph);
+// The same graph with less in it: what is computed twice is computed once, where that is faster, or in `all` places.
+// `renamed` as above.
+Graph without_repeats(const Graph& graph, bool all = false, std::vector<Id>* renamed = nullptr);
 
 }  // namespace retrograd::compiler

@@ -39,7 +39,8 @@ bool takes_long(uint16_t row) {
 
 class Repeats {
  public:
-  explicit Repeats(const Graph& graph) : graph_(graph), first_(graph.size()), used_(graph.size()) {}
+  Repeats(const Graph& graph, bool all)
+      : graph_(graph), all_(all), first_(graph.size()), used_(graph.size()), now_(graph.size()) {}
 
   Graph without() {
     find_first();
@@ -47,19 +48,21 @@ class Repeats {
     Graph result;
     result.leaves = graph_.leaves;
     result.literals = graph_.literals;
-    std::vector<Id> now(graph_.size()), ids;
-    const auto renamed = [&](Id id) {
-      const Id read = read_for(id);
-      return read.is_node() ? now[read.index()] : read;
-    };
+    std::vector<Id> ids;
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (!used_[i]) continue;
       ids.clear();
       for (Id id : graph_.operands_of(i)) ids.push_back(renamed(id));
-      now[i] = result.add(graph_.rows[i], ids, graph_.source[i], graph_.extra[i]);
+      now_[i] = result.add(graph_.rows[i], ids, graph_.source[i], graph_.extra[i]);
     }
     for (Id root : graph_.roots) result.roots.push_back(renamed(root));
     return result;
+  }
+
+  // The new Id of what was computed by another one.
+  Id renamed(Id id) const {
+    const Id read = read_for(id);
+    return read.is_node() ? now_[read.index()] : read;
   }
 
  private:
@@ -73,7 +76,7 @@ class Repeats {
   Id read_for(Id id) const {
     if (!id.is_node()) return id;
     const size_t i = id.index(), first = first_[i];
-    return i - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
+    return all_ || i - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
   }
 
   // What the roots depend on still.
@@ -115,12 +118,21 @@ class Repeats {
   };
 
   const Graph& graph_;
+  const bool all_;
   std::vector<uint32_t> first_;
   std::vector<bool> used_;
+  std::vector<Id> now_;  // of each node that is used
 };
 
 }  // namespace
 
-Graph without_repeats(const Graph& graph) { return Repeats(graph).without(); }
+Graph without_repeats(const Graph& graph, bool all, std::vector<Id>* renamed) {
+  Repeats repeats(graph, all);
+  Graph result = repeats.without();
+  if (renamed) {
+    for (size_t i = 0; i < graph.size(); ++i) renamed->push_back(repeats.renamed({Id::NODE, i}));
+  }
+  return result;
+}
 
 }  // namespace retrograd::compiler
