@@ -259,6 +259,24 @@ def test_the_reciprocal_of_zero_keeps_its_sign() -> None:
     assert compiled.value_and_grad([0.0, 0.5])[0] == pytest.approx(rg.value_and_grad(signed)([0.0, 0.5])[0])
 
 
+def test_iterations_end_where_the_loop_does() -> None:
+    """The first of them lacks what others begin with, and ends as they do: no part of it is the loop's beginning."""
+    returns = numbers(60, low=-1.0, high=1.0)
+
+    def likelihood(p: list[Any]) -> Any:
+        variance, total = 1.0, 0.0
+        for r in returns:
+            variance = p[0] + p[1] * r * r + p[2] * variance
+            total = total + rm.log(variance) + r * r / variance
+        return total
+
+    compiled = check(likelihood, ([0.1, 0.1, 0.8],), ([0.2, 0.3, 0.5],), loops=1)
+    cache = cache_of(compiled)
+    graph = read_graph(cache.scalar_graph(cache.facts()[0]["number"], True))
+    (section,) = (section for section in find_sections(graph) if section.count > 1)
+    assert (section.count, section.end) == (59, len(graph))
+
+
 def test_the_interpreter_goes_back_after_a_call_whose_guards_it_has_checked() -> None:
     """It runs forward again for a gradient that is not finite, and then there is no guard to check."""
 

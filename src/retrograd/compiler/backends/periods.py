@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,30 +33,35 @@ class Section:
 #: Whether each item of one stretch can repeat that of an earlier one as long.
 Alike = Callable[[slice, slice], NDArray[np.bool_]]
 
+#: Whether a section may begin so many items later.
+Later = Callable[[Section, int], bool]
 
-def cut_by_periods(tokens: NDArray[np.uint64], alike: Alike, least: int) -> list[Section]:
+
+def cut_by_periods(
+    tokens: NDArray[np.uint64], alike: Alike, least: int, later: Later = lambda section, by: False
+) -> list[Section]:
     """A sequence of items as repetitions, the longest first, and what is between them, in order.
 
     Args:
         tokens: a number for each item, the same for items that may be alike.
         alike: compares two stretches, item by item.
         least: a repetition has at least so many items in all.
+        later: where a repetition goes on for a part of an iteration: whether that may come first instead of last.
     """
-    return _Finder(tokens, alike, least).cut(0, len(tokens))
+    return _Finder(tokens, alike, least, later).cut(0, len(tokens))
 
 
 class _Finder:
-    def __init__(self, tokens: NDArray[np.uint64], alike: Alike, least: int) -> None:
-        self._tokens, self._alike, self._least = tokens, alike, least
+    def __init__(self, tokens: NDArray[np.uint64], alike: Alike, least: int, later: Later) -> None:
+        self._tokens, self._alike, self._least, self._later = tokens, alike, least, later
 
     def cut(self, begin: int, end: int) -> list[Section]:
-        best = max(
-            (self._longest(begin, end, period) for period in self._candidates(begin, end)),
-            key=_gain,
-            default=None,
-        )
+        found = (self._longest(begin, end, period) for period in self._candidates(begin, end))
+        best, over = max(found, key=lambda each: _gain(each[0]), default=(None, 0))
         if best is None or best.count < _LEAST_ITERATIONS or best.period * best.count < self._least:
             return [Section(begin, end - begin, 1)] if end > begin else []
+        if over and self._later(best, over):
+            best = replace(best, begin=best.begin + over)
         return [*self.cut(begin, best.begin), best, *self.cut(best.end, end)]
 
     def _candidates(self, begin: int, end: int) -> list[int]:
@@ -77,13 +82,14 @@ class _Finder:
         found = np.argsort(counts * np.arange(len(counts)))[::-1][:_CANDIDATES]
         return [int(distance) for distance in found if counts[distance] and distance > 0]
 
-    def _longest(self, begin: int, end: int, period: int) -> Section:
-        """The longest stretch that repeats itself with this period."""
+    def _longest(self, begin: int, end: int, period: int) -> tuple[Section, int]:
+        """The longest stretch that repeats itself with this period, and for how many more items it goes on."""
         alike = self._alike(slice(begin + period, end), slice(begin, end - period))
         edges = np.concatenate([[-1], np.flatnonzero(~alike), [len(alike)]])
         runs: NDArray[np.int64] = np.diff(edges) - 1
         longest = int(np.argmax(runs))
-        return Section(begin + int(edges[longest]) + 1, period, int(runs[longest] + period) // period)
+        count, over = divmod(int(runs[longest]) + period, period)
+        return Section(begin + int(edges[longest]) + 1, period, count), over
 
 
 def _gain(section: Section) -> int:

@@ -7,6 +7,8 @@ the nodes do.)
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,9 +46,21 @@ def find_sections(graph: ScalarGraph) -> list[Section]:
     for lag in lags:
         tokens = tokens * np.uint64(0x9E3779B97F4A7C15) + lag.astype(np.uint64)
     sections: list[Section] = []
-    for section in cut_by_periods(tokens, alike, _LEAST_NODES):
+    for section in cut_by_periods(tokens, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
         sections += _aligned(graph, section)
     return sections
+
+
+def _may_begin_later(graph: ScalarGraph, section: Section, by: int) -> bool:
+    """Whether iterations that begin so many nodes later, and end where the repetition does, hand on no more numbers.
+
+    What comes before a loop may end as its iterations do, so that the repetition begins too early. It ends where the
+    user's loop does.
+    """
+    if section.count <= _LEAST_ALIGNED:
+        return False
+    handed = _handed_on(graph, section)
+    return bool(handed[by] <= handed[0])
 
 
 def _aligned(graph: ScalarGraph, section: Section) -> list[Section]:

@@ -14,7 +14,7 @@ __all__ = ["find_structure"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
-_LONG, _GAIN, _FEW = 1_000, 2.0, 200
+_LONG, _GAIN, _FEW = 600, 2.0, 200
 
 
 def find_structure(
