@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Section", "cut_by_periods"]
+__all__ = ["Section", "cut_by_periods", "frequent_distances"]
 
 #: A loop has at least so many iterations, and at most so many items in each.
 _LEAST_ITERATIONS, _LONGEST_PERIOD = 3, 4_000
@@ -51,6 +51,28 @@ def cut_by_periods(
     return _Finder(tokens, alike, least, later).cut(0, len(tokens))
 
 
+def frequent_distances(tokens: NDArray[np.uint64], window: int, longest: int, most: int) -> list[int]:
+    """The distances between equal stretches of items that cover most of the sequence.
+
+    Args:
+        tokens: a number for each item.
+        window: so many consecutive items must be equal for their distance to be considered.
+        longest: the greatest distance of interest.
+        most: so many distances are given at most.
+    """
+    length = len(tokens) - window
+    if length <= 0:
+        return []
+    hashed = np.zeros(length, np.uint64)
+    for i in range(window):
+        hashed = hashed * np.uint64(0xD1B54A32D192ED03) + tokens[i : i + length]
+    order = np.argsort(hashed, kind="stable")
+    distances = np.diff(order)[hashed[order][1:] == hashed[order][:-1]]
+    counts = np.bincount(distances[distances <= longest], minlength=1)
+    ranked = np.argsort(counts * np.arange(len(counts)), kind="stable")[::-1][:most]
+    return [int(distance) for distance in ranked if counts[distance] and distance > 0]
+
+
 class _Finder:
     def __init__(self, tokens: NDArray[np.uint64], alike: Alike, least: int, later: Later) -> None:
         self._tokens, self._alike, self._least, self._later = tokens, alike, least, later
@@ -65,22 +87,9 @@ class _Finder:
         return [*self.cut(begin, best.begin), best, *self.cut(best.end, end)]
 
     def _candidates(self, begin: int, end: int) -> list[int]:
-        """The most frequent distances between equal stretches of items."""
-        length = end - begin - _WINDOW
-        if length < self._least:
+        if end - begin - _WINDOW < self._least:
             return []
-        window = np.zeros(length, np.uint64)
-        for i in range(begin, begin + _WINDOW):
-            window = window * np.uint64(0xD1B54A32D192ED03) + self._tokens[i : i + length]
-        order = np.argsort(window, kind="stable")
-        equal = window[order][1:] == window[order][:-1]
-        distances = np.diff(order)[equal]
-        distances = distances[distances <= _LONGEST_PERIOD]
-        if not len(distances):
-            return []
-        counts = np.bincount(distances)
-        found = np.argsort(counts * np.arange(len(counts)))[::-1][:_CANDIDATES]
-        return [int(distance) for distance in found if counts[distance] and distance > 0]
+        return frequent_distances(self._tokens[begin:end], _WINDOW, _LONGEST_PERIOD, _CANDIDATES)
 
     def _longest(self, begin: int, end: int, period: int) -> tuple[Section, int]:
         """The longest stretch that repeats itself with this period, and for how many more items it goes on."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..periods import frequent_distances
 from .graph import LEAF, LITERAL, NODE, ScalarGraph
 from .structure import Repeat
 
@@ -96,21 +97,11 @@ class _Finder:
 
     def _candidates(self) -> list[int]:
         """The most frequent distances between equal stretches of items."""
-        n = len(self.items)
-        index = np.arange(n, dtype=np.uint64)
+        index = np.arange(len(self.items), dtype=np.uint64)
         loops = np.where(self._single, index, self._shape)  # loops that follow each other
         found: set[int] = set()
-        for token, window in ((self._shape, _WINDOW), (self._with_lags(), 2 * _WINDOW), (loops, 1)):
-            if n <= window:
-                continue
-            hashed = np.zeros(n - window, np.uint64)
-            for i in range(window):
-                hashed = hashed * np.uint64(0xD1B54A32D192ED03) + token[i : i + n - window]
-            order = np.argsort(hashed, kind="stable")
-            distances = np.diff(order)[hashed[order][1:] == hashed[order][:-1]]
-            counts = np.bincount(distances[distances <= _LONGEST_PERIOD], minlength=2)
-            ranked = np.argsort(counts * np.arange(len(counts)), kind="stable")[::-1][:_CANDIDATES]
-            found.update(int(distance) for distance in ranked if counts[distance] and distance)
+        for tokens, window in ((self._shape, _WINDOW), (self._with_lags(), 2 * _WINDOW), (loops, 1)):
+            found.update(frequent_distances(tokens, window, _LONGEST_PERIOD, _CANDIDATES))
         return sorted(found)
 
     def _with_lags(self) -> NDArray[np.uint64]:
