@@ -33,7 +33,7 @@ class Axes:
         self.exists: dict[Body, Truths] = {}
         self._owner: dict[Body, Indices] = {}
         for body in bodies_of(top):
-            self._owner[body] = np.repeat(np.arange(len(body.counts)), body.counts)
+            self._owner[body] = body.instances
             if body.parent is None:
                 self.loops[body] = ()
                 self.ordinals[body], self.exists[body] = np.zeros((), np.int64), np.ones((), bool)

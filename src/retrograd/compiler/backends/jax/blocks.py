@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..loops.fission import circles_of
 from ..loops.graph import UnsupportedGraphError
 from ..loops.layout import Carry, Constant, Far, Layout, Near, NodeOperand, Operand
 from ..loops.structure import Body, Position
@@ -93,7 +94,7 @@ class _Fission:
             for source in self._operands[item]:
                 if isinstance(source, Position | Body):
                     self._feeds[source] |= self._feeds[item]
-        self._circles = self._find_circles()
+        _, self._circles = circles_of([self._bits(sources) for sources in self._sources])  # of what is handed on
 
     # --- dependences ------------------------------------------------------------------------------------------
 
@@ -148,16 +149,6 @@ class _Fission:
         for source in sources:
             bits |= self._needs[source] if isinstance(source, Position | Body) else 1 << self._handed[source]
         return bits
-
-    def _find_circles(self) -> list[int]:
-        """For each of what is handed on, all that depends on it and that it depends on; 0 if not on itself."""
-        reach = [self._bits(sources) for sources in self._sources]
-        for through in range(len(reach)):
-            for number, bits in enumerate(reach):
-                if bits >> through & 1:
-                    reach[number] |= reach[through]
-        back = [sum(1 << j for j, bits in enumerate(reach) if bits >> i & 1) for i in range(len(reach))]
-        return [forth & of if forth >> i & 1 else 0 for i, (forth, of) in enumerate(zip(reach, back, strict=True))]
 
     # --- blocks -----------------------------------------------------------------------------------------------
 

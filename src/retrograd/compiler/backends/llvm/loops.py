@@ -65,7 +65,7 @@ def unrolled_loop(
     iterations([operand.plus(done * step) for operand, step in zip(operands, steps, strict=True)], count - done)
 
 
-def loop_nest(t: IRBuilder, loops: Sequence[Loop], operands: Sequence[Address], body: Body, cost: int = 1) -> None:
+def loop_nest(t: IRBuilder, loops: Sequence[Loop], operands: Sequence[Address], body: Body, cost: int) -> None:
     """Emit ``body`` for each iteration of ``loops``, outermost first; short loops are unrolled.
 
     Args:

@@ -53,8 +53,7 @@ def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -
     """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations."""
     each = [_accessed(at, body, places) for at, _ in accesses]
     elements, iteration = (np.concatenate(column) for column in zip(*each, strict=True))
-    instance = np.repeat(np.arange(len(body.counts)), body.counts)
-    key = elements * len(body.counts) + instance[iteration]
+    key = elements * len(body.counts) + body.instances[iteration]
     stored = np.repeat([stored for _, stored in accesses], [len(elements) for elements, _ in each])
     order = np.argsort(key, kind="stable")
     key, iteration, stored = key[order], iteration[order], stored[order]

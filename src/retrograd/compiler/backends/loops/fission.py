@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .graph import NODE, ScalarGraph
 from .structure import Repeat
 
-__all__ = ["divided"]
+__all__ = ["circles_of", "divided"]
 
 #: About how many nanoseconds it saves to run an operation for several iterations at once; and what it costs that one
 #: loop leaves a number for another in memory, and its adjoint.
@@ -179,6 +179,22 @@ def _cut(groups: Sequence[Sequence[Sequence[Item]]], counts: Sequence[int]) -> l
     ]
 
 
+def circles_of(needs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """All that each number depends on, by way of others too; and what of that depends on it as well.
+
+    Sets of numbers are the bits of whole numbers: ``needs`` has what each depends on by itself.
+    """
+    reach = list(needs)
+    for through in range(len(reach)):
+        for i, bits in enumerate(reach):
+            if bits >> through & 1:
+                reach[i] |= reach[through]
+    circles = [
+        sum(1 << j for j, other in enumerate(reach) if bits >> j & 1 and other >> i & 1) for i, bits in enumerate(reach)
+    ]
+    return reach, circles
+
+
 class _Stages:
     """Which columns of a repetition come before what hands its state on, and which after.
 
@@ -199,14 +215,9 @@ class _Stages:
         for edge in sorted(edges, key=lambda edge: -edge.source):
             if not edge.earlier:
                 self._feeds[edge.source] |= self._feeds[edge.user]
-        reach = [self._needs[column] for column in self._handed]
-        for through in range(len(reach)):
-            for i, bits in enumerate(reach):
-                if bits >> through & 1:
-                    reach[i] |= reach[through]
+        reach, circles = circles_of([self._needs[column] for column in self._handed])
         self.recurrent: int = 0
-        for i, bits in enumerate(reach):
-            circle = sum(1 << j for j, other in enumerate(reach) if bits >> j & 1 and other >> i & 1)
+        for circle in circles:
             if circle and not is_sum({column for j, column in enumerate(self._handed) if circle >> j & 1}):
                 self.recurrent |= circle
         self._after = sum(1 << i for i, bits in enumerate(reach) if (bits | 1 << i) & self.recurrent)

@@ -143,7 +143,7 @@ class Layout:
         self._known: dict[tuple[object, ...], Operand] = {}
         self._targets: dict[NodeOperand, list[Position]] = {}
         self._far: dict[Body, list[Far]] = defaultdict(list)
-        self._owner = {body: np.repeat(np.arange(len(body.counts)), body.counts) for body in bodies_of(top)}
+        self._owner = {body: body.instances for body in bodies_of(top)}
         self._later = {body: _later(body) for body in bodies_of(top)}
         self._searched: set[bytes] = set()
         self._first_nodes: dict[Body, Indices] = {}

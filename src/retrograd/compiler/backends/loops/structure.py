@@ -66,6 +66,11 @@ class Body:
         """The ordinal of the last iteration of each instance."""
         return self.firsts + self.counts - 1
 
+    @property
+    def instances(self) -> Indices:
+        """Which instance each iteration is in: the parent's ordinal."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
     def begins(self) -> Indices:
         """The first node of each instance that has one."""
         first = np.full(self.times, np.iinfo(np.int64).max)

@@ -59,7 +59,7 @@ def variable_of(
         end = np.where(here >= 0, here, end)
         if setter.number < reader:
             now = end.copy()
-    owner = np.repeat(np.arange(len(body.counts)), body.counts)
+    owner = body.instances
     handed = _handed(body, end, owner)
     found = np.where(now >= 0, now, handed)
     first = known & (found < 0)
