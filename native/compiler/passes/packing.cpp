@@ -167,8 +167,8 @@ void sort(std::vector<PackKey>& keys) {
 }
 
 size_t count_packs(const std::vector<PackKey>& keys) {
-  size_t count = !keys.empty();
-  for (size_t i = 1; i < keys.size(); ++i) count += !keys[i - 1].same_pack(keys[i]);
+  size_t count = 0;
+  each_stretch(std::span(keys), &PackKey::same_pack, [&](std::span<const PackKey>) { ++count; });
   return count;
 }
 
@@ -177,10 +177,7 @@ size_t count_packs(const std::vector<PackKey>& keys) {
 bool merge_small_packs(std::vector<PackKey>& keys) {
   constexpr size_t kSmall = 8;  // terms
   std::vector<std::span<PackKey>> groups;
-  for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    while (end < keys.size() && keys[begin].same_pack(keys[end])) ++end;
-    groups.push_back(std::span(keys).subspan(begin, end - begin));
-  }
+  each_stretch(std::span(keys), &PackKey::same_pack, [&](std::span<PackKey> pack) { groups.push_back(pack); });
   if (!is_irregular(keys.size(), groups.size())) return false;
   bool joined = false;
   for (size_t first = 0, last = 0; first < groups.size(); first = last) {
@@ -206,9 +203,8 @@ bool merge_small_packs(std::vector<PackKey>& keys) {
 
 size_t Packs::fewest_calls() const {
   size_t calls = 0;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (i == 0 || !keys[i - 1].same_pack(keys[i])) calls += 1 + (keys[i].what & 1);
-  }
+  each_stretch(std::span(keys), &PackKey::same_pack,
+               [&](std::span<const PackKey> pack) { calls += 1 + (pack[0].what & 1); });
   return calls;
 }
 

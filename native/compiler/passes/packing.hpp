@@ -4,6 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
+#include <functional>
+#include <span>
 
 #include "compiler/passes/program.hpp"
 
@@ -28,16 +31,18 @@ struct PackKey {
   bool same_pack(const PackKey& other) const {
     return level == other.level && what == other.what && operands == other.operands && number == other.number;
   }
-  friend auto operator<=>(const PackKey& a, const PackKey& b) {
-    if (auto c = a.level <=> b.level; c != 0) return c;
-    if (auto c = a.what <=> b.what; c != 0) return c;
-    if (auto c = a.operands <=> b.operands; c != 0) return c;
-    if (auto c = a.number <=> b.number; c != 0) return c;
-    if (auto c = a.arity <=> b.arity; c != 0) return c;
-    if (auto c = a.use <=> b.use; c != 0) return c;
-    return a.term <=> b.term;
-  }
+  bool same_arity(const PackKey& other) const { return arity == other.arity; }
+  friend auto operator<=>(const PackKey&, const PackKey&) = default;  // by all of that, in this order
 };
+
+// Calls visit(some) for each stretch of keys that are all alike.
+template <class Key, class Alike, class Visit>
+void each_stretch(std::span<Key> keys, Alike alike, Visit visit) {
+  for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    while (end < keys.size() && std::invoke(alike, keys[begin], keys[end])) ++end;
+    visit(keys.subspan(begin, end - begin));
+  }
+}
 
 struct Packs {
   std::vector<PackKey> keys;  // one for each term, sorted so that packs are contiguous and operands come before results

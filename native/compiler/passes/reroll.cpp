@@ -23,15 +23,9 @@ class Reroller {
     locate_leaves();
     program_.literals.resize(graph_.literals.size());
     nodes_.resize(graph_.size());
-    const std::vector<PackKey>& keys = packs_.keys;
     program_.groups = packs_.count;
     program_.instructions.reserve(packs_.count);
-    for (size_t begin = 0; begin < keys.size();) {
-      size_t end = begin;
-      while (end < keys.size() && keys[begin].same_pack(keys[end])) ++end;
-      pack(std::span(keys).subspan(begin, end - begin));
-      begin = end;
-    }
+    each_stretch(std::span(packs_.keys), &PackKey::same_pack, [&](std::span<const PackKey> keys) { pack(keys); });
     for (Id root : graph_.roots) program_.roots.push_back(root_location(root));
     program_.nodes.reserve(nodes_.size());
     for (const Location& place : nodes_) program_.nodes.push_back(place.address);
@@ -85,21 +79,18 @@ class Reroller {
     const uint32_t first = terms_.results[keys[0].term];
     const uint32_t region = add_region(RegionKind::VALUE, packs_.active[first], keys.size());
     outer_.clear();
-    for (size_t begin = 0; begin < keys.size();) {
-      size_t end = begin;
-      while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
-      locate_lanes(keys.subspan(begin, end - begin), region, base_of(region) + static_cast<Address>(begin));
-      begin = end;
-    }
-    for (size_t begin = 0, number = 0; begin < keys.size();) {
-      size_t end = begin;
-      while (end < keys.size() && keys[begin].arity == keys[end].arity) ++end;
-      lanes_ = keys.subspan(begin, end - begin);
+    Address base = base_of(region);
+    each_stretch(keys, &PackKey::same_arity, [&](std::span<const PackKey> lanes) {
+      locate_lanes(lanes, region, base);
+      base += static_cast<Address>(lanes.size());
+    });
+    size_t number = 0;
+    each_stretch(keys, &PackKey::same_arity, [&](std::span<const PackKey> lanes) {
+      lanes_ = lanes;
       results_.clear();
       for (const PackKey& key : lanes_) results_.push_back(nodes_[terms_.results[key.term]]);
       pack_of_arity(outer_[number++]);
-      begin = end;
-    }
+    });
   }
 
   // Lanes lie in memory in order of creation. Exception: if they form a loop nest with a long outermost loop (such as
