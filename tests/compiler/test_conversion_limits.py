@@ -1,0 +1,280 @@
+"""What converted code could get wrong: iterators, closures, exceptions, names of lists, stores, what may be None."""
+
+# ruff: noqa: SIM108 (the statements are what is tested)
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support.flipping import Function, draw
+
+import retrograd as rg
+
+pytestmark = pytest.mark.native
+
+
+def fill(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Flips in nearly every call, so that tests are converted soon."""
+    total = 0.0
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            total = total + p
+        else:
+            total = total - x
+    return total
+
+
+def reads_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    iterator, total = iter(ps), 0.0
+    for p in iterator:
+        if p > 0.5:
+            break
+        total = total + p
+    for p in iterator:  # the rest
+        total = total + 2.0 * p
+    return total
+
+
+def generates(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    seen: list[float] = []
+    total = ps[0]
+    for y in (seen.append(x) or x for x in xs[:3]):  # type: ignore[func-returns-value]
+        if y > 0.5:
+            break
+        total = total + y * ps[1]
+    return total + len(seen) * ps[2]
+
+
+def breaks_in_try(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    z, total = 0.0, ps[0]
+    for i, p in enumerate(ps):
+        if p > xs[i]:
+            z = 1.0
+        else:
+            z = 2.0
+        try:
+            if i == 3:
+                break
+        finally:
+            total = total + 1.0
+        z = 0.0
+    return total + z * ps[1] + fill(ps, xs)
+
+
+def suppresses(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    z = 0.0
+    with contextlib.suppress(ValueError):
+        if ps[0] > xs[0]:
+            z = 1.0
+        else:
+            z = 2.0
+        if len(ps) == 12:
+            raise ValueError
+        z = 0.0
+    return ps[1] * z + fill(ps, xs)
+
+
+def closes_over(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    k = 1.0
+
+    def scaled(q: Any) -> Any:
+        return q * k
+
+    if ps[0] > xs[0]:
+        k = 2.0
+    else:
+        k = 3.0
+    found = scaled(ps[1])
+    k = 5.0
+    return found + fill(ps, xs)
+
+
+def extends_another(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept: list[Any] = [0.0]
+    for p, x in zip(ps, xs, strict=True):
+        if p > x + 1.0:
+            other = kept
+            other += [p]
+    return fill(ps, xs) + sum(kept)
+
+
+def puts_back(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Differences on one of two lists, of which a third name chose one."""
+    low, high = [ps[0], ps[1]], [ps[2], ps[3]]
+    total = fill(ps, xs)
+    now = low if ps[4] > xs[4] + 0.5 else high
+    for i in range(2):
+        old = low[i]
+        low[i] = old + 0.5
+        total = total + now[i] * xs[i]
+        low[i] = old
+    return total
+
+
+def asks_for_a_type(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    best = None
+    for p, x in zip(ps, xs, strict=True):
+        if p > x + 1.0:
+            best = p * 2.0
+    return ps[0] if isinstance(best, type(None)) else ps[1]
+
+
+def catches_what_none_raises(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    best = None
+    for p, x in zip(ps, xs, strict=True):
+        if p > x + 1.5:
+            best = p
+    try:
+        found = ps[1] * best
+    except TypeError:
+        found = ps[0]
+    return found + fill(ps, xs)
+
+
+def stores_in_an_array(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    seen = np.zeros(1)
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            np.add(seen, 1.0, out=seen)
+    return ps[0] * seen[0] + fill(ps, xs)
+
+
+class Counted:
+    """What a loop is over counts how often it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0.0
+
+    def items(self) -> list[float]:
+        """The same in each call."""
+        self.asked = self.asked + 1.0
+        return sorted([3.0, 1.0])
+
+
+def asks_once(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    counted, total = Counted(), ps[0]
+    for x in counted.items():
+        if ps[1] < x:
+            break
+        total = total + x * ps[2]
+    return total + (counted.asked * ps[3] if ps[2] > xs[2] + 1.0 else ps[4]) + fill(ps, xs)
+
+
+LIMITS: list[Function] = [
+    *(reads_on, generates, breaks_in_try, suppresses, closes_over, extends_another, puts_back, asks_for_a_type),
+    *(catches_what_none_raises, stores_in_an_array, asks_once),
+]
+
+
+@pytest.mark.parametrize("f", LIMITS, ids=lambda f: f.__name__)
+def test_what_is_called_gives_what_the_function_gives(f: Function) -> None:
+    """Later calls take other ways than the one that was traced."""
+    for start in range(0, 200, 40):
+        compiled = rg.compile(f)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for seed in range(start, start + 40):
+                wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
+                assert found[0] == pytest.approx(wanted[0], rel=1e-12, abs=1e-12)
+                assert found[1] == pytest.approx(wanted[1], rel=1e-12, abs=1e-12)
+
+
+class State:
+    """What is there before a call."""
+
+    def __init__(self) -> None:
+        self.level: Any = 0.0
+
+
+STATE = State()
+
+
+def test_arms_that_change_what_was_there_before() -> None:
+    """A function that does so in some calls is traced with that as a comparison; no tracer is left behind."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        total = 0.0
+        for p, x in zip(ps, xs, strict=True):
+            if p > x:
+                total = total + p
+            elif p < -2.0:
+                STATE.level = x
+            else:
+                total = total - ps[0]
+        return total + STATE.level
+
+    compiled = rg.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(120):
+            levels = []
+            for g in (f, compiled):
+                STATE.level = 0.0
+                levels.append((g(*draw(seed)), STATE.level))
+            assert levels[1] == pytest.approx(levels[0], rel=1e-12)
+            assert type(levels[1][1]) is float
+
+
+def test_kinds_of_what_was_chosen_twice() -> None:
+    """A result is a Value where the function's is, also if one of two candidates may be a plain number."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        if ps[0] > xs[0]:
+            if ps[2] > xs[2]:
+                return ps[3] * 2.0
+            return ps[1] if ps[1] > 0.1 else 0.0
+        return ps[4] * ps[5]
+
+    for start in range(0, 240, 80):
+        compiled = rg.compile(f)
+        for seed in range(start, start + 80):
+            ps, xs = draw(seed)
+            wanted, found = (g([rg.Value(p) for p in ps], xs) for g in (f, compiled))
+            assert type(found) is type(wanted)
+            numbers = [one.data if isinstance(one, rg.Value) else one for one in (found, wanted)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-12)
+
+
+def test_another_thread_calls_the_function_itself() -> None:
+    """While one thread traces converted code, another gets what Python gives, UnboundLocalError included."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        for p, x in zip(ps, xs, strict=True):
+            if p > x + 1.0:
+                found = p
+                break
+        return found
+
+    ended, others = threading.Event(), []
+
+    def call() -> None:
+        while not ended.is_set():
+            try:
+                others.append(f([0.0] * 12, [0.0] * 12))
+            except UnboundLocalError:
+                pass
+            except BaseException as error:
+                others.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    thread = threading.Thread(target=call)
+    thread.start()
+    try:
+        for _ in range(40):
+            compiled: Callable[..., Any] = rg.compile(f)
+            for _ in range(8):
+                with contextlib.suppress(UnboundLocalError):
+                    compiled(*draw(random.randrange(1000)))
+    finally:
+        ended.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert not others
