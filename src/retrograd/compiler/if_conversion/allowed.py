@@ -5,12 +5,10 @@ from __future__ import annotations
 import bisect
 import builtins
 import functools
-import inspect
 import math
 import operator
 import types
 import weakref
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -19,69 +17,17 @@ import numpy as np
 from ... import engine
 from ... import math as our_math
 from ...engine import Value
-from ...index import IndexTracer
-from ..bool_tracer import BoolTracer
-from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
-from .domains import inside_domain, must_hold
+from .domains import inside_domain
 from .frozen_list import FrozenList
-from .selections import NUMBERS, MaybeTracer, Selection, negated
-from .stores import Place
-from .trial import Frame, NotAnArmError, current, in_arms, refuse
+from .kinds import CONTAINERS, OPERANDS, VIEWS
+from .places import born, is_own, present
+from .selections import MaybeTracer, negated
+from .trial import current, in_arms, refuse
 
-__all__ = [
-    "attribute",
-    "augmented",
-    "born",
-    "call",
-    "held",
-    "is_none",
-    "is_not_none",
-    "item",
-    "items",
-    "may_be_read_on",
-    "operand",
-    "operated",
-    "set_attribute",
-    "set_item",
-    "written",
-    "written_as",
-]
+__all__ = ["augmented", "call", "held", "items", "operand", "operated", "written", "written_as"]
 
-#: What arithmetic on which has no effect.
-_OPERANDS = NUMBERS | {
-    BoolTracer,
-    ChoiceTracer,
-    FrozenList,
-    IndexTracer,
-    bool,
-    complex,
-    str,
-    type(None),
-    tuple,
-    list,
-    range,
-    np.ndarray,
-}
-#: What is read by subscripts and loops without effect.
-_CONTAINERS = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
-#: What loops over them give.
-_VIEWS: frozenset[type] = frozenset(
-    {zip, enumerate, reversed, types.GeneratorType, type({}.items()), type({}.keys()), type({}.values())}
-)
-#: What descriptors of a class give without running code.
-_STILL = (
-    types.FunctionType,
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.BuiltinFunctionType,
-    staticmethod,
-    classmethod,
-    type(inspect.getattr_static(namedtuple("Field", "name"), "name")),
-)
 _CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _PURE = frozenset(
@@ -100,7 +46,7 @@ _OUR_MODULES = frozenset(
 
 def operand(thing: Any) -> Any:
     """A thing that an arm computes with."""
-    if type(thing) in _OPERANDS or not in_arms():
+    if type(thing) in OPERANDS or not in_arms():
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
@@ -121,7 +67,7 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     if not in_arms():
         return _IN_PLACE[name](old, new)
     if type(old) in _CHANGED_IN_PLACE:
-        if not _is_own(old):
+        if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
         return _IN_PLACE[name](old, operand(new))
     return operated(name, old, new) if name in _ROWS else _ANEW[name](operand(old), operand(new))
@@ -150,173 +96,9 @@ _ANEW: dict[str, Callable[[Any, Any], Any]] = {
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
     thing = present(thing)
-    if in_arms() and type(thing) not in _CONTAINERS and type(thing) not in _VIEWS:
+    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS:
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
-
-
-def may_be_read_on(thing: Any) -> bool:
-    """Whether a loop may read more items than it wants: nobody else reads them, and no code runs for that."""
-    kind = type(thing)
-    if kind in (zip, enumerate, reversed):
-        parts = thing.__reduce__()[1]
-        return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in _CONTAINERS or kind in _ITERATORS
-
-
-_ITERATORS = frozenset(
-    type(one)
-    for one in (
-        *map(iter, ([], (), {}, "", range(0), {}.items(), {}.values())),
-        reversed([]),
-        *({}.items(), {}.keys(), {}.values()),
-    )
-)
-
-
-def item(thing: Any, key: Any) -> Any:
-    """``thing[key]``."""
-    thing, key = present(thing), present(key)
-    if in_arms() and type(thing) not in _CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
-        raise refuse(f"reads an item of a {type(thing).__name__}")
-    if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
-        return _item_by_choice(thing, key)
-    return thing[key]
-
-
-def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
-    places = _places(thing, key)
-    if not places:
-        return thing[key.plain()]
-    try:
-        found = thing[places[0]]
-        for place in places[1:]:
-            is_there = key.is_(place)
-            found = Selection(is_there).of(thing[place], found) if type(is_there) is BoolTracer else found
-    except NotAnArmError:
-        return thing[key.plain()]
-    return found
-
-
-def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
-    """Where a key may be in a container, if it is known; that it is nowhere else becomes a guard."""
-    if key.options is None or len(key.options) > _MOST_PLACES:
-        return []
-    found: list[Any] = []
-    for option in sorted(key.options, key=repr):
-        exists = option in thing if type(thing) is dict else type(option) is int and -len(thing) <= option < len(thing)
-        if exists:
-            found.append(option)
-        elif not must_hold(_not(key.is_(option))):
-            return []  # so the function raises
-    return found
-
-
-def _not(test: Any) -> Any:
-    return negated(test) if type(test) is BoolTracer else not test
-
-
-_MOST_PLACES = 32
-
-
-def attribute(thing: Any, name: str) -> Any:
-    """``thing.name``."""
-    thing = present(thing)
-    if in_arms() and type(thing) is not types.ModuleType and type(thing) not in _OPERANDS:
-        of_class: Any = thing if isinstance(thing, type) else type(thing)
-        found = inspect.getattr_static(of_class, name, None)
-        runs_code = hasattr(type(found), "__get__") and not isinstance(found, _STILL)
-        if runs_code or isinstance(of_class.__getattribute__, types.FunctionType):
-            raise refuse(f"reads .{name}, which runs code")
-        if hasattr(of_class, "__getattr__"):
-            raise refuse(f"reads .{name} of a {of_class.__name__}, which has a __getattr__")
-    return getattr(thing, name)
-
-
-def born(thing: list[Any]) -> list[Any]:
-    """A list that an arm has made, and may change."""
-    if in_arms():
-        _frame().born[id(thing)] = thing
-    return thing
-
-
-def _is_own(thing: Any) -> bool:
-    """Whether a list was made by the innermost arm."""
-    return type(thing) is list and in_arms() and id(thing) in _frame().born
-
-
-def _frame() -> Frame:
-    trial = current()
-    assert trial is not None  # in arms
-    return trial.frames[-1]
-
-
-def set_attribute(thing: Any, name: str, value: Any) -> None:
-    """``thing.name = value``."""
-    if not in_arms():
-        setattr(thing, name, value)
-        return
-    kind: Any = type(thing)
-    descriptor = inspect.getattr_static(kind, name, None)
-    is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
-    is_still = not hasattr(type(descriptor), "__set__") and name in getattr(thing, "__dict__", ())
-    if isinstance(thing, (type, types.ModuleType)) or kind.__setattr__ is not object.__setattr__:
-        raise refuse(f"sets an attribute of a {kind.__name__}")
-    attribute(thing, name)  # which looks at how it is read
-    if not is_slot and not is_still:
-        raise refuse(f"sets .{name} of a {kind.__name__}, which has none yet or runs code")
-    _store(Place(thing, name, False), value)
-
-
-def set_item(value: Any, thing: Any, key: Any) -> None:
-    """``thing[key] = value``."""
-    places = _places(thing, key) if is_choice(key) and type(thing) in (list, dict) and current() is not None else []
-    if places:
-        for place in places:
-            is_there = key.is_(place)
-            chosen = Selection(is_there).of(value, thing[place]) if type(is_there) is BoolTracer else value
-            _set_item(chosen, thing, place)
-    else:
-        _set_item(value, thing, key.plain() if is_choice(key) else key)
-
-
-def _set_item(value: Any, thing: Any, key: Any) -> None:
-    if not in_arms() or _is_own(thing):
-        thing[key] = value
-    elif type(thing) is list and type(key) is int:
-        _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
-    elif type(thing) is dict and type(key) in (int, str) and key in thing:
-        _store(Place(thing, key, True), value)
-    else:
-        raise refuse(f"sets an item of a {type(thing).__name__}")
-
-
-def _store(place: Place, value: Any) -> None:
-    trial = current()
-    assert trial is not None  # in arms
-    trial.store(place, value)
-
-
-def present(thing: Any) -> Any:
-    """A thing that is not None where the arms are taken that read it so, which becomes a guard."""
-    if type(thing) is not MaybeTracer:
-        return thing
-    trial = current()
-    frames = trial.frames if trial is not None else []
-    known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
-    if not thing.is_there(known) and not must_hold(thing.tests[True]):
-        raise TypeError("None where something else is wanted")
-    return thing.thing
-
-
-def is_none(thing: Any) -> Any:
-    """``thing is None``."""
-    return thing.tests[False] if type(thing) is MaybeTracer else thing is None
-
-
-def is_not_none(thing: Any) -> Any:
-    """``thing is not None``."""
-    return thing.tests[True] if type(thing) is MaybeTracer else thing is not None
 
 
 def held(thing: Any) -> Any:
@@ -353,7 +135,7 @@ def _bisected(function: Any, *arguments: Any) -> Any:
     table: Any
     table, x = arguments if len(arguments) == 2 else (None, None)
     is_traced = current() is not None and (type(x) is Value or is_tracer(x))
-    is_short = type(table) in (list, tuple) and 0 < len(table) < _MOST_PLACES
+    is_short = type(table) in (list, tuple) and 0 < len(table) < _LONGEST_TABLE
     if (
         not is_traced
         or not is_short
@@ -362,16 +144,18 @@ def _bisected(function: Any, *arguments: Any) -> Any:
     ):
         return function(*arguments)
     is_left = function is bisect.bisect_left
-    return sum((one < x) if is_left else _not(x < one) for one in table)  # of a NaN, too, as bisect finds it
+    return sum((one < x) if is_left else negated(x < one) for one in table)  # of a NaN, too, as bisect finds it
 
 
+#: A table as long as items are selected from.
+_LONGEST_TABLE = 32
 _BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
 
 
 def _changes_own(function: Any) -> bool:
     """Whether a method changes a list that the innermost arm has made."""
     is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
-    return is_method and _is_own(function.__self__)
+    return is_method and is_own(function.__self__)
 
 
 def written(function: types.FunctionType) -> types.FunctionType:
@@ -396,7 +180,7 @@ _arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakr
 
 def _is_known(thing: Any) -> bool:
     kind = type(thing)
-    known = kind in _OPERANDS or kind in _CONTAINERS or kind in _VIEWS
+    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS
     return known or isinstance(thing, (type, np.generic))
 
 
@@ -406,7 +190,7 @@ def _is_pure(function: Any) -> bool:
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions
-    if kind is types.BuiltinFunctionType and type(owner) in _CONTAINERS:
+    if kind is types.BuiltinFunctionType and type(owner) in CONTAINERS:
         return function.__name__ in _METHODS
     try:
         return function in _PURE

@@ -13,26 +13,11 @@ from typing import Any
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import is_choice
 from . import selections
-from .allowed import (
-    attribute,
-    augmented,
-    born,
-    call,
-    held,
-    is_none,
-    is_not_none,
-    item,
-    items,
-    may_be_read_on,
-    operand,
-    operated,
-    set_attribute,
-    set_item,
-    written,
-    written_as,
-)
+from .allowed import augmented, call, held, items, operand, operated, written, written_as
 from .conversions import Site
 from .domains import is_taken, must_hold, not_reached
+from .kinds import may_be_read_on
+from .places import attribute, born, is_none, is_not_none, item, set_attribute, set_item
 from .selections import Selection, joined, unbound, unset
 from .stores import Place, selected
 from .trial import Frame, Trial, current

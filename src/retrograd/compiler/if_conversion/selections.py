@@ -160,8 +160,10 @@ def _is_int_choice(thing: Any) -> bool:
     return is_choice(thing) and type(thing.constant) is int
 
 
-def negated(test: BoolTracer) -> Any:
+def negated(test: Any) -> Any:
     """``not test``."""
+    if type(test) is not BoolTracer:
+        return not test
     found = recorder()
     made = found.as_comparison(engine.apply("equal", found.condition(test), 0.0), not test.outcome)
     made.joins, made.parts = "not", (test,)
@@ -172,6 +174,8 @@ def joined(row: str, one: Any, other: Any) -> Any:
     """Whether both hold, with the row "minimum", or one of them, with "maximum"."""
     if type(one) is bool:
         one, other = other, one
+    if type(one) is type(other) is bool:
+        return one and other if row == "minimum" else one or other
     if type(other) is bool:
         decides = other is (row == "maximum")  # so the first does not matter
         return other if decides else one

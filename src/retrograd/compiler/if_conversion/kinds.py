@@ -1,0 +1,71 @@
+"""The types of things that an arm computes with, reads, and loops over."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from ...index import IndexTracer
+from ..bool_tracer import BoolTracer
+from ..choice_tracer import ChoiceTracer
+from .frozen_list import FrozenList
+from .selections import NUMBERS
+
+__all__ = ["CONTAINERS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
+
+#: What arithmetic on which has no effect.
+OPERANDS = NUMBERS | {
+    BoolTracer,
+    ChoiceTracer,
+    FrozenList,
+    IndexTracer,
+    bool,
+    complex,
+    str,
+    type(None),
+    tuple,
+    list,
+    range,
+    np.ndarray,
+}
+#: What is read by subscripts and loops without effect.
+CONTAINERS = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
+#: What loops over them give.
+VIEWS: frozenset[type] = frozenset(
+    {zip, enumerate, reversed, types.GeneratorType, type({}.items()), type({}.keys()), type({}.values())}
+)
+#: What descriptors of a class give without running code.
+STILL = (
+    types.FunctionType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.BuiltinFunctionType,
+    staticmethod,
+    classmethod,
+    type(inspect.getattr_static(namedtuple("Field", "name"), "name")),
+)
+
+
+def may_be_read_on(thing: Any) -> bool:
+    """Whether a loop may read more items than it wants: nobody else reads them, and no code runs for that."""
+    kind = type(thing)
+    if kind in (zip, enumerate, reversed):
+        parts = thing.__reduce__()[1]
+        return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
+    return kind in CONTAINERS or kind in _ITERATORS
+
+
+_ITERATORS = frozenset(
+    type(one)
+    for one in (
+        *map(iter, ([], (), {}, "", range(0), {}.items(), {}.values())),
+        reversed([]),
+        *({}.items(), {}.keys(), {}.values()),
+    )
+)

@@ -1,0 +1,169 @@
+"""Attributes and items, as arms read and store them; and what may be None."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from ...engine import Value
+from ..bool_tracer import BoolTracer
+from ..choice_tracer import ChoiceTracer, is_choice
+from .domains import must_hold
+from .frozen_list import FrozenList
+from .kinds import CONTAINERS, OPERANDS, STILL
+from .selections import MaybeTracer, Selection, joined, negated
+from .stores import Place
+from .trial import Frame, NotAnArmError, current, in_arms, refuse
+
+__all__ = ["attribute", "born", "is_none", "is_not_none", "is_own", "item", "present", "set_attribute", "set_item"]
+
+#: An item is selected among so many at most.
+_MOST_PLACES = 32
+
+
+def present(thing: Any) -> Any:
+    """A thing that is not None where the arms are taken that read it so, which becomes a guard."""
+    if type(thing) is not MaybeTracer:
+        return thing
+    trial = current()
+    frames = trial.frames if trial is not None else []
+    known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
+    if not thing.is_there(known) and not must_hold(thing.tests[True]):
+        raise TypeError("None where something else is wanted")
+    return thing.thing
+
+
+def is_none(thing: Any) -> Any:
+    """``thing is None``."""
+    return thing.tests[False] if type(thing) is MaybeTracer else thing is None
+
+
+def is_not_none(thing: Any) -> Any:
+    """``thing is not None``."""
+    return thing.tests[True] if type(thing) is MaybeTracer else thing is not None
+
+
+def attribute(thing: Any, name: str) -> Any:
+    """``thing.name``."""
+    thing = present(thing)
+    if in_arms() and type(thing) is not types.ModuleType and type(thing) not in OPERANDS:
+        of_class: Any = thing if isinstance(thing, type) else type(thing)
+        found = inspect.getattr_static(of_class, name, None)
+        runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
+        if runs_code or isinstance(of_class.__getattribute__, types.FunctionType):
+            raise refuse(f"reads .{name}, which runs code")
+        if hasattr(of_class, "__getattr__"):
+            raise refuse(f"reads .{name} of a {of_class.__name__}, which has a __getattr__")
+    return getattr(thing, name)
+
+
+def set_attribute(thing: Any, name: str, value: Any) -> None:
+    """``thing.name = value``."""
+    if not in_arms():
+        setattr(thing, name, value)
+        return
+    kind: Any = type(thing)
+    descriptor = inspect.getattr_static(kind, name, None)
+    is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
+    is_still = not hasattr(type(descriptor), "__set__") and name in getattr(thing, "__dict__", ())
+    if isinstance(thing, (type, types.ModuleType)) or kind.__setattr__ is not object.__setattr__:
+        raise refuse(f"sets an attribute of a {kind.__name__}")
+    attribute(thing, name)  # which looks at how it is read
+    if not is_slot and not is_still:
+        raise refuse(f"sets .{name} of a {kind.__name__}, which has none yet or runs code")
+    _store(Place(thing, name, False), value)
+
+
+def item(thing: Any, key: Any) -> Any:
+    """``thing[key]``."""
+    thing, key = present(thing), present(key)
+    if in_arms() and type(thing) not in CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
+        raise refuse(f"reads an item of a {type(thing).__name__}")
+    if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
+        return _item_by_choice(thing, key)
+    return thing[key]
+
+
+def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
+    places = _places(thing, key)
+    if not places:
+        return thing[key.plain()]
+    try:
+        found = thing[places[0]]
+        for place in places[1:]:
+            is_there = key.is_(place)
+            found = _chosen_at(is_there, thing[place], found)
+    except NotAnArmError:
+        return thing[key.plain()]
+    return found
+
+
+def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
+    """Where a key may be in a container, if it is known; that it is nowhere else becomes a guard."""
+    if key.options is None or len(key.options) > _MOST_PLACES:
+        return []
+    found: list[Any] = []
+    for option in sorted(key.options, key=repr):
+        exists = option in thing if type(thing) is dict else type(option) is int and -len(thing) <= option < len(thing)
+        if exists:
+            found.append(option)
+        elif not must_hold(negated(key.is_(option))):
+            return []  # so the function raises
+    return found
+
+
+def set_item(value: Any, thing: Any, key: Any) -> None:
+    """``thing[key] = value``."""
+    if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
+        _set_item(value, thing, key)
+        return
+    tests: dict[Any, Any] = {}  # by place: a negative index is another name of one
+    for option in _places(thing, key):
+        place = option + len(thing) if type(thing) is list and option < 0 else option
+        tests[place] = joined("maximum", key.is_(option), tests.get(place, False))
+    try:
+        chosen = {place: _chosen_at(test, value, thing[place]) for place, test in tests.items()}
+    except NotAnArmError:
+        chosen = {}
+    for place, one in (chosen or {key.plain(): value}).items():
+        _set_item(one, thing, place)
+
+
+def _chosen_at(test: Any, value: Any, before: Any) -> Any:
+    return Selection(test).of(value, before) if type(test) is BoolTracer else value if test else before
+
+
+def _set_item(value: Any, thing: Any, key: Any) -> None:
+    if not in_arms() or is_own(thing):
+        thing[key] = value
+    elif type(thing) is list and type(key) is int:
+        _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
+    elif type(thing) is dict and type(key) in (int, str) and key in thing:
+        _store(Place(thing, key, True), value)
+    else:
+        raise refuse(f"sets an item of a {type(thing).__name__}")
+
+
+def _store(place: Place, value: Any) -> None:
+    trial = current()
+    assert trial is not None  # in arms
+    trial.store(place, value)
+
+
+def born(thing: list[Any]) -> list[Any]:
+    """A list that an arm has made, and may change."""
+    if in_arms():
+        _frame().born[id(thing)] = thing
+    return thing
+
+
+def is_own(thing: Any) -> bool:
+    """Whether a list was made by the innermost arm."""
+    return type(thing) is list and in_arms() and id(thing) in _frame().born
+
+
+def _frame() -> Frame:
+    trial = current()
+    assert trial is not None  # in arms
+    return trial.frames[-1]
