@@ -156,9 +156,7 @@ def test_a_comparison_in_a_loop_that_comes_out_otherwise_is_nan():
     def f(p, force):
         x = p[0]
         for u in force:
-            above = False
-            while not above and x > 0.5:
-                above = True
+            above = bool(x > 0.5)  # which stays a comparison
             x = 0.9 * x + u if above else p[1] * x + u * 0.5
         return x
 
