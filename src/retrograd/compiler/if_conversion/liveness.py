@@ -6,18 +6,37 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .tree import assigned, reads, surely_assigned
+from .tree import assigned, parameters, reads, surely_assigned
 
 __all__ = ["Around", "kept"]
 
-#: Whose bodies run later, when variables may have changed.
-_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+#: What reads a generator expression at once.
+_READ_AT_ONCE = frozenset({"sum", "max", "min", "any", "all", "list", "tuple", "set", "dict", "sorted"})
 
 
 def kept(function: ast.FunctionDef) -> frozenset[str]:
-    """The variables of a function that functions in it may read at any time."""
-    inside = (one for statement in function.body for one in ast.walk(statement))
-    return frozenset(name for one in inside if isinstance(one, _LATER) for name in reads(one))
+    """The variables of a function that functions and generators in it may read at any time."""
+    own = parameters(function) | assigned(function.body)
+    return frozenset().union(*(_read_later(one, own) for one in function.body))
+
+
+def _read_later(node: ast.AST, own: frozenset[str]) -> frozenset[str]:
+    """The variables that pieces of code read when they run later. ``own``: those of the function that they are in."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+        free = {name for one in ast.walk(node) if isinstance(one, ast.Nonlocal) for name in one.names}
+        hidden = (parameters(node) | assigned(body)) - free
+        return frozenset(name for one in body for name in reads(one)) - hidden
+    if isinstance(node, (ast.GeneratorExp, ast.ClassDef)):
+        return frozenset(reads(node))
+    is_at_once = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READ_AT_ONCE - own
+    found: frozenset[str] = frozenset()
+    for child in ast.iter_child_nodes(node):
+        if is_at_once and isinstance(child, ast.GeneratorExp):
+            found |= frozenset().union(*(_read_later(one, own) for one in ast.iter_child_nodes(child)))
+        else:
+            found |= _read_later(child, own)
+    return found
 
 
 class Around(NamedTuple):

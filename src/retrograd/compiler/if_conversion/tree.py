@@ -85,7 +85,7 @@ def at(node: T, place: ast.AST) -> T:
     return ast.copy_location(node, place)
 
 
-def parameters(node: ast.FunctionDef) -> frozenset[str]:
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
     """The names of a function's parameters."""
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
