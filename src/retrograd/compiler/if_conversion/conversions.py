@@ -62,8 +62,8 @@ class Conversions:
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
         decided = [_by_line(guards) for guards in programs]
-        lines = {line for outcomes in decided for line in outcomes}
-        flipping = {line for line in lines if len({outcomes.get(line) for outcomes in decided}) > 1}
+        outcomes = {line: {each[line] for each in decided if line in each} for each in decided for line in each}
+        flipping = {line for line, found in outcomes.items() if len(found) > 1 and len(set().union(*found)) > 1}
         new = flipping - self._wanted - self._refused
         self._wanted |= new
         return bool(new)
