@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....ops.table import OPS
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
 from .graph import UnsupportedGraphError
@@ -39,6 +40,8 @@ _BOUNDED = {
         "abs",
     ),
     *("maximum", "minimum", "max", "min", "first_max", "first_min", "sigmoid", "where"),
+    *("exp2", "expm1", "sinh", "cosh", "atan", "softplus", "erf"),
+    *(row.name for row in OPS if set(row.partials) == {"0"}),
 }
 
 #: Rows that tell -0.0 from 0.0.
