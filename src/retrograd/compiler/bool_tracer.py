@@ -50,12 +50,20 @@ class BoolTracer:
 
     def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
         """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
-        if self is other:
-            return outcome is its
-        if self.joins == "not":
-            return self.parts[0].implies(not outcome, other, its)
-        decides = self.joins == ("and" if outcome else "or")
-        return decides and any(part.implies(outcome, other, its) for part in self.parts)
+        rest, seen = [(self, outcome)], set()
+        while rest:
+            test, known = rest.pop()
+            if (id(test), known) in seen:
+                continue
+            seen.add((id(test), known))
+            if test is other:
+                if known is its:
+                    return True
+            elif test.joins == "not":
+                rest.append((test.parts[0], not known))
+            elif test.joins == ("and" if known else "or"):
+                rest += [(part, known) for part in test.parts]
+        return False
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python

@@ -116,6 +116,8 @@ class ChoiceTracer:
         if one.options is not None and two.options is not None and len(one.options) * len(two.options) <= _MOST_PAIRS:
             options = frozenset(function(a, b) for a in one.options for b in two.options)
         node = engine.apply(row, one.node, two.node)
+        if row in _MAKES_MINUS_ZERO:  # which no int is
+            node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
         return ChoiceTracer(self._recorder, node, function(one.constant, two.constant), options, largest)
 
     def __neg__(self) -> Any:
@@ -190,6 +192,14 @@ class ChoiceTracer:
     def __contains__(self, item: Any) -> bool:
         return item in self.plain()
 
+    def __invert__(self) -> int:
+        return int(~self.plain())
+
+    def __trunc__(self) -> int:
+        return int(self.plain())
+
+    __floor__ = __ceil__ = __trunc__
+
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.plain(), digits)
 
@@ -240,6 +250,7 @@ _LARGEST_OF: dict[str, Callable[[float, float], float]] = {
     "mod": max,
 }
 _FALLIBLE = ("floordiv", "mod")
+_MAKES_MINUS_ZERO = ("mul", "floordiv", "mod")
 
 
 def _define(row: str) -> None:
@@ -267,6 +278,16 @@ def _define_comparison(name: str, kind: str) -> None:
     setattr(ChoiceTracer, f"__{name}__", lambda self, other: self._compare(kind, function, other))
 
 
+def _define_plain(name: str) -> None:
+    """An operator that wants a plain number."""
+    function = divmod if name == "divmod" else getattr(operator, name)
+    plain = name.strip("_")
+    setattr(ChoiceTracer, f"__{plain}__", lambda self, other: function(self.plain(), _plain(other)))
+    setattr(ChoiceTracer, f"__r{plain}__", lambda self, other: function(_plain(other), self.plain()))
+
+
+for _name in ("divmod", "and_", "or_", "xor", "lshift", "rshift"):
+    _define_plain(_name)
 for _name in _LARGEST_OF:
     _define(_name)
 for _name in ("truediv", "pow"):

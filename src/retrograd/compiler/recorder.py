@@ -373,7 +373,10 @@ class Recorder:
                 raise errors.unequal_rows(lengths)
             return [self._selected(column, index) for column in zip(*items, strict=True)]
         if kinds == {Value}:
-            return self._selection(items, index)
+            node = self._selection(items, index)
+            if self._mixed:  # so may its candidates be
+                self._mixed.add(id(node))
+            return node
         any_value = any(isinstance(item, Value) for item in items)
         if any_value and self._decides_kinds:
             self.compare_index("==", index, index._value, True)
@@ -537,7 +540,12 @@ class Recorder:
         concrete = engine.concrete
         if kinds == {Value}:
             plain = list(map(concrete, items))
-            return None if any(map(math.isnan, plain)) else self._first(name, tuple(items), plain)
+            if any(map(math.isnan, plain)):
+                return None
+            node = self._first(name, tuple(items), plain)
+            if self._mixed:  # so may its candidates be
+                self._mixed.add(id(node))
+            return node
         numbers = [
             concrete(item) if type(item) is Value else item if type(item) is float else self._concrete_number(item)
             for item in items

@@ -280,7 +280,7 @@ class Specializer:
         spec = traced.signature.spec
         alike = [
             example.decisions
-            for example in self._examples.values()
+            for example in [*self._examples.values()]
             if example.differentiate_first == differentiate_first and example.signature.spec == spec
         ]
         return self.conversions.learn([_guards_among(each) for each in (*alike, traced.recording.guards)])
@@ -323,7 +323,7 @@ class Specializer:
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         if not self._storm.traced(number):
             return
-        lines = Counter(one.where for example in self._examples.values() for one in example.decisions if one.where)
+        lines = Counter(one.where for example in [*self._examples.values()] for one in example.decisions if one.where)
         where, obstacle = "", ""
         if lines and cause.reason is Reason.GUARD_FAILED:
             line = lines.most_common(1)[0][0]
@@ -371,6 +371,8 @@ class Specializer:
             number = self._cache.add(request)
         except NotImplementedError as problem:
             return Cause(Reason.UNSUPPORTED, str(problem))
+        except IndexError:  # another thread has forgotten the state meanwhile
+            return Cause(Reason.STATE_CHANGED, "captured state")
         recording = traced.recording
         del request
         recording.forget_nodes()

@@ -15,6 +15,7 @@ __all__ = [
     "asked_for",
     "asks_what_it_is",
     "assigned",
+    "catches_exceptions",
     "codes_of",
     "compares_types",
     "handed_on",
@@ -103,6 +104,15 @@ def asks_what_it_is(code: types.CodeType) -> bool:
     return any(not _ASKS.isdisjoint(one.co_names) for one in codes_of(code))
 
 
+def catches_exceptions(code: types.CodeType) -> bool:
+    """Whether code, or code in it, catches exceptions, or looks at them in a ``with`` or ``finally``.
+
+    What the compiler writes for converted tests does so, too, but not in the same code.
+    """
+    return any(_CATCHES.intersection(now.opname for now in dis.get_instructions(one)) for one in codes_of(code))
+
+
+_CATCHES = frozenset({"PUSH_EXC_INFO"})
 _ASKS = frozenset(
     {"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "vars", "id", "print", "str", "repr"}
 )

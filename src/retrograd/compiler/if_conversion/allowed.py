@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import builtins
 import functools
+import itertools
 import math
 import operator
 import types
@@ -136,15 +137,14 @@ def _bisected(function: Any, *arguments: Any) -> Any:
     table, x = arguments if len(arguments) == 2 else (None, None)
     is_traced = current() is not None and (type(x) is Value or is_tracer(x))
     is_short = type(table) in (list, tuple) and 0 < len(table) < _LONGEST_TABLE
-    if (
-        not is_traced
-        or not is_short
-        or not all(type(one) in (float, int) for one in table)
-        or sorted(table) != [*table]
-    ):
+    if not is_traced or not is_short or not all(type(one) in (float, int) for one in table) or not _ascends(table):
         return function(*arguments)
     is_left = function is bisect.bisect_left
     return sum((one < x) if is_left else negated(x < one) for one in table)  # of a NaN, too, as bisect finds it
+
+
+def _ascends(table: Any) -> bool:
+    return all(a <= b for a, b in itertools.pairwise(table)) and all(one == one for one in table)
 
 
 #: A table as long as items are selected from.

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import engine
-from ..guards.bytecode import asks_what_it_is, codes_of, tests_none
+from ..guards.bytecode import asks_what_it_is, catches_exceptions, codes_of, tests_none
 from ..guards.captured_state import functions_of
 from ..recording import Guard
 
@@ -182,15 +182,16 @@ class Conversions:
         from .trial import trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
-        allows_optional = self._optional
+        allows_optional, catches = self._optional, False
         try:
             for function in functions:
                 code = function.__code__
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made
+                catches |= catches_exceptions(code)
                 allows_optional = allows_optional and not tests_none(made or code) and not asks_what_it_is(code)
-            with trial(self._most, self._iterations, allows_optional) as run:
+            with trial(self._most, self._iterations, allows_optional, catches) as run:
                 yield run
         finally:
             for function, code in changed:

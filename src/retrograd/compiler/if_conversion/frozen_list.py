@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["FrozenList"]
 
 
-class FrozenList(tuple[Any, ...]):
+class FrozenList:
     """Reads as a list does.
 
     Args:
@@ -23,75 +23,88 @@ class FrozenList(tuple[Any, ...]):
     """
 
     __hash__ = None  # type: ignore[assignment]
-    _originals: list[tuple[list[Any], tuple[Any, ...]]]
-    _fails: Callable[[], None]
+    __slots__ = ("_fails", "_items", "_originals")
 
-    def __new__(cls, items: Sequence[Any], originals: Sequence[list[Any]], fails: Callable[[], None]) -> FrozenList:
-        made = super().__new__(cls, items)
-        made._originals = [(one, tuple(one)) for one in originals]
-        made._fails = fails
-        return made
+    def __init__(self, items: Sequence[Any], originals: Sequence[Any], fails: Callable[[], None]) -> None:
+        self._items, self._fails = tuple(items), fails
+        self._originals: dict[int, tuple[list[Any], tuple[Any, ...]]] = {}
+        for one in originals:
+            self._originals |= one._originals if type(one) is FrozenList else {id(one): (one, tuple(one))}
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python
         return list
 
-    def _check(self) -> None:
-        for now, then in self._originals:
+    def _checked(self) -> tuple[Any, ...]:
+        for now, then in self._originals.values():
             if len(now) != len(then) or not all(map(is_, now, then)):
                 self._fails()
+        return self._items
+
+    def __len__(self) -> int:
+        return len(self._checked())
 
     def __iter__(self) -> Iterator[Any]:
-        self._check()
-        return tuple.__iter__(self)
+        for item in self._items:
+            self._checked()
+            yield item
+
+    def __reversed__(self) -> Iterator[Any]:
+        for item in self._items[::-1]:
+            self._checked()
+            yield item
 
     def __getitem__(self, key: Any) -> Any:
-        self._check()
-        found = super().__getitem__(key)
+        found = self._checked()[key]
         return list(found) if isinstance(key, slice) else found
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._checked()
 
     def copy(self) -> list[Any]:
         """A list of one's own."""
-        return list(self)
+        return list(self._checked())
 
-    def __reversed__(self) -> Iterator[Any]:
-        return iter(list(self)[::-1])
+    def index(self, *arguments: Any) -> int:
+        """As of a list."""
+        return self.copy().index(*arguments)
 
-    def __contains__(self, item: Any) -> bool:
-        return item in list(self)
+    def count(self, item: Any) -> int:
+        """As of a list."""
+        return self.copy().count(item)
 
     def __add__(self, other: Any) -> Any:
-        return list(self) + _plain(other)
+        return self.copy() + _plain(other)
 
     def __radd__(self, other: Any) -> Any:
-        return other + list(self)
+        return other + self.copy()
 
     def __mul__(self, count: Any) -> Any:
-        return list(self) * count
+        return self.copy() * count
 
     def __rmul__(self, count: Any) -> Any:
-        return list(self) * count
+        return self.copy() * count
 
     def __eq__(self, other: object) -> bool:
-        return bool(list(self) == _plain(other))
+        return bool(self.copy() == _plain(other))
 
     def __ne__(self, other: object) -> bool:
-        return bool(list(self) != _plain(other))
+        return bool(self.copy() != _plain(other))
 
     def __lt__(self, other: Any) -> bool:
-        return bool(list(self) < _plain(other))
+        return bool(self.copy() < _plain(other))
 
     def __le__(self, other: Any) -> bool:
-        return bool(list(self) <= _plain(other))
+        return bool(self.copy() <= _plain(other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(list(self) > _plain(other))
+        return bool(self.copy() > _plain(other))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(list(self) >= _plain(other))
+        return bool(self.copy() >= _plain(other))
 
     def __repr__(self) -> str:
-        return repr(list(self))
+        return repr(self.copy())
 
     def _refuse(self, *_: object) -> Any:
         self._fails()
@@ -106,4 +119,4 @@ class FrozenList(tuple[Any, ...]):
 
 
 def _plain(thing: Any) -> Any:
-    return list(thing) if type(thing) is FrozenList else thing
+    return thing.copy() if type(thing) is FrozenList else thing

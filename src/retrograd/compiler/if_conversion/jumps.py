@@ -99,7 +99,8 @@ class _Returns:
                 self._inside(one)
             made.append(one)
             if isinstance(one, (ast.For, ast.While)) and _assigns(one, self._returned):
-                made.append(at(ast.If(load(self._returned), [ast.Break()], []), header_of(one)))
+                test = at(load(self._returned), header_of(one))
+                made.append(at(ast.If(test, [at(ast.Break(), one)], []), header_of(one)))
         return made
 
     def _inside(self, one: ast.stmt) -> None:

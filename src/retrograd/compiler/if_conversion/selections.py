@@ -99,6 +99,9 @@ class Selection:
         if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
             return yes
         if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
+            trial = current()
+            if type(_constant(yes)) is str and trial is not None and trial.catches:
+                raise refuse("gives another text, which may raise what the function catches")
             return self._recorder.choice(self._condition, self._test.outcome, yes, no)
         if not all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
             raise refuse(f"gives a {kinds[1].__name__} for a {kinds[0].__name__}")
@@ -132,7 +135,7 @@ class Selection:
         trial = current()
         if trial is None:
             raise refuse("gives another list")
-        return FrozenList(self.all_of(yes, no), [one for one in (yes, no) if type(one) is list], trial.breaks)
+        return FrozenList(self.all_of([*yes], [*no]), (yes, no), trial.breaks)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:

@@ -105,7 +105,9 @@ def assigned(statements: Sequence[ast.AST]) -> set[str]:
             found.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.add(node.name)
-        elif not isinstance(node, ast.comprehension):  # whose variables are its own
+        elif isinstance(node, ast.comprehension):  # whose variables are its own
+            rest += [node.iter, *node.ifs]
+        else:
             rest += ast.iter_child_nodes(node)
     return found
 
@@ -121,8 +123,10 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
     """The variables that statements assign whatever they decide."""
     found: set[str] = set()
     for one in statements:
-        if isinstance(one, (ast.Assign, ast.AugAssign)) or (isinstance(one, ast.AnnAssign) and one.value):
-            found |= assigned([one])
+        if isinstance(one, ast.Assign):
+            found |= assigned(one.targets)
+        elif isinstance(one, (ast.AugAssign, ast.AnnAssign)) and one.value is not None:
+            found |= assigned([one.target])
         elif isinstance(one, ast.If):
             arms = [surely_assigned(arm) for arm in (one.body, one.orelse) if not leaves(arm)]
             found |= set.intersection(*arms) if arms else set()

@@ -53,6 +53,7 @@ class Trial:
 
     Attributes:
         frames: the arms that are running, the innermost last.
+        catches: whether the function catches exceptions.
         iterations: how many iterations of each loop are recorded, at least.
         needed: how many each loop took, at most.
         failed: the tests that turned out to be guards, and why, where that is known.
@@ -62,7 +63,8 @@ class Trial:
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
 
-    def __init__(self, most: int, iterations: Mapping[Site, int], optional: bool) -> None:
+    def __init__(self, most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> None:
+        self.catches = catches
         self.has_optional, self._allows_optional = False, optional
         self.frames: list[Frame] = []
         self.iterations, self.needed = iterations, dict[Site, int]()
@@ -124,9 +126,9 @@ _current = _Current()
 
 
 @contextmanager
-def trial(most: int, iterations: Mapping[Site, int], optional: bool) -> Iterator[Trial]:
+def trial(most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> Iterator[Trial]:
     """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
-    before, _current.trial = _current.trial, Trial(most, iterations, optional)
+    before, _current.trial = _current.trial, Trial(most, iterations, optional, catches)
     try:
         yield _current.trial
     finally:
