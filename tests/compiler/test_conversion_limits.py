@@ -3,6 +3,7 @@
 # ruff: noqa: SIM108 (the statements are what is tested)
 from __future__ import annotations
 
+import bisect
 import contextlib
 import random
 import sys
@@ -16,6 +17,7 @@ import pytest
 from support.flipping import Function, draw
 
 import retrograd as rg
+from retrograd import math as m
 
 pytestmark = pytest.mark.native
 
@@ -167,7 +169,92 @@ def asks_once(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + (counted.asked * ps[3] if ps[2] > xs[2] + 1.0 else ps[4]) + fill(ps, xs)
 
 
+def returns_from_two_loops(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    for p in ps:
+        for x in xs:
+            if p > x + 2.5:
+                return p * 2.0
+    return ps[0]
+
+
+def chooses_among_three(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    a, b, c = [ps[0], ps[1]], [ps[2], ps[3]], [xs[0], xs[1]]
+    if ps[4] > xs[4] + 0.5:
+        now = a
+    elif ps[5] > xs[5]:
+        now = b
+    else:
+        now = c
+    b[0] = 9.0
+    return now[0] + 2.0 * now[1] + fill(ps, xs)
+
+
+def assigns_in_passing(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    if ps[0] > xs[0]:
+        z = 2.0
+    else:
+        z = 3.0
+    found = any((z := x) > 3.5 for x in xs if x > 2.0)
+    return z * ps[1] + fill(ps, xs) + found
+
+
+def grows_what_was_chosen(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    a, b = [ps[0], ps[1]], [ps[2], ps[3]]
+    now = a if ps[4] > xs[4] + 0.5 else b
+    later = iter(now)
+    a.append(1.0)
+    a[1] = 7.0
+    return len(now) * ps[5] + sum(later) + fill(ps, xs) + now.index(ps[2]) if ps[2] in now else now[0]
+
+
+def asks_for_a_tuple(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    a, b = [ps[0], ps[1]], [ps[2], ps[3]]
+    now = a if ps[4] > xs[4] + 0.5 else b
+    return (abs(now[0]) if isinstance(now, tuple) else now[0]) + fill(ps, xs)
+
+
+def has_no_minus_zero(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    n = -3
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            n = n + 1
+    return sum(m.copysign(p, k) for p, k in zip(ps, (n * -1, n % -3, n // -3), strict=False)) + fill(ps, xs)
+
+
+def divides_ints(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    n = 0
+    for p, x in zip(ps, xs, strict=True):
+        if p > x:
+            n = n + 1
+    try:
+        quotient, rest = divmod(n, 2)
+        rest += n & 1
+    except TypeError:
+        quotient, rest = 0, 0
+    return quotient * ps[0] + rest * ps[1] + fill(ps, xs)
+
+
+def catches_what_texts_raise(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    state = "a"
+    for p, x in zip(ps, xs, strict=True):
+        state = "b" if p > x + 1.0 else state
+    try:
+        found = 1.0 if state in "bc" else 2.0
+    except TypeError:
+        found = 3.0
+    return found * ps[0] + fill(ps, xs)
+
+
+GAPS = [-0.5, float("nan"), 1.0]
+
+
+def looks_up_gaps(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(p * bisect.bisect_right(GAPS, p) for p in ps) + fill(ps, xs)
+
+
 LIMITS: list[Function] = [
+    *(returns_from_two_loops, chooses_among_three, assigns_in_passing, grows_what_was_chosen, asks_for_a_tuple),
+    *(has_no_minus_zero, divides_ints, catches_what_texts_raise, looks_up_gaps),
     *(reads_on, generates, breaks_in_try, suppresses, closes_over, extends_another, puts_back, asks_for_a_type),
     *(catches_what_none_raises, stores_in_an_array, asks_once),
 ]
@@ -240,6 +327,46 @@ def test_kinds_of_what_was_chosen_twice() -> None:
             assert type(found) is type(wanted)
             numbers = [one.data if isinstance(one, rg.Value) else one for one in (found, wanted)]
             assert numbers[0] == pytest.approx(numbers[1], rel=1e-12)
+
+
+def test_the_kind_of_the_least_of_what_was_chosen() -> None:
+    """A result is a plain number where the function's is."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        a = ps[0] if ps[1] > xs[1] else 0.5
+        b = m.log(ps[2]) if ps[2] > 0.1 else 0.0
+        return min(b, a)
+
+    for start in range(0, 240, 80):
+        compiled = rg.compile(f)
+        for seed in range(start, start + 80):
+            ps, xs = draw(seed)
+            wanted, found = (g([rg.Value(p) for p in ps], xs) for g in (f, compiled))
+            assert type(found) is type(wanted)
+
+
+def test_many_tests_that_depend_on_each_other() -> None:
+    """What a test implies is found in time that grows with their number."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        best, both = None, False
+        for k in range(40):
+            p, x = ps[k % 12], xs[k % 12]
+            if (both and p > x) or (not both and p < x + 0.01 * k):
+                both = not both
+                if best is None or best > p:
+                    best = p + 0.1 * k
+            if best is not None and both:
+                best = best * 0.9
+        return fill(ps, xs) if best is None else best + fill(ps, xs)
+
+    compiled = rg.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(24):
+            wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
+            assert found[0] == pytest.approx(wanted[0], rel=1e-12)
+            assert found[1] == pytest.approx(wanted[1], rel=1e-12, abs=1e-12)
 
 
 def test_another_thread_calls_the_function_itself() -> None:
