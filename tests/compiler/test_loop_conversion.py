@@ -362,6 +362,24 @@ def test_a_domain_that_a_test_protects() -> None:
     assert is_converted(flips(f))
 
 
+def test_ints_among_floats_in_results() -> None:
+    """A result is an int where the function's is: that is checked in each call."""
+
+    def tax(income: float) -> float:
+        return 0 if income < 10.0 else 0.2 * income if income < 20.0 else 0.3 * income - 2.0
+
+    def both(income: float) -> list[float]:
+        return [tax(income), income]
+
+    for f in (tax, both):
+        compiled = rg.compile(f)
+        for k in range(60):
+            income = (7.0 * k) % 30.0
+            wanted, found = f(income), compiled(income)
+            assert repr(found) == repr(wanted) or found == pytest.approx(wanted, rel=1e-12)
+            assert repr(found)[:2] == repr(wanted)[:2]
+
+
 def test_two_names_of_a_list() -> None:
     """A list that is chosen is a copy, so a function that changes the original afterwards is not converted."""
 

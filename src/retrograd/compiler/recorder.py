@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import struct
 import threading
 from collections.abc import Callable, Sequence
 from itertools import repeat
@@ -26,16 +25,17 @@ import numpy as np
 
 from .. import engine, errors
 from ..engine import Value
-from ..engine.numbers import is_number, to_float
+from ..engine.numbers import is_number
 from ..engine.pytree import single_output
 from ..engine.source_lines import current_location, record_sources
 from ..index import IndexTracer, position_in
-from .bool_tracer import BoolTracer, is_comparison
-from .choice_tracer import ChoiceTracer, choice_between, is_choice
+from .bool_tracer import is_comparison
+from .choice_tracer import is_choice
+from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .if_conversion.frozen_list import FrozenList
-from .outputs import OutputsOfTrace, is_single, outputs_of, settled
+from .outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
 from .recording import Choice, Guard, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 
@@ -64,7 +64,7 @@ def active_recorder() -> Recorder | None:
     return _current.recorder
 
 
-class Recorder:
+class Recorder(DecisionRecorder):
     """Makes one recording: first the tracers of the arguments, then :meth:`run`.
 
     It follows every number, so that later calls need not run the function.
@@ -79,17 +79,9 @@ class Recorder:
         by_order: bool = True,
         as_number: bool = False,
     ) -> None:
-        self._tests_identity = tests_identity  # ``(a < b) is True`` needs a bool
-        self._decides_kinds = decides_kinds  # what chooses between a Value and a plain number is a guard
-        self._as_number = as_number  # whether the result is a Value or a plain number is all the same
+        super().__init__(tests_identity, decides_kinds, as_number)
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
-        self._numbers: set[int] = set()  # leaves that are plain numbers in the function
-        self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
-        self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
-        self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
-        self._recording = Recording()
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
-        self._constants: dict[bytes, Value] = {}
         self._indices: dict[int, int] = {}  # by their slots
         self._steps = 0  # of the sweeps that are recorded
         self._decided: set[int] = set()  # selections that are guards, too
@@ -143,6 +135,7 @@ class Recorder:
             del self._recording  # a tracer that leaks must not keep the recording alive
             self._candidates.clear()
             self._mixed.clear()
+            self._whole.clear()
             self._chosen.clear()
             self._constants.clear()
             self._values.clear()
@@ -158,6 +151,7 @@ class Recorder:
         if several and not is_single(result):
             self._take_several(result)
         else:
+            self._settle_whole(result, is_alone=True)
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
             recording.kind_varies = self._kind_varies([recording.result])
         return recording
@@ -168,6 +162,8 @@ class Recorder:
         Plain numbers alone are never differentiated: then it is a constant, and the results are read beside it.
         """
         outputs, recording = outputs_of(tree), self._recording
+        for leaf in (leaves_of(tree) or ()) if self._whole else ():
+            self._settle_whole(leaf, is_alone=False)
         if outputs is None:
             self.untraceable("returns something else than Values and numbers")
             return
@@ -210,17 +206,6 @@ class Recorder:
         if _current.recorder is not self:
             raise errors.leaked_trace(thing)
 
-    def untraceable(self, what: str) -> None:
-        """A graph break: the function did something that a program cannot do. ``what`` is a verb and its object."""
-        location = current_location()
-        sentence = f"{location or 'the function'} {what}, which a compiled program cannot do."
-        if sentence not in self._recording.graph_breaks:
-            self._recording.graph_breaks.append(sentence)
-
-    def concrete(self, value: Value) -> float:
-        """The concrete number of a node in this run."""
-        return engine.concrete(value)
-
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
         """An operation on tracers, Values and numbers: a tracer, computed as Python's floats do, or a Value."""
         self.check("a number")
@@ -253,94 +238,6 @@ class Recorder:
 
     def _number(self, node: Value) -> FloatTracer:
         return FloatTracer(self, node, engine.concrete(node))
-
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
-        """A comparison of a number with another one, or its truth value, decided something."""
-        if right is not None and not isinstance(right, Value):
-            number = _as_float(right)
-            if number is None:
-                self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
-                return
-            right = number
-        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(), ends_loop))
-
-    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
-        """A comparison of numbers, which may decide something later."""
-        number = right if isinstance(right, Value) else _as_float(right)
-        if number is None or self._tests_identity:
-            self.guard(kind, left, right, outcome)
-            return outcome
-        return BoolTracer(self, kind, left, number, outcome)
-
-    def as_comparison(self, node: Value, outcome: bool) -> BoolTracer:
-        """A number that is 1 or 0, as what a comparison gives."""
-        self._chosen.append(node)
-        self._numbers.add(id(node))
-        made = BoolTracer(self, "!=", node, 0.0, outcome)
-        made.node = node
-        return made
-
-    def condition(self, test: BoolTracer) -> Value:
-        """A comparison as a number, 1 or 0."""
-        if test.node is None:
-            row, left, right = test.operands()
-            test.node = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
-            self._chosen.append(test.node)
-            self._numbers.add(id(test.node))
-        return test.node
-
-    def traced(self, node: Value) -> FloatTracer:
-        """The tracer of the float in a node."""
-        return self._number(node)
-
-    def code(self, constant: int | str) -> float:
-        """The number that stands for an int or a text among others that decisions choose from."""
-        return (
-            float(constant) if isinstance(constant, int) else float(self._texts.setdefault(constant, len(self._texts)))
-        )
-
-    def choice(self, condition: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
-        """One of two ints, or of two texts, by a condition."""
-        nodes = [one.node if is_choice(one) else self.code(one) for one in (yes, no)]
-        node = engine.apply("where", condition, *nodes)
-        self._chosen.append(node)
-        self._numbers.add(id(node))
-        return choice_between(self, node, outcome, yes, no)
-
-    def count(self, test: BoolTracer) -> ChoiceTracer:
-        """A comparison as an int, 1 or 0."""
-        return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
-
-    def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
-        """An operand if a condition holds, and else a number, which nothing depends on then."""
-        if not isinstance(operand, Value) and not is_tracer(operand):
-            return operand
-        node = engine.apply("where", condition, *self._candidates_of((operand, number)))
-        self._chosen.append(node)
-        if isinstance(operand, Value):
-            if self._mixed:
-                self._mixed.add(id(node))
-            return node
-        self._numbers.add(id(node))
-        return self._number(node)
-
-    def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
-        """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
-        are_values = [isinstance(one, Value) for one in (yes, no)]
-        are_ints = [type(one) is int or is_choice(one) for one in (yes, no)]
-        mixes_kinds = are_values[0] != are_values[1] or are_ints[0] != are_ints[1]
-        if mixes_kinds and self._decides_kinds:
-            return None
-        self._recording.mixes_kinds |= mixes_kinds
-        numbers = [one.number() if is_choice(one) else one for one in (yes, no)]
-        node = engine.apply("where", condition, *self._candidates_of(numbers))
-        self._chosen.append(node)
-        if not any(are_values):
-            self._numbers.add(id(node))
-            return self._number(node)
-        if not all(are_values) or self._mixed:  # what either is may depend on what was chosen before
-            self._mixed.add(id(node))
-        return node
 
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
         """A comparison of an index decided something."""
@@ -391,23 +288,6 @@ class Recorder:
         node = engine.apply("identity", values[index._value])
         self._recording.selections.append(Selection(node, Choice.BY_INDEX, candidates, index._slot))
         return node
-
-    def _candidate(self, item: Any, position: int) -> Value:
-        if type(item) is Value:
-            return item
-        if is_tracer(item):
-            node: Value = item._node
-            return node
-        if isinstance(item, Value):
-            return item
-        if type(item) is not float and not is_number(item):
-            raise errors.not_selectable(item, position)
-        number = item if type(item) is float else to_float(item, "a selection")
-        bits = struct.pack("d", number)
-        if bits not in self._constants:
-            self._constants[bits] = engine.restore("constant", (), number, 0.0)
-            self._numbers.add(id(self._constants[bits]))
-        return self._constants[bits]
 
     # --- what the tape asks and tells; it does not report what these methods read themselves --------------
 
@@ -528,7 +408,7 @@ class Recorder:
             return self._first_largest(name, items, kinds)
         if FloatTracer not in kinds or not all(is_tracer(item) or is_number(item) for item in items):
             return None
-        numbers = [item._number if is_tracer(item) else _as_float(item) for item in items]
+        numbers = [item._number if is_tracer(item) else as_float(item) for item in items]
         if any(number is None or math.isnan(number) for number in numbers):
             return None  # with a NaN, Python's result depends on the order
         if self._by_order:
@@ -563,10 +443,7 @@ class Recorder:
             return self.concrete(item)
         if is_tracer(item):
             return item._number  # type: ignore[no-any-return]
-        return _as_float(item) if is_number(item) else None
-
-    def _candidates_of(self, items: Sequence[Any]) -> tuple[Value, ...]:
-        return tuple(map(self._candidate, items, range(len(items))))
+        return as_float(item) if is_number(item) else None
 
     def _first(self, name: str, candidates: tuple[Value, ...], numbers: Sequence[float | None]) -> Value:
         best = numbers.index(_max(numbers) if name == "max" else _min(numbers))  # type: ignore[type-var]
@@ -611,15 +488,6 @@ def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
 
 
 _extremes = extremes(_largest_of)
-
-
-def _as_float(number: Any) -> float | None:
-    """``number`` as a float; None if no float equals it."""
-    try:
-        result = float(number)
-    except OverflowError:
-        return None
-    return result if result == number or result != result else None
 
 
 def _is_kind_of_row(kind: type) -> bool:

@@ -46,7 +46,7 @@ class Example(NamedTuple):
     differentiate_first: bool
     arguments: tuple[Any, ...]
     signature: Signature
-    number: type | None  #: what plain number the function returned: a float, or NumPy's; None for a Value
+    number: type | None  #: what plain number the function returned: a float, an int, or NumPy's; None for a Value
     outputs: Outputs | None  #: of a function with several results
     decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
     lengthened: int  #: how often loops were recorded with more iterations until then
@@ -387,7 +387,7 @@ class Specializer:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
         decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
-        kind = None if isinstance(plain.root, Value) else np.float64 if type(plain.root) is np.float64 else float
+        kind = None if isinstance(plain.root, Value) else _number_kind(plain.root)
         self._examples[number] = Example(
             differentiate_first, arguments, traced.signature, kind, outputs, decisions, self.conversions.lengthened
         )
@@ -465,6 +465,11 @@ class Specializer:
             a == b or (a != a and b != b) or abs(a - b) <= tolerance * scale < math.inf
             for a, b, scale in zip(ours, theirs, scales, strict=True)
         )
+
+
+def _number_kind(number: object) -> type:
+    """As what a program's plain number is returned."""
+    return type(number) if type(number) in (int, np.float64) else float
 
 
 def _guards_among(decisions: Sequence[Guard | IndexGuard]) -> list[Guard]:
