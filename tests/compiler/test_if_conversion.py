@@ -111,7 +111,7 @@ def closes_over(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     def bent(p: Any) -> Any:
         if p < 0:
             return scale * p
-        return p * sum(q * q for q in xs)
+        return p * max(q * q for q in xs)
 
     return sum(map(bent, ps))
 

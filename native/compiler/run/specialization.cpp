@@ -320,7 +320,8 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
 bool Specialization::may_continue(const Specialization& other, Divergence there) const {
   const auto asks_alike = [](const Guard& a, const Guard& b) { return a.test == b.test && a.number == b.number; };
   const auto alike = [&](const Guard& a, const Guard& b) { return a.outcome == b.outcome && asks_alike(a, b); };
-  const auto [mine, theirs] = std::mismatch(guards.begin(), guards.end(), other.guards.begin(), other.guards.end(), alike);
+  const auto [mine, theirs] =
+      std::mismatch(guards.begin(), guards.end(), other.guards.begin(), other.guards.end(), alike);
   const bool ends = mine == guards.end() || theirs == other.guards.end();
   if (!ends && !asks_alike(*mine, *theirs)) return true;  // whether an int is this one, or that one
   const auto common = static_cast<size_t>(mine - guards.begin());
