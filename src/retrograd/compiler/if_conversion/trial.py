@@ -94,7 +94,9 @@ class Trial:
             self.stored[site] = "stores something that was there before"
 
     def ends(self) -> None:
-        """The trace has ended: what was there before holds what it held."""
+        """The trace has ended, or was interrupted: what was there before holds what it held."""
+        while self.frames:
+            self.frames.pop().stores.undo()
         self._stored.undo()
 
     def allow_optional(self) -> bool:
