@@ -50,9 +50,8 @@ class Conversions:
         self.lengthened = 0
         self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
-        self._iterations: dict[Site, int] = (
-            dict(known._iterations) if known else {}
-        )  # of loops: as many as any call took, and some more
+        # Of loops: as many as any call took, and some more.
+        self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
