@@ -129,6 +129,7 @@ class Conversions:
             elif self._learn_iterations(run.needed):
                 pass
             elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
+                self._note_sources(functions)
                 self._wanted -= left
                 self._refused |= left
             else:
@@ -156,6 +157,15 @@ class Conversions:
             if run is not None:
                 run.ends()
         return run, made, decided
+
+    def _note_sources(self, functions: Sequence[types.FunctionType]) -> None:
+        """Why nothing is converted in functions whose source is gone."""
+        from .source import is_found
+
+        for code in {function.__code__ for function in functions}:
+            if (lines := self._lines_in(code)) and not is_found(code):
+                why = f"the source of {code.co_name} cannot be found, or has changed"
+                self._reasons.update(((code.co_filename, line), why) for line in lines)
 
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
         """Whether loops took more iterations than are recorded."""

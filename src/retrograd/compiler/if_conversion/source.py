@@ -17,7 +17,7 @@ from typing import Any
 
 from .tree import assign, at, function, no_arguments
 
-__all__ = ["compiled", "definitions_of"]
+__all__ = ["compiled", "definitions_of", "is_found"]
 
 Function = ast.FunctionDef | ast.Lambda
 
@@ -34,6 +34,11 @@ def definitions_of(code: types.CodeType) -> Iterator[ast.FunctionDef]:
         for node in _functions_at(code):
             if _are_alike(_compiled(node, code), code):
                 yield _definition(node)
+
+
+def is_found(code: types.CodeType) -> bool:
+    """Whether the source of a function is there, as it was when it was compiled."""
+    return next(definitions_of(code), None) is not None
 
 
 def compiled(definition: ast.FunctionDef, code: types.CodeType) -> types.CodeType | None:
