@@ -66,8 +66,13 @@ class ChoiceTracer:
         options: frozenset[int | str] | None,
         largest: float,
     ) -> None:
-        self._recorder, self.node, self.constant, self.largest = recorder, node, constant, largest
-        self.options = options if options is not None and len(options) <= _MOST_OPTIONS else None
+        self._recorder = recorder
+        self.node: Value = node
+        self.constant: int | str = constant
+        self.largest: float = largest
+        self.options: frozenset[int | str] | None = (
+            options if options is not None and len(options) <= _MOST_OPTIONS else None
+        )
         self._is_decided = False
 
     @property  # type: ignore[misc]
@@ -198,7 +203,11 @@ class ChoiceTracer:
     def __trunc__(self) -> int:
         return int(self.plain())
 
-    __floor__ = __ceil__ = __trunc__
+    def __floor__(self) -> int:
+        return int(self.plain())
+
+    def __ceil__(self) -> int:
+        return int(self.plain())
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.plain(), digits)

@@ -58,7 +58,8 @@ class ArmStatements:
     """
 
     def __init__(self, file: str, refused: Collection[int], kept: frozenset[str], free: frozenset[str]) -> None:
-        self.expressions, self.kept = ArmExpressions(file, refused), kept
+        self.expressions: ArmExpressions = ArmExpressions(file, refused)
+        self.kept: frozenset[str] = kept
         self._free, self._variables, self._tests = free, 0, 0
         self._written: list[ast.expr] = []
         self._is_for_trials = False  # what is written runs in trials only

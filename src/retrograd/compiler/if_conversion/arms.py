@@ -53,7 +53,9 @@ __all__ = [
     "written_as",
 ]
 
-span, raised = slice, Exception  # by names that no variable of the user's has
+# By names that no variable of the user's has.
+span: type[slice] = slice
+raised: type[Exception] = Exception
 
 Stored = dict[tuple[Any, ...], tuple[Place, Any]]
 

@@ -47,7 +47,7 @@ class Conversions:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
         self._reasons: dict[Site, str] = {}
-        self.lengthened = 0
+        self.lengthened: int = 0
         self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
         # Of loops: as many as any call took, and some more.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import is_
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 __all__ = ["FrozenList"]
 
@@ -22,7 +22,7 @@ class FrozenList:
         fails: called where one of them has changed, or where this is to be.
     """
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
     __slots__ = ("_fails", "_items", "_originals")
 
     def __init__(self, items: Sequence[Any], originals: Sequence[Any], fails: Callable[[], None]) -> None:
@@ -106,11 +106,21 @@ class FrozenList:
     def __repr__(self) -> str:
         return repr(self.copy())
 
-    def _refuse(self, *_: object) -> Any:
+    def _refuse(self) -> NoReturn:
         self._fails()
         raise TypeError("a list that decisions choose cannot be changed")
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._refuse()
+
+    def __delitem__(self, key: Any) -> None:
+        self._refuse()
+
+    def __iadd__(self, other: Any) -> Any:
+        self._refuse()
+
+    def __imul__(self, count: Any) -> Any:
+        self._refuse()
 
     def __getattr__(self, name: str) -> Any:
         """A list's other methods change it."""

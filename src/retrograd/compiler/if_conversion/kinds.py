@@ -18,7 +18,7 @@ from .selections import NUMBERS
 __all__ = ["CONTAINERS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
 
 #: What arithmetic on which has no effect.
-OPERANDS = NUMBERS | {
+OPERANDS: frozenset[type] = NUMBERS | {
     BoolTracer,
     ChoiceTracer,
     FrozenList,
@@ -33,13 +33,13 @@ OPERANDS = NUMBERS | {
     np.ndarray,
 }
 #: What is read by subscripts and loops without effect.
-CONTAINERS = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
+CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
 #: What loops over them give.
 VIEWS: frozenset[type] = frozenset(
     {zip, enumerate, reversed, types.GeneratorType, type({}.items()), type({}.keys()), type({}.values())}
 )
 #: What descriptors of a class give without running code.
-STILL = (
+STILL: tuple[type, ...] = (
     types.FunctionType,
     types.MemberDescriptorType,
     types.GetSetDescriptorType,

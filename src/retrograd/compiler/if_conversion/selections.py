@@ -15,7 +15,7 @@ from .trial import Trial, current, recorder, refuse
 
 __all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
 
-NUMBERS = frozenset({Value, FloatTracer, float, int})
+NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = frozenset({int, str, ChoiceTracer})
@@ -27,8 +27,8 @@ class _Nothing:
     """What stands for a variable that has not been assigned."""
 
 
-unbound = _Nothing()  # in the arm that is taken, the function would raise
-unset = _Nothing()  # nothing reads it unless it has been assigned
+unbound: _Nothing = _Nothing()  # in the arm that is taken, the function would raise
+unset: _Nothing = _Nothing()  # nothing reads it unless it has been assigned
 
 
 class MaybeTracer:
@@ -42,7 +42,9 @@ class MaybeTracer:
     __slots__ = ("_trial", "tests", "thing")
 
     def __init__(self, trial: Trial, thing: Any, is_there: BoolTracer) -> None:
-        self._trial, self.thing, self.tests = trial, thing, (negated(is_there), is_there)
+        self._trial = trial
+        self.thing: Any = thing
+        self.tests: tuple[BoolTracer, BoolTracer] = negated(is_there), is_there
 
     def is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
         """Whether it is surely not None where tests have these outcomes."""

@@ -41,9 +41,11 @@ class Frame:
     __slots__ = ("born", "is_whole", "is_yes", "site", "stores", "taken", "test")
 
     def __init__(self, site: Site, test: BoolTracer | None = None, is_whole: bool = False) -> None:
-        self.site, self.test, self.is_whole = site, test, is_whole
-        self.is_yes = True
-        self.stores = Stores()
+        self.site: Site = site
+        self.test: BoolTracer | None = test
+        self.is_whole: bool = is_whole
+        self.is_yes: bool = True
+        self.stores: Stores = Stores()
         self.born: dict[int, list[Any]] = {}
         self.taken: list[Any] = [None, None]
 
@@ -64,13 +66,16 @@ class Trial:
     """
 
     def __init__(self, most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> None:
-        self.catches = catches
-        self.has_optional, self._allows_optional = False, optional
+        self.catches: bool = catches
+        self.has_optional: bool = False
+        self._allows_optional = optional
         self.frames: list[Frame] = []
-        self.iterations, self.needed = iterations, dict[Site, int]()
+        self.iterations: Mapping[Site, int] = iterations
+        self.needed: dict[Site, int] = {}
         self.failed: dict[Site, str] = {}
         self.stored: dict[Site, str] = {}
-        self.is_too_long = self.is_broken = False
+        self.is_too_long: bool = False
+        self.is_broken: bool = False
         self._stored = Stores()
         self._last = engine.tape_position()[0] + most
 
