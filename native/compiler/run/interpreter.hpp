@@ -3,6 +3,8 @@
 // machine meets an exceptional number.
 #pragma once
 
+#include <algorithm>
+
 #include "compiler/graph/graph.hpp"
 #include "compiler/run/leaf_runs.hpp"
 
