@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.loop_cases import cache_of, check, numbers, oscillator
 from support.parts import ALL
 
 import retrograd as rg
@@ -25,49 +26,6 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.llvm_text import Text
     from retrograd.compiler.backends.loops.periods import find_sections
     from retrograd.compiler.backends.loops.pipeline import write_passes
-
-
-def cache_of(f: Any) -> Any:
-    return f._cache
-
-
-def check(f: Callable[..., Any], *calls: tuple[Any, ...], loops: int | None = None, bound: float = 1e-11) -> Any:
-    """Compile the graph of the first call, and compare all calls with the function."""
-    compiled = rg.compile(f)
-    compiled.value_and_grad(*calls[0])
-    cache = cache_of(compiled)
-    number = cache.facts()[0]["number"]
-    if loops is not None:
-        sections = find_sections(read_graph(cache.scalar_graph(number, False)))
-        assert sum(section.count > 1 for section in sections) == loops, sections
-    compile_graph(cache, number)
-    for arguments in calls:
-        value, gradients = compiled.value_and_grad(*arguments)
-        wanted, exact = rg.value_and_grad(f)(*arguments)
-        assert value == pytest.approx(wanted, rel=bound, abs=bound)
-        assert flat(gradients) == pytest.approx(flat(exact), rel=bound, abs=bound)
-    stats = compiled.stats()
-    assert stats.traces == 1
-    assert stats.programs[0].tier == "llvm"
-    return compiled
-
-
-def flat(tree: Any) -> list[float]:
-    return [x for each in tree for x in flat(each)] if isinstance(tree, list | tuple) else [float(tree)]
-
-
-def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> list[float]:
-    rng = random.Random(seed)
-    return [rng.uniform(low, high) for _ in range(count)]
-
-
-def oscillator(p: list[float], steps: int = 60) -> Any:
-    x, v = p[0], p[1]
-    for _ in range(steps):
-        a = -p[2] * x - 0.1 * v
-        v = v + 0.01 * a
-        x = x + 0.01 * v
-    return x * x + v
 
 
 def test_a_recurrence_is_one_loop() -> None:
@@ -140,125 +98,6 @@ def test_constants_that_differ_between_iterations() -> None:
     check(series, (numbers(2, 6),), (numbers(2, 7),))
 
 
-def test_products_with_zero_and_one_are_left_out() -> None:
-    def filtered(p: list[float]) -> Any:
-        f = [[1.0, 0.1], [0.0, 1.0]]
-        x, c = [p[0], p[1]], [[1.0, 0.0], [0.0, 1.0]]
-        loss = 0.0
-        for k in range(30):
-            x = [sum(f[i][j] * x[j] for j in range(2)) for i in range(2)]
-            fc = [[sum(f[i][m] * c[m][j] for m in range(2)) for j in range(2)] for i in range(2)]
-            c = [
-                [sum(fc[i][m] * f[j][m] for m in range(2)) + (p[2] if i == j else 0.0) for j in range(2)]
-                for i in range(2)
-            ]
-            s = c[0][0] + p[3]
-            gain = [c[0][0] / s, c[1][0] / s]
-            error = math.sin(k) - x[0]
-            x = [x[i] + gain[i] * error for i in range(2)]
-            c = [[c[i][j] - gain[i] * c[0][j] for j in range(2)] for i in range(2)]
-            loss = loss + error * error / s + rm.log(s)
-        return loss
-
-    check(filtered, (numbers(4, 8),), (numbers(4, 11),), bound=1e-9)
-
-
-def test_an_infinite_number_times_zero_is_still_seen() -> None:
-    def hidden(p: list[float]) -> Any:
-        x, total = p[0], 0.0
-        for _ in range(30):
-            x = x * x * p[1]
-            total = total + x * 0.0 + p[1]
-        return total
-
-    compiled = rg.compile(hidden)
-    compiled.value_and_grad([0.5, 1.0])
-    cache = cache_of(compiled)
-    compile_graph(cache, cache.facts()[0]["number"])
-    assert compiled.value_and_grad([0.9, 1.0])[0] == rg.value_and_grad(hidden)([0.9, 1.0])[0]
-    value, _ = compiled.value_and_grad([1e30, 1e30])
-    wanted, _ = rg.value_and_grad(hidden)([1e30, 1e30])
-    assert math.isnan(wanted)
-    assert math.isnan(value)
-
-
-def test_infinite_numbers_that_vanish_in_two_loops_are_both_seen() -> None:
-    def hidden(p: list[float], data: list[float]) -> Any:
-        total = p[0] * 0.5
-        for x in data[:30]:
-            total = total * 0.5 + rm.tanh(x * p[1] * 0.0 + p[1])
-        for x in data[30:]:
-            total = total * 0.7 + rm.tanh(x * p[0] * 0.0 + p[1]) * 0.1
-        return total
-
-    data = numbers(60)
-    compiled = check(hidden, ([0.5, 1.0], data), loops=2)
-    for k in (3, 40):
-        value, _ = compiled.value_and_grad([0.5, 1.0], [*data[:k], math.inf, *data[k + 1 :]])
-        assert math.isnan(value)
-
-
-def test_infinite_numbers_that_vanish_before_the_last_iteration_are_seen() -> None:
-    def hidden(p: list[float], data: list[float]) -> Any:
-        total, last = p[0] * 0.5, p[1] * 1.0
-        for x in data:
-            total = total + last * 0.0
-            last = x * p[1] + total
-        return last
-
-    data = numbers(40)
-    compiled = check(hidden, ([0.5, 1.0], data))
-    value, _ = compiled.value_and_grad([0.5, 1.0], [*data[:10], math.inf, *data[11:]])
-    assert math.isnan(value)
-
-
-def test_a_result_that_is_infinite_is_the_engine_s() -> None:
-    def shown(p: list[float]) -> Any:
-        x = p[0]
-        for _ in range(20):
-            x = x * p[1]
-        return x + x * 0.0
-
-    compiled = check(shown, ([1.0, 2.0],))
-    value, _ = compiled.value_and_grad([1e300, 1e300])
-    assert math.isnan(value)
-
-
-@pytest.mark.parametrize("row", ["atan2", "copysign"])
-def test_the_sign_of_zero_is_kept_where_it_shows(row: str) -> None:
-    def signed(p: list[float]) -> Any:
-        x = p[1]
-        for _ in range(20):
-            minus, plus = 0.0 - p[0], p[0] + 0.0
-            x = 0.5 * x + getattr(rm, row)(minus, -1.0 - p[1]) + 0.1 * getattr(rm, row)(2.0 + rm.tanh(x), plus)
-        return x
-
-    check(signed, ([1.0, 0.5],), ([0.0, 0.5],), ([-0.0, 0.5],))
-
-
-def test_a_sum_of_negative_zeros_is_zero() -> None:
-    def signed(p: list[float]) -> Any:
-        x = p[1]
-        for _ in range(20):
-            sums = rg.sum([p[0], p[0]]), rg.sum([p[0]]), rg.dot([p[0]], [1.0]), rg.dot([p[0], p[0]], [1.0, 1.0])
-            for k, each in enumerate(sums):
-                x = 0.5 * x + rm.copysign(1.0 + k, each)
-        return x
-
-    check(signed, ([1.0, 0.5],), ([0.0, 0.5],), ([-0.0, 0.5],))
-
-
-def test_the_reciprocal_of_zero_keeps_its_sign() -> None:
-    def signed(p: list[float]) -> Any:
-        x = p[1]
-        for _ in range(20):
-            x = 0.9 * x + rm.atan(rm.reciprocal(0.0 - p[0]))
-        return x
-
-    compiled = check(signed, ([1.0, 0.5],))
-    assert compiled.value_and_grad([0.0, 0.5])[0] == pytest.approx(rg.value_and_grad(signed)([0.0, 0.5])[0])
-
-
 def test_iterations_end_where_the_loop_does() -> None:
     """The first of them lacks what others begin with, and ends as they do: no part of it is the loop's beginning."""
     returns = numbers(60, low=-1.0, high=1.0)
@@ -293,17 +132,6 @@ def test_the_interpreter_goes_back_after_a_call_whose_guards_it_has_checked() ->
     assert value == pytest.approx(wanted)
     assert gradients == pytest.approx(exact, nan_ok=True)
     assert math.isnan(gradients[2])
-
-
-def test_a_gradient_of_zero_adds_nothing_even_times_infinity() -> None:
-    def guarded(p: list[float]) -> Any:
-        x, total = p[0], 0.0
-        for _ in range(30):
-            x = x * 0.99
-            total = total + rg.where(x > 0.0, x, rm.sqrt(rg.math.maximum(x, 0.0)) * p[1])
-        return total
-
-    check(guarded, ([1.0, 2.0],), ([-1.0, 2.0],))
 
 
 def test_a_first_state_that_depends_on_parameters_when_the_later_ones_do_not() -> None:

@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as rg
 
-__all__ = ["Function", "draw", "flips", "is_converted"]
+__all__ = ["Function", "agrees_with_jax", "draw", "flips", "is_converted", "keeps_kinds"]
 
 Function = Callable[[Sequence[Any], Sequence[float]], Any]
 
@@ -39,3 +40,28 @@ def is_converted(compiled: rg.compiler.Compiled[Any, Any], traces: int = 4) -> b
     """Whether one program answers all calls, after so many traces at most."""
     stats = compiled.stats()
     return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= traces
+
+
+def agrees_with_jax(compiled: rg.compiler.Compiled[Any, Any], written: Function, bound: float = 1e-12) -> None:
+    """Compare values and gradients with those of the same function as JAX has it."""
+    import jax
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        for seed in range(8):
+            ps, xs = draw(seed)
+            value, gradient = jax.value_and_grad(written)(jax.numpy.array(ps), jax.numpy.array(xs))
+            found = compiled.value_and_grad(ps, xs)
+            assert found[0] == pytest.approx(float(value), rel=1e-12)
+            assert found[1] == pytest.approx(np.asarray(gradient).tolist(), rel=bound)
+
+
+def keeps_kinds(f: Function) -> None:
+    """Compare results of calls with Values: each is a Value where the function's is, and the same number."""
+    for start in range(0, 240, 80):
+        compiled = rg.compile(f)
+        for seed in range(start, start + 80):
+            ps, xs = draw(seed)
+            wanted, found = (g([rg.Value(p) for p in ps], xs) for g in (f, compiled))
+            assert type(found) is type(wanted)
+            numbers = [one.data if isinstance(one, rg.Value) else one for one in (found, wanted)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-12)

@@ -7,6 +7,7 @@ condition chooses is a node, or the tracer of a number, an int or a text.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from .recording import Guard, Recording
 __all__ = ["DecisionRecorder", "as_float"]
 
 
-class DecisionRecorder:
+class DecisionRecorder(ABC):
     """The part of a recorder that decisions concern.
 
     Args:
@@ -37,16 +38,18 @@ class DecisionRecorder:
         self._whole: dict[int, Value | float] = {}  # of numbers that decisions choose: 1 for an int, 0 for a float
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
+        self._chooses = False  # ints or texts, which results may hold
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants: dict[bytes, Value] = {}
         self._recording = Recording()
 
+    @abstractmethod
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
-        raise NotImplementedError
 
-    def _number(self, node: Value) -> FloatTracer:
-        raise NotImplementedError
+    @abstractmethod
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
 
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do. ``what`` is a verb and its object."""
@@ -94,15 +97,9 @@ class DecisionRecorder:
             self._numbers.add(id(test.node))
         return test.node
 
-    def traced(self, node: Value) -> FloatTracer:
-        """The tracer of the float in a node."""
-        return self._number(node)
-
     def code(self, constant: int | str) -> float:
         """The number that stands for an int or a text among others that decisions choose from."""
-        return (
-            float(constant) if isinstance(constant, int) else float(self._texts.setdefault(constant, len(self._texts)))
-        )
+        return float(constant if isinstance(constant, int) else self._texts.setdefault(constant, len(self._texts)))
 
     def choice(self, condition: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
         """One of two ints, or of two texts, by a condition."""
@@ -110,10 +107,12 @@ class DecisionRecorder:
         node = engine.apply("where", condition, *nodes)
         self._chosen.append(node)
         self._numbers.add(id(node))
+        self._chooses = True
         return choice_between(self, node, outcome, yes, no)
 
     def count(self, test: BoolTracer) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
+        self._chooses = True
         return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
 
     def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
@@ -127,7 +126,7 @@ class DecisionRecorder:
                 self._mixed.add(id(node))
             return node
         self._numbers.add(id(node))
-        return self._number(node)
+        return self.traced(node)
 
     def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
         """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
@@ -143,7 +142,7 @@ class DecisionRecorder:
         if not any(are_values):
             self._numbers.add(id(node))
             self._note_whole(condition, node, yes, no)
-            return self._number(node)
+            return self.traced(node)
         if not all(are_values) or self._mixed:  # what either is may depend on what was chosen before
             self._mixed.add(id(node))
         return node

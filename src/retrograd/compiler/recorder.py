@@ -145,7 +145,10 @@ class Recorder(DecisionRecorder):
         recording = self._recording
         engine.keep_fallible(True)
         result: Any = function(*arguments)
-        result = FrozenList.copy(result) if type(result) is FrozenList else settled(result)  # alone, it has no alias
+        if type(result) is FrozenList:
+            result = FrozenList.copy(result)  # alone, it has no alias
+        elif self._chooses:
+            result = settled(result)
         recording.fallible = engine.keep_fallible(False)
         recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
@@ -224,11 +227,11 @@ class Recorder(DecisionRecorder):
         if any_value:
             return engine.apply(name, *nodes)
         if name not in _RAISING:
-            return self._number(engine.apply(name, *nodes))
+            return self.traced(engine.apply(name, *nodes))
         self.may_raise()
         before = engine.set_errstate(True, True, True)  # Python's floats always raise
         try:
-            return self._number(engine.apply(name, *nodes))
+            return self.traced(engine.apply(name, *nodes))
         finally:
             engine.set_errstate(*before)
 
@@ -236,7 +239,8 @@ class Recorder(DecisionRecorder):
         """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
         self._recording.float_errors = True
 
-    def _number(self, node: Value) -> FloatTracer:
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
         return FloatTracer(self, node, engine.concrete(node))
 
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
@@ -281,7 +285,7 @@ class Recorder(DecisionRecorder):
         node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
         if any_value:
             self._mixed.add(id(node))
-        return node if any_value else self._number(node)
+        return node if any_value else self.traced(node)
 
     def _selection(self, values: tuple[Value, ...], index: IndexTracer) -> Value:
         candidates = self._candidates.setdefault(tuple(map(id, values)), values)
@@ -323,12 +327,12 @@ class Recorder(DecisionRecorder):
         """An operation on ``operands``, if one of them is a tracer."""
         if name == "where" and is_comparison(operands[0]):
             row, left, right = operands[0].operands()
-            operands = self._number(engine.apply(row, left, right)), *operands[1:]
+            operands = self.traced(engine.apply(row, left, right)), *operands[1:]
         operands = tuple(one.number() if is_choice(one) else one for one in operands)
         if not any(map(is_tracer, operands)):
             return NotImplemented
         result = engine.apply(name, *map(self._unwrapped, operands))
-        return result if any(isinstance(operand, Value) for operand in operands) else self._number(result)
+        return result if any(isinstance(operand, Value) for operand in operands) else self.traced(result)
 
     def reduce(self, name: str, sequences: tuple[Sequence[Any], ...]) -> Any:
         """An operation on sequences, if a tracer is in one."""
@@ -339,7 +343,7 @@ class Recorder(DecisionRecorder):
         result = engine.reduce(name, *(list(map(self._unwrapped, sequence)) for sequence in sequences))
         if any(isinstance(item, Value) for item in items):
             return result
-        return [self._number(node) for node in result] if isinstance(result, list) else self._number(result)
+        return [self.traced(node) for node in result] if isinstance(result, list) else self.traced(result)
 
     def compare(self, left: Value, kind: str, right: object, outcome: bool) -> Any:
         """A comparison of a Value; with a number of NumPy's, the outcome is one of NumPy's, too."""
@@ -412,8 +416,8 @@ class Recorder(DecisionRecorder):
         if any(number is None or math.isnan(number) for number in numbers):
             return None  # with a NaN, Python's result depends on the order
         if self._by_order:
-            return self._number(self._first(name, self._candidates_of(items), numbers))
-        return self._number(engine.reduce(name, list(map(self._unwrapped, items))))
+            return self.traced(self._first(name, self._candidates_of(items), numbers))
+        return self.traced(engine.reduce(name, list(map(self._unwrapped, items))))
 
     def _first_largest(self, name: str, items: Sequence[Any], kinds: set[type]) -> Value | None:
         """The first of Values and numbers that no other is larger than. It alone gets the gradient."""

@@ -18,7 +18,7 @@ from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
 from .guards.captured_state import Asks, CapturedState
 from .guards.words import program_guards, state_guards
-from .if_conversion.conversions import Conversions
+from .if_conversion.conversions import Conversions, Tracing
 from .notices import Notices, runs_as_it_is, traced_in_vain
 from .outputs import Outputs, is_single, leaves_of
 from .reasons import Cause, Reason
@@ -271,7 +271,8 @@ class Specializer:
 
     def converted(self, run: Callable[[], Traced | Cause]) -> Traced | Cause | None:
         """What a trace gives with the code that is converted now; None if none is."""
-        return self.conversions.run(self.captured.functions, run, guards_of, self.captured.change_by_function)
+        changed = self.captured.change_by_function
+        return self.conversions.run(Tracing(self.captured.functions, run, guards_of, changed))
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
@@ -371,7 +372,7 @@ class Specializer:
             number = self._cache.add(request)
         except NotImplementedError as problem:
             return Cause(Reason.UNSUPPORTED, str(problem))
-        except IndexError:  # another thread has forgotten the state meanwhile
+        except IndexError:  # the cache has dropped the state: another thread has captured a newer one
             return Cause(Reason.STATE_CHANGED, "captured state")
         recording = traced.recording
         del request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -88,6 +89,7 @@ def tests_identity(code: types.CodeType) -> bool:
     return False
 
 
+@functools.lru_cache(maxsize=512)
 def tests_none(code: types.CodeType) -> bool:
     """Whether code, or code in it, asks whether something is None."""
     for one in codes_of(code):
@@ -104,11 +106,9 @@ def asks_what_it_is(code: types.CodeType) -> bool:
     return any(not _ASKS.isdisjoint(one.co_names) for one in codes_of(code))
 
 
+@functools.lru_cache(maxsize=512)
 def catches_exceptions(code: types.CodeType) -> bool:
-    """Whether code, or code in it, catches exceptions, or looks at them in a ``with`` or ``finally``.
-
-    What the compiler writes for converted tests does so, too, but not in the same code.
-    """
+    """Whether code, or code in it, catches exceptions, or runs a ``finally`` or the end of a ``with``."""
     return any(_CATCHES.intersection(now.opname for now in dis.get_instructions(one)) for one in codes_of(code))
 
 

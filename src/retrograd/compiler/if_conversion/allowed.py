@@ -7,7 +7,6 @@ import builtins
 import functools
 import itertools
 import math
-import operator
 import types
 import weakref
 from collections.abc import Callable
@@ -23,12 +22,14 @@ from ..guards.dependencies import is_library
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, VIEWS
+from .operators import ANEW, IN_PLACE, ROWS
 from .places import born, is_own, present
 from .selections import MaybeTracer, negated
 from .trial import current, in_arms, refuse
 
 __all__ = ["augmented", "call", "held", "items", "operand", "operated", "written", "written_as"]
 
+_CHANGED_IN_PLACE = frozenset({list, FrozenList, np.ndarray})
 _CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _PURE = frozenset(
@@ -59,39 +60,19 @@ def operand(thing: Any) -> Any:
 def operated(name: str, left: Any, right: Any) -> Any:
     """``left / right``, or another operator that refuses some operands."""
     if not in_arms():
-        return _ANEW[name](left, right)
-    return _ANEW[name](*inside_domain(_ROWS[name], (operand(left), operand(right))))
+        return ANEW[name](left, right)
+    return ANEW[name](*inside_domain(ROWS[name], (operand(left), operand(right))))
 
 
 def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
     if not in_arms():
-        return _IN_PLACE[name](old, new)
+        return IN_PLACE[name](old, new)
     if type(old) in _CHANGED_IN_PLACE:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
-        return _IN_PLACE[name](old, operand(new))
-    return operated(name, old, new) if name in _ROWS else _ANEW[name](operand(old), operand(new))
-
-
-_CHANGED_IN_PLACE = frozenset({list, FrozenList, np.ndarray})
-
-
-_ROWS = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow"}
-
-
-_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": operator.iadd,
-    "Sub": operator.isub,
-    "Mult": operator.imul,
-    "Div": operator.itruediv,
-    "FloorDiv": operator.ifloordiv,
-    "Mod": operator.imod,
-    "Pow": operator.ipow,
-}
-_ANEW: dict[str, Callable[[Any, Any], Any]] = {
-    name: getattr(operator, function.__name__.replace("i", "", 1)) for name, function in _IN_PLACE.items()
-}
+        return IN_PLACE[name](old, operand(new))
+    return operated(name, old, new) if name in ROWS else ANEW[name](operand(old), operand(new))
 
 
 def items(thing: Any) -> Any:
@@ -135,9 +116,11 @@ def _bisected(function: Any, *arguments: Any) -> Any:
     """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
     table: Any
     table, x = arguments if len(arguments) == 2 else (None, None)
-    is_traced = current() is not None and (type(x) is Value or is_tracer(x))
-    is_short = type(table) in (list, tuple) and 0 < len(table) < _LONGEST_TABLE
-    if not is_traced or not is_short or not all(type(one) in (float, int) for one in table) or not _ascends(table):
+    is_plain = type(table) in (list, tuple) and all(type(one) in (float, int) for one in table)
+    is_number = type(x) is Value or is_tracer(x)
+    if in_arms() and not (is_plain and (is_number or type(x) in (float, int))):
+        raise refuse(f"calls {function.__name__}, which may compare with something else than numbers")
+    if current() is None or not is_plain or not is_number or not 0 < len(table) < _LONGEST_TABLE or not _ascends(table):
         return function(*arguments)
     is_left = function is bisect.bisect_left
     return sum((one < x) if is_left else negated(x < one) for one in table)  # of a NaN, too, as bisect finds it

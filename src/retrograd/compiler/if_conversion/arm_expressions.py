@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
+from .operators import ROWS
 from .tree import RefusedError, at, later, of_arms
 
 __all__ = ["ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
@@ -49,9 +50,9 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("items", self._held(node)), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        if isinstance(node.op, FALLIBLE):
-            name = ast.Constant(type(node.op).__name__)
-            return at(of_arms("operated", name, self.visit(node.left), self.visit(node.right)), node)
+        name = type(node.op).__name__
+        if name in ROWS:
+            return at(of_arms("operated", ast.Constant(name), self.visit(node.left), self.visit(node.right)), node)
         node.left, node.right = self.operand(node.left), self.operand(node.right)
         return node
 
@@ -143,8 +144,6 @@ class TestsOfNone(ast.NodeTransformer):
 
 
 _ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)
-#: What operands may be refused by.
-FALLIBLE = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 #: Expressions whose values may be anything, and those that may be what a variable holds.
 _FOUND = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)
 _HELD = tuple(kind for kind in _FOUND if kind is not ast.Call)

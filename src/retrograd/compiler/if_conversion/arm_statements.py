@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .arm_expressions import ArmExpressions, TestsOfNone, Visit
 from .jumps import Loop, has_jumps, header_of, returns, returns_or_goes_on, without_jumps, without_returns
 from .liveness import Around
+from .operators import IN_PLACE
 from .tree import (
     ARMS,
     RefusedError,
@@ -28,12 +29,10 @@ from .tree import (
     tried,
 )
 
-__all__ = ["IN_PLACE", "ArmStatements", "WrittenLoop"]
+__all__ = ["ArmStatements", "WrittenLoop"]
 
 #: What the variables begin with that are written.
 _VARIABLE = "_rg_"
-#: The operators of assignments that an arm may have.
-IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 #: So many tests may be converted in a function: what follows two arms that both go on is written twice.
 _MOST_TESTS = 300
@@ -73,7 +72,7 @@ class ArmStatements:
         return f"{_VARIABLE}{self._variables}"
 
     def function_for_trials(self, node: ast.FunctionDef) -> None:
-        """Write a function as an arm, in place, which nobody calls but trials."""
+        """Write a function as an arm, in place. Only trials call it."""
         before, self._is_for_trials = self._is_for_trials, True
         try:
             self._function(node)
@@ -269,7 +268,7 @@ class ArmStatements:
             fails = at(ast.UnaryOp(ast.Not(), node.test), node.test)
             written = at(ast.If(fails, [ast.Assert(ast.Constant(False), node.msg)], []), node)
             return [self._unless(written)] if __debug__ else []
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, IN_PLACE):
+        if isinstance(node, ast.AugAssign) and type(node.op).__name__ in IN_PLACE:
             return [at(one, node) for one in self._augmented(node)]
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             raise RefusedError(type(node).__name__)

@@ -19,7 +19,7 @@ from .domains import is_taken, must_hold, not_reached
 from .kinds import may_be_read_on
 from .places import attribute, born, is_none, is_not_none, item, set_attribute, set_item
 from .selections import Selection, joined, unbound, unset
-from .stores import Place, selected
+from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
 
 __all__ = [
@@ -56,8 +56,6 @@ __all__ = [
 # By names that no variable of the user's has.
 span: type[slice] = slice
 raised: type[Exception] = Exception
-
-Stored = dict[tuple[Any, ...], tuple[Place, Any]]
 
 
 def _test_of(thing: Any) -> Any:
@@ -194,12 +192,12 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
     return decision.results[0]
 
 
+# --- loops ------------------------------------------------------------------------------------------------------
+
+
 def in_trial() -> bool:
     """Whether this thread traces converted code."""
     return current() is not None
-
-
-# --- loops ------------------------------------------------------------------------------------------------------
 
 
 class Loop:
@@ -231,11 +229,11 @@ class Loop:
         except Exception:  # it is no arm's affair, and is done as it is
             self._is_strict = True
         finally:
-            frame = self._trial.frames.pop()
-            if not is_found:
-                frame.stores.undo()
+            stored = self._trial.frames.pop().stores.undo()
         if not is_found:
             return items()
+        for place, thing in stored.values():
+            self._trial.store(place, thing, self._site)
         self._is_strict = not may_be_read_on(found)
         return found
 

@@ -7,7 +7,8 @@ import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import engine
 from ..guards.bytecode import asks_what_it_is, catches_exceptions, codes_of, tests_none
@@ -17,7 +18,7 @@ from ..recording import Guard
 if TYPE_CHECKING:
     from .trial import Trial
 
-__all__ = ["Conversions", "Site", "without_decisions"]
+__all__ = ["Conversions", "Site", "Tracing", "without_decisions"]
 
 T = TypeVar("T")
 
@@ -34,6 +35,23 @@ _lock = threading.Lock()  # while functions have other code than their own
 
 #: A file, and the line in it where a test begins.
 Site = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Tracing(Generic[T]):
+    """How a function is traced.
+
+    Attributes:
+        functions: those that the trace may call.
+        trace: runs it.
+        guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+        changed: whether the function finds something else now than before.
+    """
+
+    functions: Sequence[types.FunctionType]
+    trace: Callable[[], T]
+    guards: Callable[[T], Sequence[Guard] | None]
+    changed: Callable[[], object] = lambda: False
 
 
 class Conversions:
@@ -83,43 +101,24 @@ class Conversions:
             self._wanted.clear()
         self._refused.update(sites)
 
-    def run(
-        self,
-        functions: Iterable[types.FunctionType],
-        trace: Callable[[], T],
-        guards: Callable[[T], Sequence[Guard] | None],
-        changed: Callable[[], object] = lambda: False,
-    ) -> T | None:
-        """What a trace of converted code gives. None where no test can be converted, as far as this shows.
-
-        Args:
-            functions: those that the trace may call.
-            trace: runs it.
-            guards: the comparisons that decided something in a trace; None if it cannot be compiled.
-            changed: whether what the function finds is another now.
-        """
+    def run(self, tracing: Tracing[T]) -> T | None:
+        """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
         if not self._wanted or not _lock.acquire(blocking=False):
             return None
         try:
-            return self._tried(list(functions), trace, guards, changed)
+            return self._tried(tracing)
         finally:
             _lock.release()
 
-    def _tried(
-        self,
-        functions: Sequence[types.FunctionType],
-        trace: Callable[[], T],
-        guards: Callable[[T], Sequence[Guard] | None],
-        changed: Callable[[], object],
-    ) -> T | None:
+    def _tried(self, tracing: Tracing[T]) -> T | None:
         is_measured = False
         for _ in range(_MOST_TRIALS):
             if not self._wanted:
                 break
-            run, made, decided = self._attempt(functions, trace, guards, changed)
+            run, made, decided = self._attempt(tracing)
             if run.is_too_long and not is_measured:
                 is_measured = True
-                self._most = min(max(self._most, _MOST_TIMES * _recorded_by(trace)), _MOST_ROOM)
+                self._most = min(max(self._most, _MOST_TIMES * _recorded_by(tracing.trace)), _MOST_ROOM)
             elif run.is_too_long:
                 self._refuse({})
             elif run.has_optional and not self._optional and not run.is_broken:
@@ -129,29 +128,26 @@ class Conversions:
             elif self._learn_iterations(run.needed):
                 pass
             elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
-                self._note_sources(functions)
+                self._note_sources(tracing.functions)
                 self._wanted -= left
                 self._refused |= left
             else:
                 return made[0]
         return None
 
-    def _attempt(
-        self,
-        functions: Sequence[types.FunctionType],
-        trace: Callable[[], T],
-        guards: Callable[[T], Sequence[Guard] | None],
-        changed: Callable[[], object],
-    ) -> tuple[Trial, Sequence[T], Sequence[Guard] | None]:
+    def _attempt(self, tracing: Tracing[T]) -> tuple[Trial, Sequence[T], Sequence[Guard] | None]:
         """One trace of converted code: what it gave, and what decided something in it."""
         made: list[T] = []
         decided: Sequence[Guard] | None = None
         run: Trial | None = None
         try:
-            with self._applied(functions) as run, suppress(Exception):  # which a trace of the code as it is meets, too
-                made.append(trace())
-                decided = None if run.is_broken else guards(made[0])
-            if run.stored and changed():
+            with (
+                self._applied(tracing.functions) as run,
+                suppress(Exception),
+            ):  # which a trace of the code as it is meets, too
+                made.append(tracing.trace())
+                decided = None if run.is_broken else tracing.guards(made[0])
+            if run.stored and tracing.changed():
                 run.failed.update(run.stored)
         finally:
             if run is not None:
@@ -249,9 +245,9 @@ def without_decisions(
     """
     found = trace()
     conversions = Conversions(known)
-    functions = functions_of(function, arguments)
+    tracing = Tracing(functions_of(function, arguments), trace, guards)
     while conversions.want(guards(found) or ()):  # what is converted may decide on other lines
-        better = conversions.run(functions, trace, guards)
+        better = conversions.run(tracing)
         if better is None:
             break
         found = better

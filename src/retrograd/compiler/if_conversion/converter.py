@@ -18,9 +18,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from .arm_expressions import test_of_none
-from .arm_statements import IN_PLACE, ArmStatements
+from .arm_statements import ArmStatements, WrittenLoop
 from .jumps import Loop, deciding_tests, returns_or_goes_on
 from .liveness import Around, kept
+from .operators import IN_PLACE
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters
 
@@ -65,7 +66,7 @@ def _rewritten(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool])
     try:
         definition = next(definitions_of(code), None)
         return compiled(definition, code) if definition is not None and rewrite(definition) else None
-    except Exception:  # RefusedError, and whatever a function is that nobody has thought of
+    except Exception:  # a RefusedError, or code that the converter does not know: the function stays as it is
         return None
 
 
@@ -158,7 +159,7 @@ class _Converter(ast.NodeTransformer):
         target = node.target
         if not isinstance(target, ast.Subscript) or isinstance(target.slice, (ast.Slice, ast.Constant)):
             return node
-        if not isinstance(node.op, IN_PLACE):
+        if type(node.op).__name__ not in IN_PLACE:
             return node
         return [at(one, node) for one in self._arms.augmented_item(target, node.op, node.value)]
 
@@ -192,9 +193,9 @@ class _Converter(ast.NodeTransformer):
                     continue
             elif isinstance(one, (ast.For, ast.While)) and self._is_left_by_data(one):
                 here = about._replace(live=around.live)
-                found = self._tried(self._arms.loop, one, rest, here, self.visit)
-                if found is not None:
-                    return [*made, *found[0], *self._block(found[1], here.also(found[2]))]
+                loop: WrittenLoop | None = self._tried(self._arms.loop, one, rest, here, self.visit)
+                if loop is not None:
+                    return [*made, *loop.statements, *self._block(loop.rest, here.also(loop.bound))]
             made += self._statement(one, about)
         return made
 

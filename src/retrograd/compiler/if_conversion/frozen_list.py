@@ -1,7 +1,7 @@
 """A list that decisions choose the items of.
 
-It is a copy of two others. While somebody may read it, nobody may change them, nor the copy: what does so tells the
-trial, whose trace counts for nothing then.
+It is a copy of two lists. While the function reads the copy, it must change neither the copy nor the two. Where it
+does, the copy tells the trial, and the trace is thrown away.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ STILL: tuple[type, ...] = (
 
 
 def may_be_read_on(thing: Any) -> bool:
-    """Whether a loop may read more items than it wants: nobody else reads them, and no code runs for that."""
+    """Whether a loop may read more items than the function does: no other code reads them, and reading runs none."""
     kind = type(thing)
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]

@@ -75,9 +75,9 @@ class Around(NamedTuple):
         targets = frozenset(assigned([loop.target])) if isinstance(loop, ast.For) else frozenset()
         return _Liveness(self.kept, frozenset()).loop(loop, self.live | test, targets)
 
-    def also(self, bound: Iterable[str] = (), live: Iterable[str] = ()) -> Around:
-        """The same with more variables."""
-        return self._replace(bound=self.bound.union(bound), live=self.live.union(live))
+    def also(self, bound: Iterable[str]) -> Around:
+        """The same with more variables bound."""
+        return self._replace(bound=self.bound.union(bound))
 
 
 class _Liveness:

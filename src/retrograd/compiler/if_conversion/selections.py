@@ -32,7 +32,7 @@ unset: _Nothing = _Nothing()  # nothing reads it unless it has been assigned
 
 
 class MaybeTracer:
-    """Something, or None, as decisions come out. Whoever asks it for more than that, must not have it.
+    """Something, or None, as decisions come out. It answers whether it is None; any other question breaks the trial.
 
     Attributes:
         thing: what it is if it is not None.
@@ -52,7 +52,7 @@ class MaybeTracer:
         return any(one.implies(its, there, True) or one.implies(its, absent, False) for one, its in known)
 
     def _refuse(self, *_: object) -> NoReturn:
-        self._trial.is_broken = True
+        self._trial.breaks()
         raise TypeError("what may be None is asked for something else than whether it is")
 
     @property  # type: ignore[misc]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Place", "Stores", "selected"]
+__all__ = ["Place", "Stored", "Stores", "selected"]
 
 
 class Place(NamedTuple):
@@ -29,11 +29,15 @@ class Place(NamedTuple):
         return id(self.holder), self.is_item, self.name
 
 
+#: What was stored in places, by their keys.
+Stored = dict[tuple[Any, ...], tuple[Place, Any]]
+
+
 class Stores:
     """The places in which one arm has stored something, and what they held before."""
 
     def __init__(self) -> None:
-        self._before: dict[tuple[Any, ...], tuple[Place, Any]] = {}
+        self._before: Stored = {}
 
     def __bool__(self) -> bool:
         return bool(self._before)
@@ -43,7 +47,7 @@ class Stores:
         self._before.setdefault(place.key(), (place, place.read()))
         place.write(thing)
 
-    def undo(self) -> dict[tuple[Any, ...], tuple[Place, Any]]:
+    def undo(self) -> Stored:
         """Put back what was there before. What was there now, by place."""
         found = {key: (place, place.read()) for key, (place, _) in self._before.items()}
         for place, thing in self._before.values():
@@ -52,11 +56,7 @@ class Stores:
         return found
 
 
-def selected(
-    yes: dict[tuple[Any, ...], tuple[Place, Any]],
-    no: dict[tuple[Any, ...], tuple[Place, Any]],
-    select: Callable[[Any, Any], Any],
-) -> list[tuple[Place, Any]]:
+def selected(yes: Stored, no: Stored, select: Callable[[Any, Any], Any]) -> list[tuple[Place, Any]]:
     """What is to be stored after two arms, each of which has stored some things."""
     places = {key: place for key, (place, _) in (*yes.items(), *no.items())}
     made = []

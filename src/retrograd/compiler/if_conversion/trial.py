@@ -88,8 +88,9 @@ class Trial:
 
     def leave(self) -> None:
         """The arms have run."""
-        if self.frames.pop().stores:
+        if self.frames[-1].stores:
             raise refuse("stores something in a test")
+        self.frames.pop()
 
     def store(self, place: Place, thing: Any, site: Site | None = None) -> None:
         """Store a thing, to be undone by the arm that does, or at the end of the trial."""
@@ -110,7 +111,7 @@ class Trial:
         return self._allows_optional
 
     def breaks(self) -> None:
-        """Something was asked that a tracer cannot answer: the trace counts for nothing, whoever catches that."""
+        """The function has asked a tracer for what it cannot answer. The trace will be thrown away."""
         self.is_broken = True
 
     def fails(self) -> bool:

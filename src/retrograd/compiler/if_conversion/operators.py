@@ -1,0 +1,26 @@
+"""The operators that an arm may have between two operands, by the names of their classes in syntax trees."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["ANEW", "IN_PLACE", "ROWS"]
+
+#: What ``old += new`` does.
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": operator.iadd,
+    "Sub": operator.isub,
+    "Mult": operator.imul,
+    "Div": operator.itruediv,
+    "FloorDiv": operator.ifloordiv,
+    "Mod": operator.imod,
+    "Pow": operator.ipow,
+}
+#: What ``old + new`` does.
+ANEW: dict[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, function.__name__.replace("i", "", 1)) for name, function in IN_PLACE.items()
+}
+#: The rows of those that refuse some operands.
+ROWS: dict[str, str] = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow"}
