@@ -119,6 +119,26 @@ def test_what_only_some_iterations_do_may_have_a_domain() -> None:
     assert compiled.stats().programs[0].exceptional == 0
 
 
+def test_a_branch_does_not_read_what_another_branch_has_computed() -> None:
+    """The cosine of one branch is the partial of the sine of the other, of the same number."""
+
+    def f(p: list[Any]) -> Any:
+        x, total = p[0], 0.0
+        for y, z in zip(_SEEN, _SERIES, strict=True):
+            x = 0.9 * x + 0.3 * z * p[1]
+            x = x + 0.1 * p[2] * x / (1.0 + x * x) - 0.05 * rm.exp(-x * x) * p[3]
+            if y is not None:
+                total = total + rm.sin(x) * p[3]
+            total = total * 0.99 + x * x * p[2]
+            if z > 0.1:
+                total = total + rm.cos(x) * p[1]
+            total = total * 0.99 + x * p[3] / (2.0 + x * x)
+        return total
+
+    compiled = check(f, *((numbers(4, seed),) for seed in range(3)))
+    assert [least for _, least in structure_of(compiled)].count(0) > 1
+
+
 def test_a_domain_error_in_a_branch_is_the_engine_s() -> None:
     compiled = check(filtered, (numbers(5),))
     bad = [0.1, 0.1, -900.0, 0.1, 0.1]

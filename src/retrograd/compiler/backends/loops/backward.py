@@ -65,6 +65,7 @@ class Backward:
         self._loads: dict[int, Ref] = {}  # the forward pass's value that a load reads
         self._flushed: dict[Position | Body, list[Operand]] = {}
         self._handed: dict[Body, list[_Handed]] = {}
+        self._around = [layout.top]  # the bodies that are being written, one in another
         self._note_operands()
         self.in_memory = {
             position
@@ -171,7 +172,9 @@ class Backward:
         """What the forward pass has called a function for: cos(x), where sin(x) is looked at."""
         numbers = [v if isinstance(v, float) else self._loads.get(v.number) for v in operands]
         found = None if None in numbers else self._forward.recalled(name, *(v for v in numbers if v is not None))
-        return None if found is None else self._again(found)
+        if found is None or self._forward.home(found).of.frame not in self._around:
+            return None
+        return self._again(found)
 
     # --- loops ----------------------------------------------------------------------------------------------
 
@@ -185,12 +188,14 @@ class Backward:
         merged = [(operand, self._pending.pop(operand)) for operand in in_turn]
         with self.t.loop(body, backward=True) as loop:
             self._sums.append({})
+            self._around.append(body)
             handed = [(each, self.t.carry(loop, 0.0)) for each in self._handed.get(body, ())]
             self._enter(loop, entering, handed)
             turns = [(operand, self._enter_merged(loop, operand, g)) for operand, g in merged]
             self._write_items(body)
             for each, phi in handed:
                 phi.following = self._pending.pop(each.operand, 0.0)
+            self._around.pop()
             sums = [(of, self.t.carry(loop, 0.0), g) for of, g in self._sums.pop().items()]
             for _, phi, g in sums:
                 phi.following = self.t.sum(phi.result, g)
