@@ -164,7 +164,7 @@ def random_branches(seed: int) -> Callable[..., Any]:
         for _ in range(kinds)
     ]
     always = [(rng.choice("amts"), rng.randrange(3), rng.randrange(3)) for _ in range(rng.randint(3, 6))]
-    skips, sums, late = rng.random() < 0.4, rng.random() < 0.6, rng.random() < 0.5
+    skips, sums, late, turns = (rng.random() < most for most in (0.4, 0.6, 0.5, 0.4))
     data = [rng.uniform(-1, 1) for _ in range(steps)]
 
     def operate(kind: str, x: Any, y: Any, w: Any, z: float) -> Any:
@@ -196,6 +196,8 @@ def random_branches(seed: int) -> Callable[..., Any]:
                 state[i % states] = operate(kind, state[i % states], state[j % states], p[i], z)
             if sums and which[k] == 1:
                 total = total + (state[0] - z) * (state[0] - z)
+            if turns and which[k] < 2:
+                total = total + 0.1 * (rm.sin, rm.cos)[which[k]](state[0])
             if late and which[k] == kinds - 1:
                 last = 0.5 * last + state[-1]
             kept.append(state[0])
