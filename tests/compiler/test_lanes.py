@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -122,6 +122,87 @@ def test_a_result_of_the_last_iteration_and_of_others() -> None:
 
     compiled = check(f, *((numbers(2, seed), numbers(19, seed)) for seed in range(3)))
     assert in_lanes(compiled)
+
+
+def network(weights: list[list[Any]], out: list[Any], points: list[list[float]]) -> Any:
+    """The squared error of a layer of hidden numbers and an output, over points."""
+    total = 0.0
+    for *point, wanted in points:
+        hidden = [rm.tanh(sum(w * x for w, x in zip(row, point, strict=True))) for row in weights]
+        error = sum(w * h for w, h in zip(out, hidden, strict=True)) - wanted
+        total = total + error * error
+    return total
+
+
+@pytest.mark.parametrize("count", [24, 40, 43])
+def test_each_lane_adds_up_the_gradients_of_shared_parameters(count: int) -> None:
+    points = [[x - 0.7 for x in numbers(15, seed)] for seed in range(count)]
+    calls = [([numbers(14, seed + k, -1.0, 1.0) for k in range(6)], numbers(6, seed), points) for seed in range(3)]
+    compiled = check(network, *calls)
+    assert max(in_lanes(compiled)) in (count, count - 1)
+
+
+def test_each_lane_adds_up_the_adjoints_of_numbers_before_the_loop() -> None:
+    """Of the weights, which are computed; they are read afterwards, too."""
+
+    def f(rates: list[Any], points: list[list[float]]) -> Any:
+        weights = [rm.exp(-rate * rate) for rate in rates]
+        total = 0.0
+        for point in points:
+            mean = sum(w * x for w, x in zip(weights, point, strict=True))
+            spread = sum((x - mean) * (x - mean) * w for w, x in zip(weights, point, strict=True))
+            total = total + rm.log(1.0 + spread) * mean
+        return total * sum(weights) + weights[3] * weights[7]
+
+    points = [numbers(18, seed) for seed in range(45)]
+    compiled = check(f, *((numbers(18, seed, -1.0, 1.0), points) for seed in range(3)))
+    assert max(in_lanes(compiled)) in (45, 44)
+
+
+def test_a_parameter_that_an_iteration_alone_reads_is_no_sum_of_lanes() -> None:
+    """Each point has an offset of its own among the parameters that all read."""
+
+    def f(p: list[Any], points: list[list[float]]) -> Any:
+        total = 0.0
+        for k, point in enumerate(points):
+            y = sum(w * x for w, x in zip(p, point, strict=False)) - p[k]
+            total = total + rm.tanh(y) * y
+        return total
+
+    points = [numbers(16, seed) for seed in range(40)]
+    check(f, *((numbers(40, seed, -1.0, 1.0), points) for seed in range(3)))
+
+
+@pytest.mark.parametrize("seed", range(60 if ALL else 16))
+def test_random_networks_over_points(seed: int) -> None:
+    """Layers of random widths, some of whose weights are computed, tied, or read in another order."""
+    rng = random.Random(seed)
+    sizes = [rng.randint(2, 18) for _ in range(rng.randint(2, 3))]
+    points = [[rng.uniform(-1, 1) for _ in range(sizes[0])] for _ in range(rng.randint(9, 45))]
+    bend, tied, first = rng.choice([rm.tanh, rm.relu, rm.sin]), rng.random() < 0.3, rng.random() < 0.5
+    backwards, own = rng.random() < 0.3, rng.random() < 0.3
+    sizes.append(1)
+    counts = [a * b + b for a, b in pairwise(sizes)]
+
+    def f(p: list[Any], offsets: list[Any]) -> Any:
+        weights = [rm.sin(w) for w in p] if first else list(p)
+        if tied:
+            weights[: len(weights) // 2] = weights[-(len(weights) // 2) :]
+        total: Any = 0.0
+        for point, offset in zip(points, offsets, strict=True):
+            state: list[Any] = [x * offset for x in point] if own else list(point)
+            at = 0
+            for width in sizes[1:]:
+                into = state[::-1] if backwards else state
+                size = len(into) + 1
+                rows = [weights[at + i * size : at + (i + 1) * size] for i in range(width)]
+                at += width * size
+                state = [bend(sum((w * x for w, x in zip(row, into, strict=False)), row[-1])) for row in rows]
+            total = total + (state[0] - point[0]) ** 2
+        return total / len(points) + weights[0] * weights[-1]
+
+    calls = [(numbers(sum(counts), seed + k, -0.8, 0.8), numbers(len(points), seed + k)) for k in range(3)]
+    check(f, *calls, bound=1e-9)
 
 
 def test_data_at_irregular_places() -> None:
@@ -308,7 +389,7 @@ def random_subjects(seed: int) -> tuple[Callable[..., Any], list[tuple[Any, ...]
                 if observed:
                     total = total + (state[0] - z) * (state[0] - z) * 0.1
                 if nested:
-                    total = total + sum(a * b for a, b in itertools.pairwise([*state, p[0], p[1], state[0]]))
+                    total = total + sum(a * b for a, b in pairwise([*state, p[0], p[1], state[0]]))
             before = state[-1] + 0.1 * extra
             kept.append(before)
             total = total + 0.1 * before

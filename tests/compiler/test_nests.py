@@ -463,6 +463,8 @@ class Interpreter:
                 assert at >= 0
                 if step.name == "store":
                     array[at] = operands[0]
+                elif step.name == "add to":
+                    array[at] += operands[0]
                 else:
                     assert step.result is not None
                     self.values[step.result.number] = float(array[at])

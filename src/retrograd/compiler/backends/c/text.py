@@ -130,6 +130,9 @@ class _Writer:
         if op.name == "store":
             assert op.at is not None
             self._line(f"{self._element(op.at)} = {operands[0]};")
+        elif op.name == "add to":
+            assert op.at is not None
+            self._line(f"{self._element(op.at)} += {operands[0]};")
         elif op.name == "flag":
             self._line(f"if ({operands[0]}) return {self._failed};")
         else:

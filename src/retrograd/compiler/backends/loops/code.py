@@ -48,7 +48,10 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operation: its result, its name and operands; ``at`` where it is a load or a store; the user's line."""
+    """One operation: its result, its name and operands; ``at`` where it is in memory; the user's line.
+
+    In memory are a "load", a "store", and an "add to", which are both.
+    """
 
     result: Ref | None
     name: str
@@ -279,7 +282,7 @@ class Builder:
     def add_to(self, at: Address, value: Value) -> None:
         """Add to a number in memory."""
         if value != 0.0:
-            self.store(at, self.add(self.load_again(at), value))
+            self._blocks[-1].steps.append(Op(None, "add to", (value,), at, self.source))
 
     def flag(self, condition: Ref | bool) -> None:
         """End the function with 1 if the condition holds."""

@@ -38,12 +38,17 @@ def is_parallel(loop: Loop, places: Places, functions: Container[str]) -> bool:
     return are_independent(loop, places)
 
 
-def are_independent(loop: Loop, places: Places) -> bool:
-    """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses."""
+def are_independent(loop: Loop, places: Places, sums: Container[Address] = ()) -> bool:
+    """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses.
+
+    What is only added to, at the addresses ``sums``, is of no interest.
+    """
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in steps_in(loop.body):
-        if isinstance(step, Op) and step.at is not None and step.at.array in ("W", "B", "G"):
-            accesses[step.at.array].append((step.at, step.name == "store"))
+        if not isinstance(step, Op) or step.at is None or step.at.array not in ("W", "B", "G"):
+            continue
+        if step.name != "add to" or step.at not in sums:
+            accesses[step.at.array].append((step.at, step.name != "load"))
     written = [each for each in accesses.values() if any(stored for _, stored in each)]
     times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
     return times <= _MOST and all(_is_free(each, loop.of, places) for each in written)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from .code import Block, Loop, Op, Phi, Ref, Value, steps_in
+from .code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
 from .dependences import are_independent, is_parallel
 from .storage import Places
 from .structure import Body, bodies_of, inner_bodies
 
-__all__ = ["find_lanes", "stays", "values_outside"]
+__all__ = ["Sums", "find_lanes", "stays", "sums_in_memory", "values_outside"]
 
 #: Of the lanes that all iterations need, so many have work at least.
 _LEAST_USED = 0.4
@@ -24,6 +25,13 @@ _LEAST_USED = 0.4
 #: With fewer operations in an iteration, those of inner loops counted as often as they run, it is not worth while; a
 #: call of a function is as many operations.
 _LEAST_OPERATIONS, _CALL = 100, 20
+
+#: LLVM runs the iterations of inner loops side by side where there are so many times as many as lanes, and no fewer.
+_LONG = 4
+
+#: Sums in memory are where so much of a stretch of it is some. To begin and end one is as many operations as this;
+#: those of a loop are so much of what its lanes compute at most.
+_DENSE, _SUM, _MOST_SUMS = 0.25, 12, 0.2
 
 
 def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, functions: Container[str]) -> list[Body]:
@@ -45,7 +53,7 @@ def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, f
     waiting = inner_bodies(top)
     while waiting:
         body = waiting.pop()
-        if _fits(body, lanes) and _suits(loops[body], places, functions):
+        if _fits(body, lanes) and _suits(loops[body], places, lanes, functions):
             found.append(body)
         else:
             waiting += inner_bodies(body)
@@ -63,13 +71,20 @@ def _fits(body: Body, lanes: int) -> bool:
     return all(bool(np.all(counts == counts[0])) for counts in inner)
 
 
-def _suits(loops: Sequence[Loop], places: Places, functions: Container[str]) -> bool:
+def _suits(loops: Sequence[Loop], places: Places, lanes: int, functions: Container[str]) -> bool:
     """Whether the loops of a body, forward and backward, can run in lanes, and LLVM would not run them so."""
-    if all(_left_to_llvm(loop, places, functions) for loop in loops):
+    if all(_left_to_llvm(loop, places, lanes, functions) for loop in loops):
         return False
-    if sum(map(_operations, loops)) < _LEAST_OPERATIONS:
+    operations = sum(map(_operations, loops))
+    if operations < _LEAST_OPERATIONS:
         return False
-    return all(_hands_on_sums(loop) and are_independent(loop, places) for loop in loops)
+    for loop in loops:
+        sums = sums_in_memory(loop, places)
+        if sums is None or _SUM * len(sums) > _MOST_SUMS * operations * int(loop.of.counts[0]) / lanes:
+            return False
+        if not _hands_on_sums(loop) or not are_independent(loop, places, sums.addresses):
+            return False
+    return True
 
 
 def _operations(loop: Loop) -> int:
@@ -83,12 +98,60 @@ def _operations(loop: Loop) -> int:
     return count
 
 
-def _left_to_llvm(loop: Loop, places: Places, functions: Container[str]) -> bool:
-    """Whether LLVM's vectorizer takes a loop, or all loops in it."""
+def _left_to_llvm(loop: Loop, places: Places, lanes: int, functions: Container[str]) -> bool:
+    """Whether LLVM's vectorizer takes a loop, or all loops in it, if they are long."""
     inner = [step for step in loop.body.steps if isinstance(step, Loop)]
     if not inner:
         return _hands_on_sums(loop) and is_parallel(loop, places, functions)
-    return all(_left_to_llvm(each, places, functions) for each in inner)
+    return all(
+        each.of.times >= _LONG * lanes * len(each.of.counts) and _left_to_llvm(each, places, lanes, functions)
+        for each in inner
+    )
+
+
+# --- sums in memory -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What all iterations of a loop add to the same elements, and do nothing else with: each lane has its own sum.
+
+    Attributes:
+        stretches: the array, the first element and how many, of each.
+        addresses: those that are added to, and in which stretch each is.
+    """
+
+    stretches: list[tuple[str, int, int]]
+    addresses: dict[Address, int]
+
+    def __len__(self) -> int:
+        return sum(count for _, _, count in self.stretches)
+
+    def place(self, at: Address) -> int:
+        """Where the sum of the element 0 of an address's array would be, among all sums."""
+        which = self.addresses[at]
+        return sum(count for _, _, count in self.stretches[:which]) - self.stretches[which][1]
+
+
+def sums_in_memory(loop: Loop, places: Places) -> Sums | None:
+    """The sums in memory of a loop that may run in lanes; None if they are too far apart, or are used otherwise."""
+    others: dict[str, list[Address]] = defaultdict(list)
+    added: dict[str, list[Address]] = defaultdict(list)
+    for step in steps_in(loop.body):
+        if isinstance(step, Op) and (at := step.at) is not None and at.array in ("G", "B"):
+            same = step.name == "add to" and at.of.frame.within(loop.of) and places.step_of(at, loop.of) == 0
+            (added if same else others)[at.array].append(at)
+    sums = Sums([], {})
+    for array, addresses in added.items():
+        elements = np.unique(np.concatenate([places.numbers(at) for at in addresses]))
+        first, count = int(elements[0]), int(elements[-1] - elements[0]) + 1
+        if len(elements) < _DENSE * count:
+            return None
+        if any(np.any(np.isin(places.numbers(at), elements)) for at in others[array]):
+            return None
+        sums.addresses.update(dict.fromkeys(addresses, len(sums.stretches)))
+        sums.stretches.append((array, first, count))
+    return sums
 
 
 # --- sums -----------------------------------------------------------------------------------------------------

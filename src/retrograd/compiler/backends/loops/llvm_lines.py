@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..llvm.ir_builder import constant
 from .code import Address, Ref, Value
+from .lanes import Sums
 from .layout import Constants
 from .storage import Index, Places, fit
 from .structure import Body, Indices
@@ -19,10 +20,11 @@ __all__ = ["Lines", "SideBySide"]
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A loop in lanes, and which of them have an iteration: a vector of bits, empty if all always have one."""
+    """A loop in lanes; which of them have an iteration: a vector of bits, empty if all always have one; its sums."""
 
     body: Body
     mask: str
+    sums: Sums
 
 
 class Lines:
@@ -106,6 +108,28 @@ class Lines:
         else:
             self.lines.append(f"store {self._double} {value}, ptr {self._pointer(at)}, align 8{self._group}")
 
+    def _add_to(self, at: Address, value: str) -> None:
+        """Add to a number in memory; or to the lanes' own sums of it."""
+        if self._side_by_side is None or at not in self._side_by_side.sums.addresses:
+            self._store(at, self._emit(f"fadd contract {self._double} {self._load(at)}, {value}"))
+            return
+        if self._side_by_side.mask:
+            mask = f"{self._bit} {self._side_by_side.mask}"
+            value = self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")
+        _, index = self._places.element(at)
+        place = self._of_sums()
+        if moving := self._moving(index):
+            place = self._once(("sum", place, moving), f"getelementptr {self._double}, ptr {place}, i64 {moving}")
+        offset = index.base + self._side_by_side.sums.place(at)
+        place = self._emit(f"getelementptr {self._double}, ptr {place}, i64 {offset}")
+        before = self._emit(f"load {self._double}, ptr {place}, align 8")
+        total = self._emit(f"fadd contract {self._double} {before}, {value}")
+        self.lines.append(f"store {self._double} {total}, ptr {place}, align 8")
+
+    def _of_sums(self) -> str:
+        """Where the lanes' sums in memory are."""
+        return self._once(("sums",), f"getelementptr double, ptr %B, i64 {self._places.sums}")
+
     def _pointer(self, at: Address) -> str:
         array, index = self._places.element(at)
         moving = self._moving(index)
@@ -157,23 +181,15 @@ class Lines:
         """Multiples of a number, one for each lane."""
         return f"<{', '.join(f'i64 {i * step}' for i in range(self._lanes))}>"
 
-    def _step_of_lanes(self, index: Index) -> int | None:
-        """How far the elements are apart that two neighbouring lanes access; None if there is a table."""
+    def _step_of_lanes(self, at: Address) -> int | None:
+        """How far the elements are apart that two neighbouring lanes access; None if it varies."""
         assert self._side_by_side is not None
-        loop = self._side_by_side.body
-        if index.table is not None and index.table[0].within(loop):
-            return None
-        steps = [
-            step * (body.times // loop.times)
-            for body, through, step in index.steps
-            if body is loop or (through and body.within(loop))
-        ]
-        return sum(steps)
+        return self._places.step_of(at, self._side_by_side.body)
 
     def _load_of_lanes(self, at: Address) -> str:
         assert self._side_by_side is not None
-        array, index = self._places.element(at)
-        step, double = self._step_of_lanes(index), self._double
+        array, _ = self._places.element(at)
+        step, double = self._step_of_lanes(at), self._double
         if step == 0:
             return self._everywhere(self._emit(f"load double, ptr {self._pointer(at)}, align 8"))
         if step != 1:
@@ -189,8 +205,7 @@ class Lines:
 
     def _store_of_lanes(self, at: Address, value: str) -> None:
         assert self._side_by_side is not None
-        _, index = self._places.element(at)
-        step, double = self._step_of_lanes(index), self._double
+        step, double = self._step_of_lanes(at), self._double
         if step == 1 and (not self._side_by_side.mask or self._places.is_padded(at)):
             self.lines.append(f"store {double} {value}, ptr {self._pointer(at)}, align 8")
             return

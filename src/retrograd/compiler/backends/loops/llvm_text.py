@@ -12,7 +12,7 @@ from .backward import SEED
 from .code import Block, Loop, Op, Phi, Ref
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
-from .lanes import stays, values_outside
+from .lanes import Sums, stays, sums_in_memory, values_outside
 from .llvm_lines import Lines, SideBySide
 from .storage import Places
 from .structure import Body
@@ -160,6 +160,10 @@ class Text(Lines):
             assert op.at is not None
             self._store(op.at, operands[0])
             return
+        if op.name == "add to":
+            assert op.at is not None
+            self._add_to(op.at, operands[0])
+            return
         assert op.result is not None
         self._names[op.result.number] = self._computed(op, operands)
 
@@ -299,7 +303,7 @@ class Text(Lines):
 
     @contextmanager
     def _iterations(
-        self, last: str, backward: bool, marks: str = "", none: str = ""
+        self, last: str, backward: bool = False, marks: str = "", none: str = ""
     ) -> Iterator[tuple[str, list[_PhiLine]]]:
         """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on.
 
@@ -344,16 +348,20 @@ class Text(Lines):
             else:
                 begun[phi.result] = self._begun_in_lanes(phi, start, loop)
                 self._names[phi.result.number] = self._new("c")
+        sums = sums_in_memory(loop, self._places)
+        assert sums is not None
+        self._begin_sums(sums)
         with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis):
             first = self._emit(f"mul i64 {counter}, {lanes}")
             self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
-            self._side_by_side = SideBySide(body, self._mask(first, count))
+            self._side_by_side = SideBySide(body, self._mask(first, count), sums)
             self._write(loop.body)
             for phi, _ in starts:
                 if phi.result in begun:
                     name, following = self._name(phi.result), self._following_in_lanes(phi)
                     phis.append(_PhiLine(name, self._double, begun[phi.result], following))
         self._side_by_side = None
+        self._end_sums(sums)
         ends = {line.name: line.following for line in phis}
         for phi, start in starts:
             if phi.final is not None:
@@ -367,6 +375,28 @@ class Text(Lines):
         for value, name in outside.items():
             self._names[value.number] = name
         self._set_width(1)
+
+    def _begin_sums(self, sums: Sums) -> None:
+        """Set the lanes' sums in memory to zero."""
+        if sums.addresses:
+            with self._iterations(str(len(sums) - 1)) as (counter, _):
+                place = self._emit(f"getelementptr {self._double}, ptr {self._of_sums()}, i64 {counter}")
+                self.lines.append(f"store {self._double} zeroinitializer, ptr {place}, align 8")
+
+    def _end_sums(self, sums: Sums) -> None:
+        """Add the lanes' sums to what they are sums of."""
+        at = 0
+        for array, first, count in sums.stretches:
+            with self._iterations(str(count - 1)) as (counter, _):
+                place = self._emit(f"getelementptr {self._double}, ptr {self._of_sums()}, i64 {counter}")
+                place = self._emit(f"getelementptr {self._double}, ptr {place}, i64 {at}")
+                total = self._sum_of_lanes(self._emit(f"load {self._double}, ptr {place}, align 8"))
+                element = self._emit(f"getelementptr double, ptr %{array}, i64 {counter}")
+                element = self._emit(f"getelementptr double, ptr {element}, i64 {first}")
+                before = self._emit(f"load double, ptr {element}, align 8")
+                total = self._emit(f"fadd double {before}, {total}")
+                self.lines.append(f"store double {total}, ptr {element}, align 8")
+            at += count
 
     def _begun_in_lanes(self, phi: Phi, start: str, loop: Loop) -> str:
         """What the lanes begin with of a sum, or of what is a constant in all iterations but the first."""
@@ -389,9 +419,13 @@ class Text(Lines):
         """What is left of it after the loop."""
         if isinstance(phi.following, float):
             return constant(phi.following)
+        return self._sum_of_lanes(value)
+
+    def _sum_of_lanes(self, vector: str) -> str:
+        """The sum of the numbers of a vector."""
         reduced = f"double @llvm.vector.reduce.fadd.v{self._lanes}f64"
         self.declarations[f"declare {reduced}(double, {self._double})"] = None
-        return self._emit(f"call reassoc {reduced}(double 0.0, {self._double} {value})")
+        return self._emit(f"call reassoc {reduced}(double 0.0, {self._double} {vector})")
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""

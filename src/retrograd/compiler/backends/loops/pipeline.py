@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from ..llvm.jit import object_of
 from .backward import Backward
-from .code import Block
+from .code import Block, Loop, steps_in
 from .forward import Forward
 from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError, read_graph
 from .install import ARRAYS, NAMES, GraphCode
-from .lanes import find_lanes
+from .lanes import find_lanes, sums_in_memory
 from .layout import Layout
 from .llvm_text import Text
 from .sections import find_structure
@@ -42,7 +42,7 @@ def code_of_graph(
     passes = write_passes(graph, most_straight, retried=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
-        passes = passes.arranged(in_lanes, lanes)
+        passes, in_lanes = passes.arranged(in_lanes, lanes)
     metadata: list[str] = []
     texts = [
         Text(name, block, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes, in_lanes=in_lanes)
@@ -101,10 +101,22 @@ class Passes:
         """The code of both, by the names of their functions."""
         return dict(zip(NAMES, (self.forward.t.top, self.backward.t.top), strict=True))
 
-    def arranged(self, in_lanes: Collection[Body], lanes: int) -> Passes:
-        """The same, with what the iterations of some loops have of one number side by side."""
+    def arranged(self, in_lanes: list[Body], lanes: int) -> tuple[Passes, list[Body]]:
+        """The same, with what the iterations of some loops have of one number side by side; and those loops.
+
+        They are none if their sums in memory are too far apart then.
+        """
         self.storage.allocate(in_lanes, lanes)
-        return replace(self, places=Places(self.storage))
+        places = Places(self.storage)
+        loops = [step for block in self.blocks.values() for step in steps_in(block) if isinstance(step, Loop)]
+        found = [sums_in_memory(loop, places) for loop in loops if loop.of in in_lanes]
+        sums = [each for each in found if each is not None]
+        if len(sums) < len(found):
+            self.storage.allocate()
+            return replace(self, places=Places(self.storage)), []
+        places.sums = self.storage.size
+        self.storage.size += lanes * max(map(len, sums), default=0)
+        return replace(self, places=places), in_lanes
 
     def element(self, kind: int, index: int) -> int:
         """Which element of its array a root is."""

@@ -38,6 +38,16 @@ class Index:
     steps: tuple[tuple[Body, bool, int], ...] = ()
     table: tuple[Body, Indices] | None = None
 
+    def step_of(self, loop: Body) -> int | None:
+        """How far the elements of an iteration of a loop and of the next are apart; None if there is a table."""
+        if self.table is not None and self.table[0].within(loop):
+            return None
+        return sum(
+            step * (body.times // loop.times)
+            for body, through, step in self.steps
+            if body is loop or (through and body.within(loop))
+        )
+
 
 def fit(body: Body, numbers: Indices) -> Index:
     """Numbers by the ordinal of a body as an Index: with no table where they are affine in the counters."""
@@ -212,13 +222,16 @@ class Places:
 
     Attributes:
         tables: constant arrays, of doubles or of int64 indices.
+        sums: where the array B has room for the sums of lanes.
     """
 
     def __init__(self, storage: Storage, prefix: str = "T") -> None:
         self._storage, self._prefix = storage, prefix
         self._known: dict[Address, tuple[str, Index]] = {}
         self._numbers: dict[tuple[str, bytes], int] = {}
+        self._alike: dict[tuple[Address, Body], bool] = {}
         self.tables: list[Table] = []
+        self.sums = 0
 
     def name(self, number: int) -> str:
         """What a table is called."""
@@ -245,6 +258,21 @@ class Places:
     def is_padded(self, at: Address) -> bool:
         """Whether what it is in has room for the lanes that have no iteration."""
         return at.array in ("W", "B") and self._storage.is_padded(int(self.numbers(at)[0]))
+
+    def step_of(self, at: Address, loop: Body) -> int | None:
+        """How far the elements of an iteration of a loop and of the next are apart; None if it varies.
+
+        All instances of the loop, and of those in it, have as many iterations.
+        """
+        step = self.element(at)[1].step_of(loop)
+        return 0 if step is None and self._is_alike(at, loop) else step
+
+    def _is_alike(self, at: Address, loop: Body) -> bool:
+        """Whether an address is the same in all iterations of an instance of a loop."""
+        if (at, loop) not in self._alike:
+            rows = self.numbers(at).reshape(len(loop.counts), int(loop.counts[0]), -1)
+            self._alike[at, loop] = bool(np.all(rows == rows[:, :1]))
+        return self._alike[at, loop]
 
     def numbers(self, at: Address) -> Indices:
         """The element in each iteration of the frame."""
