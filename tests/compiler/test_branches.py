@@ -17,7 +17,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import branches
+    from retrograd.compiler.backends.loops import branches, sections
     from retrograd.compiler.backends.loops.graph import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
     from retrograd.compiler.backends.loops.sections import find_structure
@@ -26,6 +26,12 @@ if ENGINE == "native":
 _DRAW = random.Random(11)
 _SERIES = [_DRAW.gauss(0.0, 1.0) for _ in range(150)]
 _SEEN = [None if _DRAW.random() < 0.35 else _DRAW.gauss(0.0, 1.0) for _ in range(150)]
+
+
+@pytest.fixture(autouse=True)
+def _short_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the shortest code, whatever time it takes."""
+    monkeypatch.setattr(sections, "_CODE", 1e3)
 
 
 def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.0) -> list[float]:

@@ -41,7 +41,7 @@ def graph_of(compiled: Any) -> Any:
 def in_lanes(compiled: Any) -> list[int]:
     """How many iterations the loops have that run in lanes."""
     lanes, functions = compiled._cache.vector_functions()
-    passes = write_passes(graph_of(compiled), retried=True)
+    passes = write_passes(graph_of(compiled), fast=True)
     blocks = list(passes.blocks.values())
     return [int(body.counts[0]) for body in find_lanes(passes.layout.top, blocks, passes.places, lanes, functions)]
 

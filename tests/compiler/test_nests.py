@@ -39,7 +39,8 @@ if ENGINE == "native":
 
 @pytest.fixture(autouse=True)
 def _small_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look for nests in programs of any size."""
+    """Look for nests in programs of any size, and take them if the code is shorter, whatever time it takes."""
+    monkeypatch.setattr(sections, "_CODE", 1e3)
     monkeypatch.setattr(sections, "_LONG", 0)
     monkeypatch.setattr(sections, "_GAIN", 1.0)
 
@@ -416,7 +417,7 @@ def passes_of(f: Callable[..., Any], *arguments: Any) -> Passes:
     number = cache.add(CompileRequest(traced.recording, traced.signature, False, Options(), cache.capture([])))
     graph = read_graph(cache.scalar_graph(number, False))
     graph = dataclasses.replace(graph, wanted=np.ones(len(graph.wanted), bool))
-    return write_passes(graph, retried=True)
+    return write_passes(graph, fast=True)
 
 
 def operations(block: Block) -> set[str]:

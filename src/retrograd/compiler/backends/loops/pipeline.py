@@ -17,7 +17,7 @@ from .install import ARRAYS, NAMES, GraphCode
 from .lanes import find_lanes, sums_in_memory
 from .layout import Layout
 from .llvm_text import Text
-from .sections import find_structure
+from .sections import find_fastest, find_structure
 from .storage import Places, Storage
 from .structure import Body
 
@@ -39,7 +39,7 @@ def code_of_graph(
         functions: those of vectors, and their addresses.
     """
     graph = read_graph(exported)
-    passes = write_passes(graph, most_straight, retried=True)
+    passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
         passes, in_lanes = passes.arranged(in_lanes, lanes)
@@ -56,7 +56,7 @@ def code_of_group(
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
     graph = read_graph(exported)
-    passes = write_passes(graph, most_straight, retried=True)
+    passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
     texts = [
@@ -156,24 +156,26 @@ def write_results(graph: ScalarGraph, most_straight: int, tables: str) -> Result
     return Results(forward, storage, Places(storage, tables))
 
 
-def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, retried: bool = False) -> Passes:
+def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: bool = False) -> Passes:
     """The two passes of a graph.
 
     Args:
         graph: the graph.
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
-        retried: whether a gradient that is not finite is computed again, through the nodes.
+        fast: whether it is to take little time, where a gradient that is not finite is computed again, through the
+            nodes; else there is to be little code.
 
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    layout = Layout(graph, find_structure(graph, most_straight, scalars=True))
+    top = find_fastest(graph, most_straight) if fast else find_structure(graph, most_straight, scalars=True)
+    layout = Layout(graph, top)
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set())
     finite = [graph.roots[i] for i in (0, *graph.results)]
     checked = draft.unseen([index for kind, index in finite if kind == NODE])
-    backward = Backward(layout, draft, retried)
+    backward = Backward(layout, draft, fast)
     forward = Forward(layout, storage, checked)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))
