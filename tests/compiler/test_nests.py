@@ -258,8 +258,7 @@ def pairs(p: list[float]) -> Any:
 
 def test_pairs_are_a_triangle_without_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also as one loop over all pairs that would be less code: that one reads points through tables."""
-    monkeypatch.setattr(sections, "_LONG", 1_000)
-    monkeypatch.setattr(sections, "_GAIN", 2.0)
+    monkeypatch.undo()
     passes = passes_of(pairs, numbers(48))
     assert max(body.depth for body in bodies_of(passes.forward.layout.top)) == 2
     assert not any(table.dtype == np.int64 and len(table) > 24 for table in passes.places.tables)
