@@ -467,3 +467,19 @@ def test_programs_share_memory_in_which_one_has_left_nans() -> None:
         assert compiled.value_and_grad(point, False)[0] == pytest.approx(function(point, False))
     short = min(compiled.stats().programs, key=lambda program: program.nodes)
     assert (short.hits, short.exceptional) == (3, 0)
+
+
+def test_the_tightest_of_many_guards_on_one_number_is_checked() -> None:
+    """The engine's machine code asks one of them; numbers at the thresholds, beyond them, and no numbers at all."""
+    pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
+    levels = [0.25 * k for k in range(12)]
+
+    def f(x: Any, y: Any) -> Any:
+        above = sum(bool(level <= x) for level in levels) + sum(bool(x > level) for level in reversed(levels))
+        below = sum(bool(x < level) for level in levels) + sum(bool(level >= x) for level in levels)
+        return y * y * (1.0 + above) + y * below
+
+    for tier in ("vm", "llvm"):
+        compiled = rg.compile(f, tier=tier)
+        for x in (1.1, 1.2, 1.25, 1.24999, 1.0, 1.1, 0.99, 2.75, 5.0, -1.0, 1.1, math.nan, math.inf, 1.25, 1.1):
+            assert compiled.value_and_grad(x, 1.5) == rg.value_and_grad(f)(x, 1.5), (tier, x)

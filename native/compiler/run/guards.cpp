@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <tuple>
 
 namespace retrograd::compiler {
 
@@ -19,6 +21,26 @@ bool Guard::decides(double a, double b) const {
     case EQUAL: return (a == b) == outcome;
     default: return (a != b) == outcome;
   }
+}
+
+std::vector<Guard> GuardChecks::tightest(std::span<const Guard> guards) {
+  std::vector<Guard> found;
+  std::map<std::tuple<Guard::Test, bool, uint32_t>, size_t> places;  // in `found`, by test, outcome and root
+  for (const Guard& guard : guards) {
+    if (guard.right || guard.test >= Guard::EQUAL || guard.number != guard.number) {
+      found.push_back(guard);
+      continue;
+    }
+    const auto [place, is_new] = places.try_emplace({guard.test, guard.outcome, guard.left}, found.size());
+    if (is_new) {
+      found.push_back(guard);
+      continue;
+    }
+    const bool below = (guard.test == Guard::LESS || guard.test == Guard::LESS_EQUAL) == guard.outcome;
+    double& number = found[place->second].number;
+    number = below ? std::min(number, guard.number) : std::max(number, guard.number);
+  }
+  return found;
 }
 
 bool GuardChecks::all_hold() const {

@@ -51,13 +51,15 @@ struct Divergence {
 };
 
 // All guards of a program, to be checked at once: sorted by what they test, each with the addresses of its two numbers.
+// Of several that compare one root with plain numbers, in the same way and with the same outcome, the tightest is left.
 class GuardChecks {
  public:
   // `place(i)` is where the number of the i-th root is.
   template <class Place>
   GuardChecks(std::span<const Guard> guards, Place&& place) {
-    numbers_.reserve(guards.size());  // they stay where they are
-    for (const Guard& guard : guards) {
+    const std::vector<Guard> left = tightest(guards);
+    numbers_.reserve(left.size());  // they stay where they are
+    for (const Guard& guard : left) {
       if (!guard.right) numbers_.push_back(guard.number);
       pairs_[guard.test][guard.outcome].push_back(
           {place(guard.left), guard.right ? place(guard.right) : &numbers_.back()});
@@ -66,6 +68,7 @@ class GuardChecks {
   bool all_hold() const;
 
  private:
+  static std::vector<Guard> tightest(std::span<const Guard> guards);
   struct Pair {
     const double *left, *right;
   };

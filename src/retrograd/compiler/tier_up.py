@@ -25,10 +25,9 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A vector instruction takes at least as long as so many nodes in straight-line code; with up to so many nodes an
-#: instruction, of which most are gathered from anywhere, code of so many nodes may be faster still. For programs with
-#: more, so many nodes of code are written at most, or the nodes by so many.
-_FEW_NODES, _SOME_NODES, _MIDDLING, _SHORT, _ROLLED = 18, 60, 8_000, 2_000, 10
+#: A vector instruction takes at least as long as so many nodes in straight-line code. Of programs with more nodes an
+#: instruction, so many nodes of code are written at most, or the nodes by so many: vectors may be faster.
+_FEW_NODES, _SHORT, _ROLLED = 18, 8_000, 10
 
 #: A program with more instructions is compiled in both ways only where the second takes few lines of LLVM, because its
 #: steps repeat themselves; and one with many more is not. One with more than most stays on the virtual machine, if it
@@ -132,10 +131,9 @@ def _most_code(fact: dict[str, Any]) -> int:
     """For how many nodes of code at most scalar code may be faster than vector instructions."""
     from .backends.loops.graph import MOST_STRAIGHT
 
-    each, rolled = _nodes_an_instruction(fact), int(fact["nodes"]) // _ROLLED
-    if each < _FEW_NODES:
+    if _nodes_an_instruction(fact) < _FEW_NODES:
         return MOST_STRAIGHT
-    return max(_MIDDLING if each < _SOME_NODES else _SHORT, rolled)
+    return max(_SHORT, int(fact["nodes"]) // _ROLLED)
 
 
 def _either_may_win(fact: dict[str, Any]) -> bool:
