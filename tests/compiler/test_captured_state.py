@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
+import inspect
 import types
 import warnings
 import weakref
@@ -595,3 +596,16 @@ def test_one_attribute_of_one_object_among_hundreds() -> None:
     del options[50].strike
     with pytest.raises(AttributeError, match="strike"):
         compiled.value_and_grad(3.0)
+
+
+@pytest.mark.parametrize("look", [inspect.signature, functools.wraps, lambda f: f.__annotations__, rg.compile])
+def test_looking_at_a_function_is_no_change(look: Callable[..., Any]) -> None:
+    def inner(x: Any) -> Any:
+        return x * x
+
+    compiled = rg.compile(lambda x: inner(x) + x)
+    for _ in range(3):
+        assert compiled.value_and_grad(2.0) == (6.0, 5.0)
+    look(inner)
+    assert compiled.value_and_grad(3.0) == (12.0, 7.0)
+    assert compiled.stats().traces == 1

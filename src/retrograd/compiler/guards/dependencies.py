@@ -369,6 +369,8 @@ class Reach:
                 self._named(function.__globals__, name, name)
             elif name in sys.modules:  # imported in the function itself
                 self._ahead(sys.modules[name], name)
+        if sys.version_info < (3, 14):  # a function makes this dictionary when it is first asked for: no change of it
+            _ = function.__annotations__
         self._place("function", function, None, path)
         self._ahead(function.__defaults__, f"the defaults of {function.__name__}")
         self._ahead(function.__kwdefaults__, f"the defaults of {function.__name__}")
