@@ -1,6 +1,7 @@
 #include "compiler/run/guards.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -27,7 +28,7 @@ std::vector<Guard> GuardChecks::tightest(std::span<const Guard> guards) {
   std::vector<Guard> found;
   std::map<std::tuple<Guard::Test, bool, uint32_t>, size_t> places;  // in `found`, by test, outcome and root
   for (const Guard& guard : guards) {
-    if (guard.right || guard.test >= Guard::EQUAL || guard.number != guard.number) {
+    if (guard.right || guard.test >= Guard::EQUAL || std::isnan(guard.number)) {
       found.push_back(guard);
       continue;
     }
