@@ -78,7 +78,7 @@ def object_of(module: str, passes: bool = False) -> bytes:
     """
     binding = require()
     parsed, machine = binding.parse_assembly(module), _target_machine()
-    parsed.verify()  # LLVM would abort the process
+    parsed.verify()  # raises where compiling a wrong module would abort the process
     if passes:
         options = binding.create_pipeline_tuning_options(speed_level=1)  # 2 finds no more in this code
         options.loop_vectorization = True
