@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,6 +58,13 @@ class Lifter {
   Graph run() {
     collect();
     find_constants();
+    build();
+    sort_parameters();
+    return std::move(graph_);
+  }
+
+ private:
+  void build() {
     Scratch scratch(nodes_.size() + 1024);
     // Zero: no Id yet.
     for (auto& [value, uses] : uses_) scratch.set(value, 0);
@@ -64,13 +73,35 @@ class Lifter {
     }
     reserve();
     for (Value* input : recorded_.inputs) leaf(input, scratch);
+    inputs_ = graph_.leaves.size();
     for (Value* node : nodes_) add(node, scratch);
     for (Value* root : recorded_.roots) graph_.roots.push_back(id_of(root, scratch));
     add_unused(scratch);
-    return std::move(graph_);
   }
 
- private:
+  // Numbers the parameters in the order in which they were made: then a loop that reads some of a matrix finds them as
+  // far apart as they are in the matrix, however the function that was traced came to them.
+  void sort_parameters() {
+    std::vector<Value*>& leaves = graph_.leaves;
+    std::vector<uint32_t> order(leaves.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto age = [&](uint32_t leaf) { return births - leaves[leaf]->source; };
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(inputs_), order.end(),
+                     [&](uint32_t a, uint32_t b) { return age(a) > age(b); });
+    std::vector<Value*> sorted(leaves.size());
+    std::vector<Id> renamed(leaves.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      sorted[i] = leaves[order[i]];
+      renamed[order[i]] = Id{Id::LEAF, i};
+    }
+    leaves = std::move(sorted);
+    for (auto* ids : {&graph_.operands, &graph_.roots}) {
+      for (Id& id : *ids) {
+        if (id.is_leaf()) id = renamed[id.index()];
+      }
+    }
+  }
+
   // Collects what the roots and the fallible nodes depend on, oldest first.
   void collect() {
     Value* youngest = nullptr;
@@ -245,6 +276,7 @@ class Lifter {
   std::unordered_map<const OperandList*, Id> blocks_;
   std::vector<Value*> nodes_;
   std::vector<Id> ids_;
+  size_t inputs_ = 0;  // how many leaves they are
   Graph graph_;
 };
 
