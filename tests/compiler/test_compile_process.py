@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 from support.parts import require
@@ -18,7 +21,8 @@ from support.parts import require
 from retrograd.compiler.backends import process as module
 from retrograd.compiler.backends.loops.graph import UnsupportedGraphError
 from retrograd.compiler.backends.loops.pipeline import code_of_graph
-from retrograd.compiler.backends.process import CompileProcess
+from retrograd.compiler.backends.process import CompileProcess, Run
+from retrograd.compiler.compile_threads import CompileThread
 
 pytestmark = pytest.mark.native
 
@@ -126,13 +130,13 @@ def test_a_fork_leaves_it_alone(process: CompileProcess) -> None:
 HOT = """
     import os, sys, time
     import retrograd as rg
-    from retrograd.compiler import tier_up
+    from retrograd.compiler.compile_threads import for_small
 
     f = rg.compile(lambda xs: sum(rg.math.sin(x) * x for x in xs))
     end = time.monotonic() + 60
     while f.tier != "llvm" and time.monotonic() < end:
         f.value_and_grad([0.1, 0.2, 0.3, 0.4])
-    print(f.tier, tier_up._process.run(os.getpid), flush=True)
+    print(f.tier, for_small.process.run(os.getpid), flush=True)
 """
 
 
@@ -154,3 +158,36 @@ def test_what_writes_code_is_not_imported_by_the_program() -> None:
     loaded = run(HOT + "    print([name for name in sys.modules if 'backends' in name])\n").stdout
     assert "loops.install" in loaded
     assert "pipeline" not in loaded
+
+
+class Recorded:
+    """Has its programs compiled: those with a number below zero are large."""
+
+    def __init__(self) -> None:
+        self.may_end, self.compiled = threading.Event(), SimpleQueue[tuple[int, str]]()
+
+    def is_large(self, number: int) -> bool:
+        return number < 0
+
+    def compile(self, number: int, batch: int, run: Run) -> None:
+        if number < 0:
+            assert self.may_end.wait(PATIENCE)
+        self.compiled.put((number, threading.current_thread().name))
+
+
+def test_small_programs_do_not_wait_for_large_ones() -> None:
+    require("llvmlite")
+    large = CompileThread("large")
+    small = CompileThread("small", large)
+    compiler = Recorded()
+    try:
+        for number in (-1, -2, 3):
+            small.put((weakref.ref(compiler), number, 0))
+        assert compiler.compiled.get(timeout=PATIENCE) == (3, "small")
+        compiler.may_end.set()
+        assert compiler.compiled.get(timeout=PATIENCE) == (-1, "large")
+        assert compiler.compiled.get(timeout=PATIENCE) == (-2, "large")
+    finally:
+        compiler.may_end.set()
+        small.stop()
+        large.stop()

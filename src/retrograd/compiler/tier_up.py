@@ -1,22 +1,20 @@
 """Tier-up: a program that runs often is compiled by LLVM, in a process of its own, and its machine code takes over.
 
-The native cache counts the runs and puts a program that becomes hot into a queue. A thread sends it to that process and
-installs what comes back, so that a call never waits for LLVM, nor for the Python code that writes for it.
+The native cache counts the runs and hands a program that becomes hot to a thread (``compile_threads``), which sends it
+to that process and installs what comes back, so that a call never waits for LLVM, nor for the Python code that writes
+for it.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import os
-import threading
 import weakref
 from collections import Counter
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..engine import SpecializationCache
-from .backends.process import CompileProcess, Run, here
+from .backends.process import Run, here
+from .compile_threads import became_hot
 from .reasons import Cause, Reason
 from .request import Tier
 
@@ -37,14 +35,8 @@ _FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _MOST_INSTRUCTIONS, _FEW_LINES = 400, 4_0
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
 
-#: The process that compiles ends when nothing has become hot for so many seconds.
-_IDLE = 30.0
-
-#: (weak reference to TierUp, number of the specialization, batch size or 0 for the interpreter); None ends the thread.
-_hot: SimpleQueue[tuple[weakref.ref[TierUp], int, int] | None] = SimpleQueue()
-_worker: threading.Thread | None = None
-_process = CompileProcess()
-_stopping = False
+#: With so many nodes or instructions a program may take seconds to compile.
+_LARGE_NODES, _LARGE_INSTRUCTIONS = 50_000, 2_000
 
 
 class TierUp:
@@ -67,7 +59,7 @@ class TierUp:
             self.catch_up()
         elif self._tier == "auto" and not self._notified:
             self._notified = True
-            self._cache.notify_when_hot(THRESHOLD, _became_hot, weakref.ref(self))
+            self._cache.notify_when_hot(THRESHOLD, became_hot, weakref.ref(self))
 
     def catch_up(self) -> None:
         """If the caller chose the LLVM tier, compile what still runs on the virtual machine."""
@@ -121,6 +113,11 @@ class TierUp:
                 return
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
 
+    def is_large(self, number: int) -> bool:
+        """Whether a program may take seconds to compile."""
+        found = [fact for fact in self._cache.facts() if fact["number"] == number]
+        return any(fact["nodes"] > _LARGE_NODES or fact["instructions"] > _LARGE_INSTRUCTIONS for fact in found)
+
     def _fact(self, number: int) -> dict[str, Any]:
         """What is known of a specialization. Raises IndexError if it was dropped."""
         found = [fact for fact in self._cache.facts() if fact["number"] == number]
@@ -143,51 +140,3 @@ def _either_may_win(fact: dict[str, Any]) -> bool:
 
 def _nodes_an_instruction(fact: dict[str, Any]) -> float:
     return float(fact["nodes"] / max(fact["instructions"], 1))
-
-
-def _became_hot(event: tuple[weakref.ref[TierUp], int, int]) -> None:
-    """Hand a program on. The thread begins with the first one: most functions are called a few times."""
-    global _worker
-    _hot.put(event)
-    if _worker is None:
-        _worker = threading.Thread(target=_work, name="retrograd-llvm", daemon=True)
-        _worker.start()
-
-
-def _work() -> None:
-    from .backends.llvm.jit import available
-
-    while True:
-        try:
-            event = _hot.get(timeout=_IDLE)
-        except Empty:
-            _process.end()
-            event = _hot.get()
-        if event is None or _stopping:
-            return
-        reference, number, batch = event
-        tier_up = reference()
-        if tier_up is None or not available():
-            continue
-        tier_up.compile(number, batch, _process.run)
-        del tier_up, event
-
-
-@atexit.register
-def _stop() -> None:
-    """End the thread first: LLVM must not run while the process unloads it."""
-    global _stopping
-    _stopping = True
-    if _worker is not None:
-        _hot.put(None)
-        _process.close()
-        _worker.join()
-
-
-def _forked() -> None:
-    global _worker
-    _worker = None
-    _process.forget()
-
-
-os.register_at_fork(after_in_child=_forked)
