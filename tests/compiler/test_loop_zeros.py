@@ -147,3 +147,27 @@ def test_a_gradient_of_zero_adds_nothing_even_times_infinity() -> None:
         return total
 
     check(guarded, ([1.0, 2.0],), ([-1.0, 2.0],))
+
+
+@pytest.mark.parametrize(
+    "row", [rm.exp, lambda x: x**2, lambda x: x**3.5, rm.cosh], ids=["exp", "square", "pow", "cosh"]
+)
+def test_an_infinite_result_of_an_infinite_number_is_no_overflow(row: Any) -> None:
+    """Machine code looks at the result alone; whether the operand was infinite, the engine says."""
+
+    def f(p: list[float]) -> Any:
+        total = p[0] * 0.0
+        for k in range(20):
+            total = rm.minimum(total + p[0], row(p[1] * (k + 1.0)))
+        return total
+
+    compiled = check(f, ([0.5, 0.1],), ([0.25, 0.2],), bound=1e-9)
+    value, gradient = compiled.value_and_grad([0.5, math.inf])
+    wanted, exact = rg.value_and_grad(f)([0.5, math.inf])
+    assert (value, gradient) == (wanted, pytest.approx(exact, nan_ok=True))
+    for _ in range(2):
+        with pytest.raises(OverflowError):
+            f([0.5, 1e308])
+        with pytest.raises(OverflowError):
+            compiled.value_and_grad([0.5, 1e308])
+    assert compiled.value_and_grad([0.5, 0.1])[0] == pytest.approx(rg.value_and_grad(f)([0.5, 0.1])[0])

@@ -225,6 +225,9 @@ class _Stages:
         for i, bits in enumerate(reach):
             if self.recurrent >> i & 1:
                 self._before |= bits
+        needed = [(bits | 1 << i) & self.recurrent for i, bits in enumerate(reach)]
+        self._upstream = sorted({bits for i, bits in enumerate(needed) if self.recurrent >> i & 1}, key=int.bit_count)
+        self._waits_for = [_union(needed, bits) for bits in self._needs]  # which recurrences a column does
 
     def groups(self, saved: Sequence[float]) -> list[Sequence[int]]:
         """The columns by the loops that they go to."""
@@ -238,8 +241,34 @@ class _Stages:
             sources[edge.user].add(edge.source)
         first = _worthwhile(early, saved, sources, lambda part: sum(1 for c in part if not users[c] <= part))
         last = _worthwhile(late, saved, users, lambda part: len(set().union(*(sources[c] for c in part)) - part))
-        rest = set(columns) - first - last
-        return [sorted(part) for part in (first, rest, last) if part]
+        rest = self._apart(set(columns) - first - last, saved, sources, users)
+        return [sorted(part) for part in (first, *rest, last) if part]
+
+    def _apart(
+        self, columns: set[int], saved: Sequence[float], sources: dict[int, set[int]], users: dict[int, set[int]]
+    ) -> list[set[int]]:
+        """Columns of recurrences; between them the functions of what some hand on that others wait for."""
+
+        def traffic(part: set[int]) -> int:
+            read = set().union(*(sources[column] for column in part)) - part
+            return len(read) + sum(1 for column in part if not users[column] <= part)
+
+        for some in self._upstream:
+            before = {column for column in columns if self._feeds[column] & some}
+            between = {column for column in columns - before if not self._waits_for[column] & ~some}
+            part = _worthwhile(between, saved, {column: sources[column] & between for column in between}, traffic)
+            if part:
+                return [before, part, *self._apart(columns - before - part, saved, sources, users)]
+        return [columns]
+
+
+def _union(sets: Sequence[int], which: int) -> int:
+    """The union of the sets with some numbers."""
+    union = 0
+    for number, bits in enumerate(sets):
+        if which >> number & 1:
+            union |= bits
+    return union
 
 
 def _worthwhile(

@@ -65,7 +65,7 @@ def value(t: Builder, row: str, operands: list[Value]) -> Value:
 
 
 def outside(t: Builder, row: str, operands: list[Value], result: Value) -> Ref | bool:
-    """Whether the operands are outside the row's domain."""
+    """Whether the operands are outside the row's domain; where it is retried, whether they may be."""
     if row in _FIRST or row in _TIED or row == "sum":
         return False
     if row == "largest":  # exp(a - largest) would be a NaN where the engine's logsumexp and softmax know better
@@ -74,8 +74,15 @@ def outside(t: Builder, row: str, operands: list[Value], result: Value) -> Ref |
     formula = _Formula(t, {**dict(zip("abc", operands, strict=False)), "y": result})
     found: Ref | bool = False
     for domain in op.domain:
-        found = t.either(found, formula.truth(_parsed(domain.when, op.arity)))
+        found = t.either(found, formula.truth(_condition(_parsed(domain.when, op.arity), t.retried)))
     return found
+
+
+def _condition(tree: ast.expr, retried: bool) -> ast.expr:
+    """A condition; where it is retried, only that the result is infinite, whatever the operands are."""
+    if retried and isinstance(tree, ast.BoolOp) and ast.unparse(tree.values[0]) == "abs(y) == inf":
+        return tree.values[0]
+    return tree
 
 
 def partial(t: Builder, row: str, which: int, operands: list[Value], result: Callable[[], Value], g: Value) -> Value:

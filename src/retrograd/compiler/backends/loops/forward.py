@@ -68,14 +68,15 @@ class Forward:
         operands: those of its operands.
     """
 
-    def __init__(self, layout: Layout, storage: Storage, checked: set[Check]) -> None:
+    def __init__(self, layout: Layout, storage: Storage, checked: set[Check], retried: bool = False) -> None:
         """
         Args:
             layout: the graph.
             storage: which positions to keep in memory; the writing adds to them.
             checked: which values must be finite, since something was multiplied by zero that they go into.
+            retried: whether a call that may leave a domain is computed again, through the nodes.
         """
-        self.t: Builder = Builder(signed_zeros=not _SIGN_OF_ZERO.isdisjoint(layout.rows))
+        self.t: Builder = Builder(not _SIGN_OF_ZERO.isdisjoint(layout.rows), retried)
         self.values: list[Value] = []
         self.operands: list[list[Value]] = []
         self.layout: Layout = layout

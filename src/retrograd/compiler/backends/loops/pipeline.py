@@ -12,11 +12,12 @@ from ..llvm.jit import object_of
 from .backward import Backward
 from .code import Block, Loop, steps_in
 from .forward import Forward
-from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError, read_graph
+from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .install import ARRAYS, NAMES, GraphCode
 from .lanes import find_lanes, sums_in_memory
 from .layout import Layout
 from .llvm_text import Text
+from .reading import read_graph
 from .sections import find_fastest, find_structure
 from .storage import Places, Storage
 from .structure import Body
@@ -162,8 +163,8 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: b
     Args:
         graph: the graph.
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
-        fast: whether it is to take little time, where a gradient that is not finite is computed again, through the
-            nodes; else there is to be little code.
+        fast: whether it is to take little time, where a call that may leave a domain, or a gradient that is not
+            finite, is computed again, through the nodes; else there is to be little code.
 
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
@@ -172,10 +173,10 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: b
     layout = Layout(graph, top)
     storage = Storage(layout)
     storage.keep_roots(graph)
-    draft = Forward(layout, storage, set())
+    draft = Forward(layout, storage, set(), fast)
     finite = [graph.roots[i] for i in (0, *graph.results)]
     checked = draft.unseen([index for kind, index in finite if kind == NODE])
     backward = Backward(layout, draft, fast)
-    forward = Forward(layout, storage, checked)
+    forward = Forward(layout, storage, checked, fast)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))
