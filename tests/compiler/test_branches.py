@@ -18,8 +18,8 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops import branches, sections
-    from retrograd.compiler.backends.loops.graph import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
+    from retrograd.compiler.backends.loops.reading import read_graph
     from retrograd.compiler.backends.loops.sections import find_structure
     from retrograd.compiler.backends.loops.structure import bodies_of
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from support.lane_cases import check, flat, graph_of, in_lanes, numbers
 from support.parts import ALL
 
 import retrograd as rg
@@ -18,54 +19,11 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops.graph import read_graph
-    from retrograd.compiler.backends.loops.install import compile_graph, compile_group
-    from retrograd.compiler.backends.loops.lanes import find_lanes
-    from retrograd.compiler.backends.loops.pipeline import write_passes
+    from retrograd.compiler.backends.loops.install import compile_graph
     from retrograd.compiler.backends.loops.sections import find_structure
     from retrograd.compiler.backends.loops.structure import bodies_of
 
 COUNTS = [4, 5, 8, 9, 12, 17, 21]  # iterations, of which the first one or two come before the loop
-
-
-def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> list[float]:
-    rng = random.Random(seed)
-    return [rng.uniform(low, high) for _ in range(count)]
-
-
-def graph_of(compiled: Any) -> Any:
-    cache = compiled._cache
-    return read_graph(cache.scalar_graph(cache.facts()[0]["number"], True))
-
-
-def in_lanes(compiled: Any) -> list[int]:
-    """How many iterations the loops have that run in lanes."""
-    lanes, functions = compiled._cache.vector_functions()
-    passes = write_passes(graph_of(compiled), fast=True)
-    blocks = list(passes.blocks.values())
-    return [int(body.counts[0]) for body in find_lanes(passes.layout.top, blocks, passes.places, lanes, functions)]
-
-
-def check(f: Callable[..., Any], *calls: tuple[Any, ...], bound: float = 1e-11) -> Any:
-    """Compile the graph of the first call, and compare all calls, alone and in groups, with the function."""
-    compiled = rg.compile(f)
-    compiled.value_and_grad(*calls[0])
-    cache = compiled._cache
-    compile_graph(cache, cache.facts()[0]["number"])
-    compile_group(cache, cache.facts()[0]["number"])
-    exact = [rg.value_and_grad(f)(*arguments) for arguments in calls]
-    for arguments, (wanted, gradients) in zip(calls, exact, strict=True):
-        for _ in range(2):
-            value, found = compiled.value_and_grad(*arguments)
-            assert value == pytest.approx(wanted, rel=bound, abs=bound)
-            assert flat(found) == pytest.approx(flat(gradients), rel=bound, abs=bound)
-    assert compiled.stats().traces == 1
-    assert compiled.stats().programs[0].tier == "llvm"
-    return compiled
-
-
-def flat(tree: Any) -> list[float]:
-    return [x for each in tree for x in flat(each)] if isinstance(tree, list | tuple) else [float(tree)]
 
 
 def decay(p: list[Any], starts: list[Any], data: list[list[float]]) -> Any:
@@ -422,6 +380,24 @@ def loops_of(compiled: Any, apart: bool) -> list[int]:
 
 def test_functions_leave_a_recurrence_that_does_not_wait_for_them() -> None:
     compiled = check(epidemic, *(([*numbers(3, seed, -0.5, 0.1), 0.5], numbers(60, seed)) for seed in range(3)))
+    whole, parts = loops_of(compiled, apart=False), loops_of(compiled, apart=True)
+    assert len(parts) >= len(whole) + 2
+    assert sum(parts) == sum(whole)
+
+
+def test_functions_between_two_recurrences_leave_both() -> None:
+    """A heading that adds up turns, and a place that adds up steps that way."""
+
+    def path(p: list[Any], turns: list[Any]) -> Any:
+        heading, x, y, cost = p[0], p[1] * 0.1, p[2] * 0.1, 0.0
+        for turn in turns:
+            heading = heading + 0.1 * turn
+            x = x + 0.1 * p[1] * rm.cos(heading)
+            y = y + 0.1 * p[1] * rm.sin(heading) * x
+            cost = cost + (x - 0.5) * (y - 0.2) * turn
+        return cost
+
+    compiled = check(path, *((numbers(3, seed), numbers(60, seed, -1.0, 1.0)) for seed in range(3)))
     whole, parts = loops_of(compiled, apart=False), loops_of(compiled, apart=True)
     assert len(parts) >= len(whole) + 2
     assert sum(parts) == sum(whole)

@@ -165,8 +165,9 @@ def _lowered(cache: engine.SpecializationCache, number: int) -> Iterator[str]:
 def _loops(cache: engine.SpecializationCache, number: int) -> str:
     """The code that is written where programs become loops over time, as C."""
     from .backends.c.text import statements
-    from .backends.loops.graph import UnsupportedGraphError, read_graph
+    from .backends.loops.graph import UnsupportedGraphError
     from .backends.loops.pipeline import write_passes
+    from .backends.loops.reading import read_graph
 
     try:
         passes = write_passes(read_graph(cache.scalar_graph(number, True)))

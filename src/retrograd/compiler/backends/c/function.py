@@ -19,8 +19,9 @@ from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...specializer import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
-from ..loops.graph import ScalarGraph, UnsupportedGraphError, read_graph
+from ..loops.graph import ScalarGraph, UnsupportedGraphError
 from ..loops.pipeline import Passes, write_passes, write_results
+from ..loops.reading import read_graph
 from .results import Guard, Matrix, Part, guard_lines, roots_in
 from .text import statements, table_definition
 

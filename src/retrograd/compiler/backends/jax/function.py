@@ -19,7 +19,8 @@ from ...recorder import Recorder
 from ...recording import Recording
 from ...request import CompileRequest, Options
 from ...signature import Signature, Unsuitable, signature_of
-from ..loops.graph import UnsupportedGraphError, read_graph
+from ..loops.graph import UnsupportedGraphError
+from ..loops.reading import read_graph
 from ..loops.sections import find_structure
 from .layout import Layout
 from .lowering import CallNumbers, lower

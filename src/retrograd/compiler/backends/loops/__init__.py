@@ -4,7 +4,7 @@ A recurrence (a filter, an integrator, a simulation) does the same every so many
 or a triangular solve does so within each step, a different number of times. What repeats itself becomes one loop
 forward and one backward (loop rerolling); the rest becomes straight-line code. In the order in which data passes:
 
-``graph``      the program's graph in arrays, with operators of at most three operands
+``graph``, ``reading``, ``chains``   the program's graph in arrays, with operators of at most three operands
 ``periods``    where it repeats itself with one period, as loops over time do
 ``nests``      where it does with repetitions in repetitions
 ``sections``   which of the two is taken
@@ -15,6 +15,7 @@ forward and one backward (loop rerolling); the rest becomes straight-line code. 
 ``storage``    which nodes are kept in memory, and where, as functions of the loops' counters
 ``forward``, ``backward``   the two passes of a graph
 ``liveness``, ``dependences``   what is computed for nothing; loops whose iterations are independent in memory
+``lanes``, ``shifts``   loops whose iterations run side by side, and what goes from one lane to the next
 ``llvm_text``  the SSA form as LLVM IR: of one call, or of several side by side in vectors
 ``pipeline``   a program from its graph to installed machine code
 """

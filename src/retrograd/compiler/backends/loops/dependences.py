@@ -11,7 +11,7 @@ from .code import Address, Loop, Op, steps_in
 from .storage import Places
 from .structure import Body, Indices
 
-__all__ = ["are_independent", "is_parallel"]
+__all__ = ["are_independent", "is_parallel", "meet"]
 
 #: So many accesses are looked at; and a loop has so many iterations on average, or it is not worth while.
 _MOST, _LEAST_ITERATIONS = 1_000_000, 8
@@ -65,6 +65,13 @@ def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -
     begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     several = np.minimum.reduceat(iteration, begins) != np.maximum.reduceat(iteration, begins)
     return not np.any(several & np.logical_or.reduceat(stored, begins))
+
+
+def meet(one: Address, other: Address, body: Body, places: Places) -> bool:
+    """Whether an iteration of a body without inner loops accesses an element at both addresses."""
+    if one.array != other.array:
+        return False
+    return bool(np.any(_accessed(one, body, places)[0] == _accessed(other, body, places)[0]))
 
 
 def _accessed(at: Address, body: Body, places: Places) -> tuple[Indices, Indices]:

@@ -7,35 +7,36 @@ paths, subjects or sequences, in which a loop over time goes on from step to ste
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from .code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
 from .dependences import are_independent, is_parallel
+from .shifts import with_shifts
 from .storage import Places
 from .structure import Body, bodies_of, inner_bodies
 
-__all__ = ["Sums", "find_lanes", "stays", "sums_in_memory", "values_outside"]
+__all__ = ["Sums", "find_lanes", "shifted", "stays", "sums_in_memory", "sums_of_lanes", "values_outside"]
 
 #: Of the lanes that all iterations need, so many have work at least.
 _LEAST_USED = 0.4
 
-#: With fewer operations in an iteration, those of inner loops counted as often as they run, it is not worth while; a
-#: call of a function is as many operations.
-_LEAST_OPERATIONS, _CALL = 100, 20
+#: About how many instructions it takes to call a function, to go on to the next iteration, to enter and leave a loop in
+#: lanes, to begin and end the sum of lanes, and to access memory for one of them where theirs is not side by side.
+_CALL, _ROUND, _ENTER, _SUM, _GATHER = 20.0, 2.0, 60.0, 12.0, 1.5
 
-#: LLVM runs the iterations of inner loops side by side where there are so many times as many as lanes, and no fewer.
-_LONG = 4
+#: Loops run in lanes where that takes less than so much of the time; of that which LLVM's vectors take.
+_LESS, _LESS_THAN_LLVM = 0.5, 0.9
 
-#: Sums in memory are where so much of a stretch of it is some. To begin and end one is as many operations as this;
-#: those of a loop are so much of what its lanes compute at most.
-_DENSE, _SUM, _MOST_SUMS = 0.25, 12, 0.2
+#: Sums in memory are where so much of a stretch of it is some.
+_DENSE = 0.25
 
 
 def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, functions: Container[str]) -> list[Body]:
-    """The loops that run in lanes: the outermost that can.
+    """The loops that run in lanes: of loops in loops, those with which all of it takes the least time.
 
     Args:
         top: the bodies of the program.
@@ -44,20 +45,86 @@ def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, f
         lanes: how many numbers a vector has.
         functions: those of vectors, by name.
     """
-    loops: dict[Body, list[Loop]] = defaultdict(list)
-    for block in blocks:
-        for step in steps_in(block):
+    chooser = _Chooser(blocks, places, lanes, functions)
+    return [body for inner in inner_bodies(top) for body in chooser.best(inner).in_lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """About how many instructions an instance of a loop takes, forward and backward, with some loops in lanes."""
+
+    time: float
+    in_lanes: tuple[Body, ...] = ()
+
+
+class _Chooser:
+    def __init__(self, blocks: Sequence[Block], places: Places, lanes: int, functions: Container[str]) -> None:
+        self._places, self._lanes, self._functions = places, lanes, functions
+        self._loops: dict[Body, list[Loop]] = defaultdict(list)
+        for block in blocks:
+            for step in steps_in(block):
+                if isinstance(step, Loop):
+                    self._loops[step.of].append(step)
+
+    def best(self, body: Body) -> _Choice:
+        """How the loops of a body run: in lanes, one iteration after the other, or as LLVM makes them."""
+        loops, count = self._loops[body], float(np.mean(body.counts))
+        inner = [self.best(each) for each in inner_bodies(body)]
+        own = sum(_time(step) for loop in loops for step in loop.body.steps if isinstance(step, Op))
+        time = count * (own + sum(each.time for each in inner) + _ROUND * len(loops))
+        in_turn = _Choice(time, tuple(chain.from_iterable(each.in_lanes for each in inner)))
+        by_llvm = all(_left_to_llvm(loop, self._places, self._functions) for loop in loops)
+        if by_llvm:
+            rounds = np.ceil(count / self._lanes)
+            ends = sum(_ENTER + _SUM * len(_summed(loop)) for loop in loops)
+            in_turn = _Choice(time / count * rounds + ends)
+        if not _fits(body, self._lanes) or not self._can(loops):
+            return in_turn
+        time = self._in_lanes(loops)
+        less = _LESS_THAN_LLVM if by_llvm else _LESS
+        return _Choice(time, (body,)) if time < less * in_turn.time else in_turn
+
+    def _can(self, loops: Sequence[Loop]) -> bool:
+        """Whether iterations can run side by side, forward and backward."""
+        for loop in loops:
+            sums = sums_in_memory(loop, self._places)
+            if sums is None or shifted(loop, self._places) is None:
+                return False
+            if not are_independent(loop, self._places, sums.addresses):
+                return False
+        return True
+
+    def _in_lanes(self, loops: Sequence[Loop]) -> float:
+        """The time of the loops of a body in lanes."""
+        time = 0.0
+        for loop in loops:
+            sums = sums_in_memory(loop, self._places)
+            assert sums is not None
+            rounds = -(-int(loop.of.counts[0]) // self._lanes)
+            ended = sum(1 for phi in _summed(loop) if phi.start != 0.0)  # others may go on in a loop around it
+            time += rounds * (self._side_by_side(loop, loop, sums) + _ROUND) + _ENTER + _SUM * (len(sums) + ended)
+        return time
+
+    def _side_by_side(self, loop: Loop, outer: Loop, sums: Sums) -> float:
+        """The time of an iteration of a loop for all lanes, each with an iteration of the outer loop."""
+        time = 0.0
+        for step in loop.body.steps:
             if isinstance(step, Loop):
-                loops[step.of].append(step)
-    found: list[Body] = []
-    waiting = inner_bodies(top)
-    while waiting:
-        body = waiting.pop()
-        if _fits(body, lanes) and _suits(loops[body], places, lanes, functions):
-            found.append(body)
-        else:
-            waiting += inner_bodies(body)
-    return found
+                time += int(step.of.counts[0]) * (self._side_by_side(step, outer, sums) + _ROUND)
+            elif step.at is not None and step.at not in sums.addresses:
+                near = self._places.is_near(step.at, outer.of)
+                time += _time(step) * (1 if near else _GATHER * self._lanes)
+            elif step.name.startswith("call ") and not step.name.startswith("call llvm."):
+                time += _CALL * (1 if step.name.removeprefix("call ") in self._functions else self._lanes)
+            else:
+                time += _time(step)
+        return time
+
+
+def _time(op: Op) -> float:
+    if op.name.startswith("call ") and not op.name.startswith("call llvm."):
+        return _CALL
+    return 3.0 if op.name == "add to" else 1.0
 
 
 def _fits(body: Body, lanes: int) -> bool:
@@ -71,42 +138,10 @@ def _fits(body: Body, lanes: int) -> bool:
     return all(bool(np.all(counts == counts[0])) for counts in inner)
 
 
-def _suits(loops: Sequence[Loop], places: Places, lanes: int, functions: Container[str]) -> bool:
-    """Whether the loops of a body, forward and backward, can run in lanes, and LLVM would not run them so."""
-    if all(_left_to_llvm(loop, places, lanes, functions) for loop in loops):
-        return False
-    operations = sum(map(_operations, loops))
-    if operations < _LEAST_OPERATIONS:
-        return False
-    for loop in loops:
-        sums = sums_in_memory(loop, places)
-        if sums is None or _SUM * len(sums) > _MOST_SUMS * operations * int(loop.of.counts[0]) / lanes:
-            return False
-        if not _hands_on_sums(loop) or not are_independent(loop, places, sums.addresses):
-            return False
-    return True
-
-
-def _operations(loop: Loop) -> int:
-    """How many operations an iteration of a loop is."""
-    count = 0
-    for step in loop.body.steps:
-        if isinstance(step, Loop):
-            count += int(step.of.counts[0]) * _operations(step)
-        else:
-            count += _CALL if step.name.startswith("call ") else 1
-    return count
-
-
-def _left_to_llvm(loop: Loop, places: Places, lanes: int, functions: Container[str]) -> bool:
-    """Whether LLVM's vectorizer takes a loop, or all loops in it, if they are long."""
-    inner = [step for step in loop.body.steps if isinstance(step, Loop)]
-    if not inner:
-        return _hands_on_sums(loop) and is_parallel(loop, places, functions)
-    return all(
-        each.of.times >= _LONG * lanes * len(each.of.counts) and _left_to_llvm(each, places, lanes, functions)
-        for each in inner
-    )
+def _left_to_llvm(loop: Loop, places: Places, functions: Container[str]) -> bool:
+    """Whether LLVM's vectorizer takes a loop."""
+    inner = any(isinstance(step, Loop) for step in loop.body.steps)
+    return not inner and _hands_on_sums(loop) and is_parallel(loop, places, functions)
 
 
 # --- sums in memory -------------------------------------------------------------------------------------------
@@ -160,11 +195,27 @@ def sums_in_memory(loop: Loop, places: Places) -> Sums | None:
 def _hands_on_sums(loop: Loop) -> bool:
     """Whether one iteration hands nothing to the next but what stays as it is, constants, or sums that may be added up
     in another order."""
-    users: dict[int, list[Op | Phi]] = defaultdict(list)
-    for user, value in _uses(loop):
-        users[value.number].append(user)
-    carried = [phi for phi in loop.phis if phi.start is not None]
-    return all(isinstance(phi.following, float) or stays(phi, loop) or _is_sum(phi, users) for phi in carried)
+    return not _others(loop)
+
+
+def _others(loop: Loop) -> list[Phi]:
+    """What else an iteration hands to the next."""
+    users = _users(loop)
+    carried = [phi for phi in loop.phis if phi.start is not None and not isinstance(phi.following, float)]
+    return [phi for phi in carried if not stays(phi, loop) and not _is_sum(phi, users)]
+
+
+def _summed(loop: Loop) -> list[Phi]:
+    users = _users(loop)
+    carried = [phi for phi in loop.phis if phi.start is not None and not isinstance(phi.following, float)]
+    return [phi for phi in carried if not stays(phi, loop) and _is_sum(phi, users)]
+
+
+def shifted(loop: Loop, places: Places) -> Block | None:
+    """The body of a loop as it runs in lanes: with a "shift" of each number that is no sum but comes from the iteration
+    before. None if they must run one after the other."""
+    others = _others(loop)
+    return with_shifts(loop, others, places) if others else loop.body
 
 
 def stays(phi: Phi, loop: Loop) -> bool:
@@ -198,6 +249,14 @@ def _is_sum(phi: Phi, users: dict[int, list[Op | Phi]]) -> bool:
     return len(users[value.number]) == 1
 
 
+def _users(loop: Loop) -> dict[int, list[Op | Phi]]:
+    """What uses each value in a loop, by its number."""
+    users: dict[int, list[Op | Phi]] = defaultdict(list)
+    for user, value in _uses(loop):
+        users[value.number].append(user)
+    return users
+
+
 def _uses(loop: Loop) -> Iterator[tuple[Op | Phi, Ref]]:
     """What uses which values in a loop; a loop's phi uses what follows it, and that of an inner loop its start."""
     for phi in loop.phis:
@@ -211,6 +270,59 @@ def _uses(loop: Loop) -> Iterator[tuple[Op | Phi, Ref]]:
             if isinstance(phi.start, Ref):
                 yield phi, phi.start
         yield from _uses(step)
+
+
+def sums_of_lanes(loop: Loop, in_lanes: Collection[Body]) -> set[Ref]:
+    """The values in a loop that are sums of lanes: of what it hands on, where it does nothing with it but add up such.
+
+    They come from loops in lanes in it. Each is a vector then, whose elements are added up once, after the loop.
+    """
+    if not any(body.within(loop.of) for body in in_lanes):
+        return set()
+    return set().union(*_sums_of_lanes(loop, in_lanes).values())
+
+
+def _sums_of_lanes(loop: Loop, in_lanes: Collection[Body]) -> dict[Ref, set[Ref]]:
+    """The same by what is handed on."""
+    finals: dict[Ref | None, tuple[Phi, set[Ref]]] = {}  # what inner loops leave that are such, and their own
+    for step in loop.body.steps:
+        if isinstance(step, Loop):
+            within = _sums_in_lanes(step) if step.of in in_lanes else _sums_of_lanes(step, in_lanes)
+            finals |= {phi.final: (phi, within[phi.result]) for phi in step.phis if phi.result in within}
+    if not finals:
+        return {}
+    users = _users(loop)
+    found = {phi.result: _added_up(phi, users, finals) for phi in loop.phis if phi.start is not None}
+    return {result: values for result, values in found.items() if values}
+
+
+def _sums_in_lanes(loop: Loop) -> dict[Ref, set[Ref]]:
+    return {phi.result: set() for phi in _summed(loop)}
+
+
+def _added_up(
+    phi: Phi, users: dict[int, list[Op | Phi]], finals: dict[Ref | None, tuple[Phi, set[Ref]]]
+) -> set[Ref] | None:
+    """What becomes of a number that a loop hands on, if that are sums of lanes."""
+    value: Ref = phi.result
+    found = {value}
+    while value != phi.following:
+        if len(users[value.number]) != 1:
+            return None
+        user = users[value.number][0]
+        final = after = user.final if isinstance(user, Phi) else user.result  # an inner loop goes on with it
+        if isinstance(user, Op):
+            other = user.operands[user.operands[0] == value]
+            if user.name != "fadd reassoc" or not isinstance(other, Ref) or len(users[other.number]) != 1:
+                return None
+            final = other
+            if final not in finals or finals[final][0].start != 0.0:
+                return None
+        if final not in finals or final is None or after is None:
+            return None
+        found |= {*finals[final][1], final, after}
+        value = after
+    return found if len(users[value.number]) == 1 else None
 
 
 def values_outside(loop: Loop) -> list[Ref]:

@@ -20,9 +20,15 @@ __all__ = ["Lines", "SideBySide"]
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A loop in lanes; which of them have an iteration: a vector of bits, empty if all always have one; its sums."""
+    """A loop in lanes, from its last iterations on if ``backward``.
+
+    Attributes:
+        mask: which lanes have an iteration: a vector of bits; empty if all always have one.
+        sums: its sums in memory.
+    """
 
     body: Body
+    backward: bool
     mask: str
     sums: Sums
 
@@ -206,7 +212,8 @@ class Lines:
     def _store_of_lanes(self, at: Address, value: str) -> None:
         assert self._side_by_side is not None
         step, double = self._step_of_lanes(at), self._double
-        if step == 1 and (not self._side_by_side.mask or self._places.is_padded(at)):
+        loop, mask = self._side_by_side.body, self._side_by_side.mask
+        if step == 1 and (not mask or self._places.is_padded(at, loop, self._lanes)):
             self.lines.append(f"store {double} {value}, ptr {self._pointer(at)}, align 8")
             return
         if step == 1:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..llvm.ir_builder import base_loads, constant
 from .backward import SEED
-from .code import Block, Loop, Op, Phi, Ref
+from .code import Block, Loop, Op, Phi, Ref, Value
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
-from .lanes import Sums, stays, sums_in_memory, values_outside
+from .lanes import Sums, shifted, stays, sums_in_memory, sums_of_lanes, values_outside
 from .llvm_lines import Lines, SideBySide
 from .storage import Places
 from .structure import Body
@@ -54,7 +54,7 @@ class Text(Lines):
         width: int = 1,
         functions: Mapping[str, int] = MappingProxyType({}),
         lanes: int = 0,
-        in_lanes: Container[Body] = (),
+        in_lanes: Collection[Body] = (),
     ) -> None:
         """
         Args:
@@ -71,6 +71,9 @@ class Text(Lines):
         """
         super().__init__(places, width, lanes)
         self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
+        self._vector = f"<{lanes} x double>"
+        self._sums_of_lanes: set[Value | None] = set()  # vectors outside of the loops in lanes, too
+        self._shifts: dict[Ref, str] = {}  # in a loop in lanes: what they had of numbers that go to their neighbours
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
         self._block = self._last_block = "entry"  # that is being written, and the last one of the loop before it
         self._has_vectors = width > 1  # in memory, for functions of vectors
@@ -169,7 +172,8 @@ class Text(Lines):
 
     def _computed(self, op: Op, operands: list[str]) -> str:
         """The name of an operation's result."""
-        double, bit = self._double, self._bit
+        double = self._vector if op.result in self._sums_of_lanes else self._double
+        bit = self._bit
         match op.name.split():
             case ["load"]:
                 assert op.at is not None
@@ -193,6 +197,9 @@ class Text(Lines):
                 return self._emit(f"select {bit} {operands[0]}, {double} {operands[1]}, {double} {operands[2]}")
             case ["call", name]:
                 return self._called(name, operands)
+            case ["shift"]:
+                assert op.result is not None
+                return self._shifted(op.result, operands[0])
         raise AssertionError(op.name)
 
     # --- functions ------------------------------------------------------------------------------------------
@@ -268,7 +275,9 @@ class Text(Lines):
         assert body.parent is not None
         count, first = self._number(body.counts, body.parent), self._number(body.firsts, body.parent)
         last = str(int(count) - 1) if count.isdigit() else self._emit(f"add i64 {count}, -1")
-        carried = [(self._name(phi.start), phi) for phi in loop.phis if phi.start is not None]
+        if self._width == 1:
+            self._sums_of_lanes |= sums_of_lanes(loop, self._in_lanes)
+        carried = [(self._start(phi), phi) for phi in loop.phis if phi.start is not None]
         marks = self._marks(loop)
         gathered = bool(marks) and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
         none = self._emit(f"icmp eq i64 {count}, 0") if body.optional else ""
@@ -282,16 +291,27 @@ class Text(Lines):
             following_raised, self._raised, self._group = self._raised, None, ""
             for start, phi in carried:
                 assert phi.following is not None
-                phis.append(_PhiLine(self._name(phi.result), self._double, start, self._name(phi.following)))
+                kind = self._vector if phi.result in self._sums_of_lanes else self._double
+                phis.append(_PhiLine(self._name(phi.result), kind, start, self._name(phi.following)))
             if raised and following_raised:
                 phis.append(_PhiLine(raised, "i64", "0", following_raised))
         for phi in loop.phis:
             if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
+                if phi.result in self._sums_of_lanes and phi.final not in self._sums_of_lanes:
+                    self._names[phi.final.number] = self._sum_of_lanes(self._name(phi.following))
         if none:
             self._ends_of_none_or_one(carried, before)
         if gathered:
             self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
+
+    def _start(self, phi: Phi) -> str:
+        """What a loop begins with of what it hands on."""
+        assert phi.start is not None
+        start = self._name(phi.start)
+        if phi.result not in self._sums_of_lanes or phi.start in self._sums_of_lanes:
+            return start
+        return self._emit(f"insertelement {self._vector} zeroinitializer, double {start}, i32 0")
 
     def _ends_of_none_or_one(self, carried: Sequence[tuple[str, Phi]], before: str) -> None:
         """What a loop hands on that may have been left out: then as it began."""
@@ -342,9 +362,15 @@ class Text(Lines):
         for value, name in outside.items():
             self._names[value.number] = self._everywhere(name, "i1" if value.boolean else "double")
         begun: dict[Ref, str] = {}
+        steps = shifted(loop, self._places)
+        assert steps is not None
+        handed_on = {step.result for step in steps.steps if isinstance(step, Op) and step.name == "shift"}
+        self._shifts = {}
         for phi, start in starts:
             if stays(phi, loop):
                 self._names[phi.result.number] = self._everywhere(start)
+            elif phi.result in handed_on:
+                begun[phi.result], self._shifts[phi.result] = self._everywhere(start), self._new("c")
             else:
                 begun[phi.result] = self._begun_in_lanes(phi, start, loop)
                 self._names[phi.result.number] = self._new("c")
@@ -354,22 +380,28 @@ class Text(Lines):
         with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis):
             first = self._emit(f"mul i64 {counter}, {lanes}")
             self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
-            self._side_by_side = SideBySide(body, self._mask(first, count), sums)
-            self._write(loop.body)
+            self._side_by_side = SideBySide(body, loop.backward, self._mask(first, count), sums)
+            self._write(steps)
             for phi, _ in starts:
                 if phi.result in begun:
-                    name, following = self._name(phi.result), self._following_in_lanes(phi)
+                    name = self._shifts.get(phi.result) or self._name(phi.result)
+                    following = self._following_in_lanes(phi, name)
                     phis.append(_PhiLine(name, self._double, begun[phi.result], following))
         self._side_by_side = None
         self._end_sums(sums)
+        last = 0 if loop.backward else (count - 1) % lanes
         ends = {line.name: line.following for line in phis}
         for phi, start in starts:
-            if phi.final is not None:
+            if phi.final is None:
+                continue
+            if phi.result in self._shifts:
+                vector = f"{self._double} {ends[self._shifts[phi.result]]}"
+                self._names[phi.final.number] = self._emit(f"extractelement {vector}, i32 {last}")
+            else:
                 end = ends.get(self._name(phi.result))
                 self._names[phi.final.number] = start if end is None else self._end_of_lanes(phi, end)
         for phi in loop.phis:
             if phi.start is None and phi.final is not None and phi.following is not None:
-                last = 0 if loop.backward else (count - 1) % lanes
                 numbers = f"{self._double} {self._name(phi.following)}"
                 self._names[phi.final.number] = self._emit(f"extractelement {numbers}, i32 {last}")
         for value, name in outside.items():
@@ -400,23 +432,42 @@ class Text(Lines):
 
     def _begun_in_lanes(self, phi: Phi, start: str, loop: Loop) -> str:
         """What the lanes begin with of a sum, or of what is a constant in all iterations but the first."""
+        if phi.start in self._sums_of_lanes:
+            return start
         others, lane = "zeroinitializer", 0
         if isinstance(phi.following, float):
             others, lane = self._name(phi.following), (int(loop.of.counts[0]) - 1) % self._lanes if loop.backward else 0
         return self._emit(f"insertelement {self._double} {others}, double {start}, i32 {lane}")
 
-    def _following_in_lanes(self, phi: Phi) -> str:
-        """What the lanes have of it after an iteration: those that had one, if it is a sum."""
-        assert self._side_by_side is not None
+    def _following_in_lanes(self, phi: Phi, before: str) -> str:
+        """What the lanes have of it after an iteration."""
         assert phi.following is not None
-        value, mask = self._name(phi.following), self._side_by_side.mask
-        if not mask or isinstance(phi.following, float):
+        following = self._name(phi.following)
+        return following if isinstance(phi.following, float) else self._masked(following, before)
+
+    def _masked(self, value: str, otherwise: str) -> str:
+        """What lanes have computed; otherwise, in those that have no iteration."""
+        assert self._side_by_side is not None
+        if not self._side_by_side.mask:
             return value
-        before = self._name(phi.result)
-        return self._emit(f"select {self._bit} {mask}, {self._double} {value}, {self._double} {before}")
+        mask = f"{self._bit} {self._side_by_side.mask}"
+        return self._emit(f"select {mask}, {self._double} {value}, {self._double} {otherwise}")
+
+    def _shifted(self, result: Ref, following: str) -> str:
+        """What lanes get of their neighbours; the first of them, of the last of those before them."""
+        assert self._side_by_side is not None
+        before, lanes = self._shifts[result], self._lanes
+        vectors, first = (before, following), lanes - 1
+        if self._side_by_side.backward:
+            vectors, first = (self._masked(following, before), before), 1
+        places = ", ".join(f"i32 {first + i}" for i in range(lanes))
+        one, other = (f"{self._double} {vector}" for vector in vectors)
+        return self._emit(f"shufflevector {one}, {other}, <{lanes} x i32> <{places}>")
 
     def _end_of_lanes(self, phi: Phi, value: str) -> str:
         """What is left of it after the loop."""
+        if phi.final in self._sums_of_lanes:
+            return value
         if isinstance(phi.following, float):
             return constant(phi.following)
         return self._sum_of_lanes(value)
@@ -424,8 +475,8 @@ class Text(Lines):
     def _sum_of_lanes(self, vector: str) -> str:
         """The sum of the numbers of a vector."""
         reduced = f"double @llvm.vector.reduce.fadd.v{self._lanes}f64"
-        self.declarations[f"declare {reduced}(double, {self._double})"] = None
-        return self._emit(f"call reassoc {reduced}(double 0.0, {self._double} {vector})")
+        self.declarations[f"declare {reduced}(double, {self._vector})"] = None
+        return self._emit(f"call reassoc {reduced}(double 0.0, {self._vector} {vector})")
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""

@@ -7,7 +7,9 @@ number of iterations, and items are looked through again.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,14 @@ from .structure import Repeat
 __all__ = ["find_nests"]
 
 _LEAST_ITERATIONS, _LONGEST_PERIOD, _CANDIDATES, _WINDOW, _ROUNDS = 3, 1_200, 24, 4, 24
-_SHORT = 4  # nodes
+#: Operands farther back are alike where periods are looked for.
+_SHORT_LAG = 12
+
+#: Of the periods that save one in so many of the nodes that another saves, the shortest comes first.
+_SHARE = 10
+
+#: Loops of so many iterations at most, with so many nodes of code, are written without the loop; or of so few nodes.
+_SHORT, _FEW, _LITTLE = 4, 200, 4
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -29,16 +38,27 @@ def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
     for _ in range(_ROUNDS):
         if not finder.collapse():
             break
-    items: list[int | Repeat] = []
-    for item in finder.items:
-        items += _unrolled(item) if isinstance(item, Repeat) else [item]
+    (items,) = _unrolled([finder.items])
     return items, sum(_size(item) for item in items)
 
 
-def _unrolled(repeat: Repeat) -> list[int | Repeat]:
-    """The nodes of a repetition that is hardly longer than a loop around it; else the repetition."""
-    nodes = [item for iteration in repeat.iterations for item in iteration]
-    return nodes if len(nodes) <= _SHORT and not any(isinstance(node, Repeat) for node in nodes) else [repeat]
+def _unrolled(rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
+    """The iterations of a body, without the inner loops that are always as short."""
+    columns: list[list[list[int | Repeat]]] = []  # of each item, what it becomes in each iteration
+    for column in zip(*rows, strict=True):
+        repeats = [item for item in column if isinstance(item, Repeat)]
+        if not repeats:
+            columns.append([[item] for item in column])
+            continue
+        inner = iter(_unrolled([iteration for repeat in repeats for iteration in repeat.iterations]))
+        parts = [[next(inner) for _ in repeat.iterations] for repeat in repeats]
+        count, same = len(parts[0]), all(len(part) == len(parts[0]) for part in parts)
+        size = sum(map(_size, parts[0][0]))
+        if same and (count * size <= _LITTLE if count > _SHORT else count * size <= _FEW):
+            columns.append([list(chain.from_iterable(part)) for part in parts])
+        else:
+            columns.append([[Repeat(part)] for part in parts])
+    return [list(chain.from_iterable(row)) for row in zip(*columns, strict=True)]
 
 
 def _size(item: int | Repeat) -> int:
@@ -48,8 +68,14 @@ def _size(item: int | Repeat) -> int:
 @dataclass(frozen=True, slots=True)
 class _Run:
     begin: int
-    end: int
+    end: int  # some items may be left over
     count: int
+
+
+def _is_within(run: _Run, others: list[_Run], by: int) -> bool:
+    """Whether one of some runs, which are in order, has all items of another one, but for so many at its ends."""
+    before = bisect_right(others, run.begin + by, key=lambda other: other.begin)
+    return before > 0 and others[before - 1].end >= run.end - by
 
 
 class _Finder:
@@ -70,6 +96,7 @@ class _Finder:
         self._node_shape = shape
         after = np.concatenate([shape[1:], shape[:1]])
         self._kin = shape * _MIX + after  # nodes that something alike follows
+        self._least = _SHORT + 1  # iterations of the longest of loops that are alike
         self._ranks = _ranks(shape), _ranks(self._kin)
 
     def collapse(self) -> bool:
@@ -78,18 +105,37 @@ class _Finder:
         candidates = sorted(((self._bound(period), period) for period in self._candidates()), reverse=True)
         most = 0
         for bound, period in candidates:
-            if bound * 2 < most:
+            if bound * _SHARE < most:
                 break
-            runs = self._runs(period)
+            runs = self._without_shorter(period, self._long_ones(period, self._runs(period)))
             saved = sum(self._saved(run) for run in runs)
             if saved:
                 found.append((period, saved, runs))
                 most = max(most, saved)
         if not found:
-            return False
-        period, _, runs = min((one for one in found if 2 * one[1] >= most), key=lambda one: one[0])
+            shorter, self._least = self._least > _LEAST_ITERATIONS, _LEAST_ITERATIONS
+            return shorter
+        period, _, runs = min((one for one in found if one[1] * _SHARE >= most), key=lambda one: one[0])
+        runs = self._aligned(period, runs)
         self._replace(period, runs)
         return True
+
+    def _long_ones(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs of which those alike are not all short: of a triangle, some are."""
+        kinds = [self._shape[run.begin : run.begin + period].tobytes() for run in runs]
+        longest: dict[bytes, int] = {}
+        for kind, run in zip(kinds, runs, strict=True):
+            longest[kind] = max(longest.get(kind, 0), run.count)
+        return [run for kind, run in zip(kinds, runs, strict=True) if longest[kind] >= self._least]
+
+    def _without_shorter(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs that are no runs of a shorter period, some iterations at a time."""
+        for part in (part for part in range(1, period // 2 + 1) if period % part == 0):
+            alike = self._shape[part:] == self._shape[:-part]
+            if any(np.all(alike[run.begin : run.end - part]) for run in runs):
+                shorter = self._runs(part)
+                runs = [run for run in runs if not _is_within(run, shorter, part)]
+        return runs
 
     def _saved(self, run: _Run) -> int:
         size = int(self.sizes[run.begin : run.end].sum())
@@ -100,18 +146,19 @@ class _Finder:
         index = np.arange(len(self.items), dtype=np.uint64)
         loops = np.where(self._single, index, self._shape)  # loops that follow each other
         found: set[int] = set()
-        for tokens, window in ((self._shape, _WINDOW), (self._with_lags(), 2 * _WINDOW), (loops, 1)):
+        long, short = self._with_lags(_LONGEST_PERIOD), self._with_lags(_SHORT_LAG)
+        for tokens, window in ((self._shape, _WINDOW), (long, 2 * _WINDOW), (short, 2 * _WINDOW), (loops, 1)):
             found.update(frequent_distances(tokens, window, _LONGEST_PERIOD, _CANDIDATES))
         return sorted(found)
 
-    def _with_lags(self) -> NDArray[np.uint64]:
-        """The shapes of items, with how far back the operands of nodes are."""
+    def _with_lags(self, most: int) -> NDArray[np.uint64]:
+        """The shapes of items, with how far back the operands of nodes are, up to a limit."""
         graph, token = self._graph, self._shape.copy()
         for slot in range(graph.kinds.shape[1]):
             index = graph.indices[self._first, slot]
             node = self._single & (graph.kinds[self._first, slot] == NODE)
             lag = np.where(node, np.arange(len(self.items)) - self._item_of[np.where(node, index, 0)], 0)
-            token = token * _MIX + np.minimum(lag, _LONGEST_PERIOD).astype(np.uint64)
+            token = token * _MIX + np.minimum(lag, most).astype(np.uint64)
         return token
 
     def _bound(self, period: int) -> int:
@@ -143,9 +190,35 @@ class _Finder:
             end += period
             count = (end - begin) // period
             if count >= _LEAST_ITERATIONS:
-                runs.append(_Run(end - count * period, end, count))
-                before = end
+                runs.append(_Run(begin, end, count))
+                before = begin + count * period
         return runs
+
+    def _aligned(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs, where their iterations hand on as few numbers as can be."""
+        graph, n = self._graph, len(self.items)
+        item, last = self._item_of, self._item_of.copy()  # of each node; the last one that reads it, if it is near
+        for slot in range(graph.kinds.shape[1]):
+            users = np.flatnonzero(graph.kinds[:, slot] == NODE)
+            used = graph.indices[users, slot]
+            near = item[users] - item[used] <= period
+            np.maximum.at(last, used[near], item[users[near]])
+        changes = np.bincount(item + 1, minlength=n + 2) - np.bincount(last + 1, minlength=n + 2)
+        crossing = np.cumsum(changes)
+        found: list[_Run] = []
+        for run in runs:
+            begin = max(run.begin, found[-1].end if found else 0)
+            count, over = divmod(run.end - begin, period)
+            if count < _LEAST_ITERATIONS:
+                continue
+            ends = crossing[begin + period : begin + count * period].reshape(count - 1, period)
+            costs = ends[: max(count - 2, 1)].sum(axis=0)  # the last one may hand on less
+            whole = over - int(np.argmin(costs[over::-1]))  # the last of the best
+            best = int(np.argmin(costs))
+            if costs[best] < costs[whole] and count > _LEAST_ITERATIONS:
+                whole, count = best, count - 1
+            found.append(_Run(begin + whole, begin + whole + count * period, count))
+        return found
 
     def _compared(self, period: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         """Of each item and the one a period later: whether operands are the same or as far back; whether they move on

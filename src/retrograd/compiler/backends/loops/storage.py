@@ -85,13 +85,14 @@ class Storage:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._leader: dict[Position, Position] = {}
+        self._groups: dict[Position, list[Position]] = {}  # the positions that share an array, by their leader
         self._place = np.full(len(layout.graph), -1, np.int64)
         self._ranges: dict[Position, tuple[int, int]] = {}
         self._own: dict[Carry | Last | Merged | Beside, Own] = {}
         self._beside: dict[Position, Beside] = {}
         self._own_places: dict[Carry | Last | Merged | Beside, Indices] = {}
         self._regular: dict[Carry, bool] = {}
-        self._padded: list[range] = []  # arrays of which lanes without an iteration may write
+        self._padded: list[tuple[range, Body]] = []  # arrays with room for lanes of a loop that have no iteration
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
         self.owners: set[Carry | Last | Merged | Beside] = set()
@@ -163,10 +164,10 @@ class Storage:
         self.size = 0
         self._place[:] = -1
         self._padded = []
-        groups: dict[Position, list[Position]] = {}
+        self._groups = {}
         for position in sorted(self._leader, key=lambda position: position.number):
-            groups.setdefault(self._find(position), []).append(position)
-        for leader, group in groups.items():
+            self._groups.setdefault(self._find(position), []).append(position)
+        for leader, group in self._groups.items():
             nodes, bodies = np.concatenate([position.nodes for position in group]), [each.body for each in group]
             begin, self._place[nodes] = self._laid_out(nodes, bodies, in_lanes, lanes)
             self._ranges[leader] = (begin, self.size - begin)
@@ -197,16 +198,23 @@ class Storage:
             rows = begin + np.arange(math.prod(shape)).reshape(shape)
             places[numbers] = rows[:, :, :iterations].swapaxes(1, 2)
             self.size = begin + rows.size
-            self._padded.append(range(begin, self.size))
+            self._padded.append((range(begin, self.size), outer))
         return begin, places
 
     def places(self, nodes: Indices) -> Indices:
         """The places of nodes."""
         return self._place[nodes]
 
-    def is_padded(self, place: int) -> bool:
-        """Whether a place is in an array with room for the lanes that have no iteration."""
-        return any(place in padded for padded in self._padded)
+    def is_padded(self, place: int, loop: Body) -> bool:
+        """Whether a place is in an array that has room for the lanes of a loop that have no iteration."""
+        return any(place in padded and of is loop for padded, of in self._padded)
+
+    def is_of(self, of: Far | Own, loop: Body) -> bool:
+        """Whether all that shares an array with something is in a loop: in lanes, theirs is side by side then."""
+        if isinstance(of, Own):
+            return of.frame.within(loop)
+        group = self._groups[self._find(self._layout.targets(of)[0])]
+        return all(position.body.within(loop) for position in group)
 
     def own_places(self, of: Carry | Last | Merged | Beside) -> Indices:
         """The places of what is no node, by ordinal."""
@@ -255,9 +263,19 @@ class Places:
         array = self.table(at.of.numbers) if isinstance(at.of, Constants) else at.array
         return array, fit(at.of.frame, self.numbers(at))
 
-    def is_padded(self, at: Address) -> bool:
-        """Whether what it is in has room for the lanes that have no iteration."""
-        return at.array in ("W", "B") and self._storage.is_padded(int(self.numbers(at)[0]))
+    def is_padded(self, at: Address, loop: Body, lanes: int) -> bool:
+        """Whether the lanes of a loop that have no iteration may write where they would: next to the others."""
+        numbers = self.numbers(at)
+        if at.array not in ("W", "B") or not self._storage.is_padded(int(numbers[0]), loop):
+            return False
+        first = numbers.reshape(len(loop.counts), int(loop.counts[0]), -1)[:, 0]
+        return at.of.frame.within(loop) and not np.any(first % lanes)
+
+    def is_near(self, at: Address, loop: Body) -> bool:
+        """Whether the iterations of a loop would access elements side by side in lanes, or all the same one."""
+        if isinstance(at.of, Far | Own) and at.of.frame.within(loop) and self._storage.is_of(at.of, loop):
+            return True
+        return self.step_of(at, loop) in (0, 1)
 
     def step_of(self, at: Address, loop: Body) -> int | None:
         """How far the elements of an iteration of a loop and of the next are apart; None if it varies.
