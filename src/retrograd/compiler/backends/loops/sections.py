@@ -24,7 +24,7 @@ _LONG, _GAIN, _FEW = 600, 2.0, 200
 #: About how many nanoseconds it takes, forward and backward, to run a node's code for the first time, to go through
 #: memory for a number, to look up in a table where, and to find out whether an iteration has a part. Of more nodes of
 #: code than some, each counts twice: to compile them takes seconds.
-_CODE, _MEMORY, _TABLE, _CHOICE, _SOME = 1.1, 0.7, 0.7, 1.0, 3_000
+_CODE, _MEMORY, _TABLE, _CHOICE, _SOME = 0.5, 0.7, 0.7, 1.0, 3_000
 
 
 @dataclass(frozen=True, slots=True)
