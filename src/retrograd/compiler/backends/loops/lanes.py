@@ -1,7 +1,8 @@
 """Loops whose iterations run side by side, one in each element of vectors.
 
-LLVM's vectorizer takes the short innermost loops (``dependences.is_parallel``). This module finds others: loops over
-paths, subjects or sequences, in which a loop over time goes on from step to step; and those with long bodies.
+LLVM's vectorizer takes short innermost loops (``dependences.is_parallel``). This module finds others: loops over paths,
+subjects or sequences, in which a loop over time goes on from step to step; those over the cells of a grid; and those
+with long bodies.
 """
 
 from __future__ import annotations
@@ -199,13 +200,14 @@ def _hands_on_sums(loop: Loop) -> bool:
 
 
 def _others(loop: Loop) -> list[Phi]:
-    """What else an iteration hands to the next."""
+    """What one iteration hands to the next besides those."""
     users = _users(loop)
     carried = [phi for phi in loop.phis if phi.start is not None and not isinstance(phi.following, float)]
     return [phi for phi in carried if not stays(phi, loop) and not _is_sum(phi, users)]
 
 
 def _summed(loop: Loop) -> list[Phi]:
+    """The sums that a loop hands on."""
     users = _users(loop)
     carried = [phi for phi in loop.phis if phi.start is not None and not isinstance(phi.following, float)]
     return [phi for phi in carried if not stays(phi, loop) and _is_sum(phi, users)]
