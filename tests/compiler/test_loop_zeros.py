@@ -171,28 +171,3 @@ def test_an_infinite_result_of_an_infinite_number_is_no_overflow(row: Any) -> No
         with pytest.raises(OverflowError):
             compiled.value_and_grad([0.5, 1e308])
     assert compiled.value_and_grad([0.5, 0.1])[0] == pytest.approx(rg.value_and_grad(f)([0.5, 0.1])[0])
-
-
-@pytest.mark.parametrize("how", ["branch", "where", "relu", "floor"])
-def test_a_quotient_that_decides_something_is_rounded_as_the_engine_s(how: str) -> None:
-    """49 / 49 is one; times the reciprocal of 49, which other quotients by constants become, it is less."""
-    assert 49.0 * (1.0 / 49.0) < 1.0
-
-    def f(p: list[float]) -> Any:
-        total = p[1] * 0.0
-        for x in p:
-            part = x / 49.0
-            match how:
-                case "branch":
-                    total = total + (part * p[1] if part >= 1.0 else part * 0.5)
-                case "where":
-                    total = total + rg.where(part >= 1.0, part * p[1], part * 0.5)
-                case "relu":
-                    total = total + rm.relu(part - 1.0) * p[1] + part / 3.0
-                case _:
-                    total = total + rm.floor(part) * p[1]
-        return total
-
-    point = [49.0, *numbers(30, low=50.0, high=90.0), 49.0]
-    compiled = check(f, (point,), bound=1e-14)
-    assert compiled.value_and_grad(point)[1] == pytest.approx(rg.value_and_grad(f)(point)[1], rel=1e-14, abs=1e-14)

@@ -97,9 +97,6 @@ def steps_in(block: Block) -> Iterator[Op | Loop]:
             yield from steps_in(step.body)
 
 
-#: The reciprocals of numbers between this one and its own are as precise as others.
-_LEAST = 1e-290
-
 _FOLDED: dict[str, Callable[..., float]] = {
     "fadd": operator.add,
     "fsub": operator.sub,
@@ -131,7 +128,6 @@ class Builder:
 
     def __init__(self, signed_zeros: bool = False, retried: bool = False) -> None:
         self._signed_zeros, self.retried = signed_zeros, retried
-        self.reciprocals: bool = retried  #: whether to divide by a constant is to multiply, rounded otherwise
         self.top = Block()
         self.vanished: list[Value] = []  #: what was multiplied by zero, and so does not show in the result
         self.source = 0  #: the number of the user's line that is being written
@@ -212,8 +208,6 @@ class Builder:
         if a == 0.0 and isinstance(b, Ref) and not self._signed_zeros:
             self.vanished.append(b)
             return 0.0
-        if self.reciprocals and isinstance(b, float) and _LEAST < abs(b) < 1.0 / _LEAST:
-            return self._op("fmul", a, 1.0 / b)  # a division takes many times as long
         return self._op("fdiv", a, b)
 
     def neg(self, a: Value) -> Value:

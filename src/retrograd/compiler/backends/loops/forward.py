@@ -47,13 +47,6 @@ _BOUNDED = {
 #: Rows that tell -0.0 from 0.0.
 _SIGN_OF_ZERO = {"atan2", "copysign", "reciprocal"}
 
-#: Rows that jump, or whose partials do: what goes into them is rounded as the engine rounds it.
-_STEPS = {
-    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "where"),
-    *("floor", "ceil", "trunc", "rint", "round", "mod", "floordiv", "fmod", "remainder"),
-    *("abs", "sign", "copysign", "relu", "minimum", "maximum", "max", "min", "first_max", "first_min"),
-}
-
 #: Rows that another function is computed with in little more time, which their partials are.
 _BESIDE = {"sin": "cos", "cos": "sin"}
 
@@ -89,9 +82,6 @@ class Forward:
         self.layout: Layout = layout
         self.storage: Storage = storage
         self._checked = checked
-        decided = [root for i, root in enumerate(layout.graph.roots) if i and i not in layout.graph.results]
-        rounded = [not each for each in layout.leading_to(_STEPS, decided)] if retried else [False] * len(layout.rows)
-        self._rounded: list[bool] = rounded  # which positions' divisions may be rounded otherwise
         self._vanished: list[Value] = []  # all that was multiplied by zero, in order
         self._homes: dict[Ref, NodeOperand | Own | Address] = {}
         self._read_before: dict[Operand, Value] = {}
@@ -165,7 +155,6 @@ class Forward:
     def _write_position(self, position: Position) -> None:
         row, graph = self.layout.rows[position.number], self.layout.graph
         self.t.source = int(graph.sources[position.nodes[0]])
-        self.t.reciprocals = self._rounded[position.number]
         operands = [self._read(operand) for operand in self.layout.operands[position.number]]
         self._refuse_unbounded(position, row, operands)
         value = formulas.value(self.t, row, operands)

@@ -7,7 +7,6 @@ inner loops'. An operand that inner iterations read alike belongs to the outer b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,24 +166,6 @@ class Layout:
         for operand in self.first_use:
             if isinstance(operand, Leaf):
                 self._leaves[operand.frame].append(operand)
-
-    def leading_to(self, rows: Container[str], roots: Iterable[tuple[int, int]]) -> list[bool]:
-        """Of each position, by its number, whether its values go into those of some rows, or into some roots."""
-        found = [row in rows for row in self.rows]
-        for kind, index in roots:
-            if kind == NODE:
-                found[self._position_of[index]] = True
-        changed = True
-        while changed:  # what loops hand on comes from positions that are later
-            changed = False
-            for position in reversed(self.positions):
-                if not found[position.number]:
-                    continue
-                for operand in self.operands[position.number]:
-                    for target in self.targets(operand) if isinstance(operand, NodeOperand) else ():
-                        changed |= not found[target.number]
-                        found[target.number] = True
-        return found
 
     def targets(self, operand: NodeOperand) -> list[Position]:
         """The positions that an operand's nodes have."""
