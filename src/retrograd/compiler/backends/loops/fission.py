@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import NODE, ScalarGraph
+from .graph import NODE, ScalarGraph, UnsupportedGraphError
 from .structure import Repeat
 
 __all__ = ["circles_of", "divided"]
@@ -45,7 +45,19 @@ def divided(graph: ScalarGraph, items: Sequence[Item]) -> list[Item]:
     parts: list[Item] = []
     for item in items:
         parts += divider.parts([item])[0] if isinstance(item, Repeat) else [item]
+    if not _is_in_order(graph, parts):
+        raise UnsupportedGraphError("a loop that was taken apart in the wrong order")
     return parts
+
+
+def _is_in_order(graph: ScalarGraph, items: Sequence[Item]) -> bool:
+    """Whether all nodes are computed after those that they read."""
+    order = np.array(list(chain.from_iterable(map(_nodes, items))), np.int64)
+    when = np.empty(len(graph), np.int64)
+    when[order] = np.arange(len(order))
+    is_node = graph.kinds == NODE
+    read = when[np.where(is_node, graph.indices, 0)]
+    return bool(np.all(~is_node | (read < when[:, None])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +237,9 @@ class _Stages:
         for i, bits in enumerate(reach):
             if self.recurrent >> i & 1:
                 self._before |= bits
-        needed = [(bits | 1 << i) & self.recurrent for i, bits in enumerate(reach)]
+        needed = [bits | 1 << i for i, bits in enumerate(reach)]
         self._upstream = sorted({bits for i, bits in enumerate(needed) if self.recurrent >> i & 1}, key=int.bit_count)
-        self._waits_for = [_union(needed, bits) for bits in self._needs]  # which recurrences a column does
+        self._waits_for = [_union(needed, bits) & self.recurrent for bits in self._needs]  # which recurrences
 
     def groups(self, saved: Sequence[float]) -> list[Sequence[int]]:
         """The columns by the loops that they go to."""
