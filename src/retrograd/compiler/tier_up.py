@@ -27,6 +27,9 @@ THRESHOLD = 200
 #: instruction, so many nodes of code are written at most, or the nodes by so many: vectors may be faster.
 _FEW_NODES, _SHORT, _ROLLED = 18, 8_000, 10
 
+#: With so many nodes an instruction, vector instructions are as fast, and to look for loops would take half a minute.
+_MANY_NODES = 20_000
+
 #: A program with more instructions is compiled in both ways only where the second takes few lines of LLVM, because its
 #: steps repeat themselves; and one with many more is not. One with more than most stays on the virtual machine, if it
 #: has no scalar code: LLVM would take a minute.
@@ -90,11 +93,12 @@ class TierUp:
             return
         try:
             fact = self._fact(number)
+            most, whole = _most_code(fact), False
             if batch == GROUP:
                 with contextlib.suppress(UnsupportedGraphError):
-                    compile_group(self._cache, number, _most_code(fact), run=run)
+                    if most > 0:
+                        compile_group(self._cache, number, most, run=run)
                 return
-            most, whole = _most_code(fact), False
             if most > 0 and (batch < 2 or fact["one_by_one"]):
                 # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
                 with contextlib.suppress(UnsupportedGraphError):
@@ -125,11 +129,13 @@ class TierUp:
 
 
 def _most_code(fact: dict[str, Any]) -> int:
-    """For how many nodes of code at most scalar code may be faster than vector instructions."""
+    """For how many nodes of code at most scalar code may be faster than vector instructions; 0 if it is not."""
     from .backends.loops.graph import MOST_STRAIGHT
 
     if _nodes_an_instruction(fact) < _FEW_NODES:
         return MOST_STRAIGHT
+    if _nodes_an_instruction(fact) > _MANY_NODES:
+        return 0
     return max(_SHORT, int(fact["nodes"]) // _ROLLED)
 
 
