@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.lane_cases import check, graph_of
 from support.parts import ALL
 
 import retrograd as rg
@@ -18,8 +19,6 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops import branches, sections
-    from retrograd.compiler.backends.loops.install import compile_graph, compile_group
-    from retrograd.compiler.backends.loops.reading import read_graph
     from retrograd.compiler.backends.loops.sections import find_structure
     from retrograd.compiler.backends.loops.structure import bodies_of
 
@@ -41,28 +40,8 @@ def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.0) -> l
 
 def structure_of(compiled: Any) -> list[tuple[int, int]]:
     """Of each loop, how many iterations it has in all, and how many an instance has at least."""
-    cache = compiled._cache
-    graph = read_graph(cache.scalar_graph(cache.facts()[0]["number"], True))
-    top = find_structure(graph, scalars=True)
+    top = find_structure(graph_of(compiled), scalars=True)
     return [(body.times, int(body.counts.min())) for body in bodies_of(top) if body is not top]
-
-
-def check(f: Callable[..., Any], *calls: tuple[Any, ...], bound: float = 1e-11) -> Any:
-    """Compile the graph of the first call, and compare all calls, alone and in groups, with the function."""
-    compiled = rg.compile(f)
-    compiled.value_and_grad(*calls[0])
-    cache = compiled._cache
-    compile_graph(cache, cache.facts()[0]["number"])
-    compile_group(cache, cache.facts()[0]["number"])
-    for arguments in calls:
-        wanted, gradients = rg.value_and_grad(f)(*arguments)
-        for _ in range(2):
-            value, found = compiled.value_and_grad(*arguments)
-            assert value == pytest.approx(wanted, rel=bound, abs=bound)
-            assert list(found) == pytest.approx(list(gradients), rel=bound, abs=bound)
-    assert compiled.stats().traces == 1
-    assert compiled.stats().programs[0].tier == "llvm"
-    return compiled
 
 
 def leverage(p: list[Any]) -> Any:

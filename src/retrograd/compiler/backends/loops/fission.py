@@ -239,7 +239,7 @@ class _Stages:
                 self._before |= bits
         needed = [bits | 1 << i for i, bits in enumerate(reach)]
         self._upstream = sorted({bits for i, bits in enumerate(needed) if self.recurrent >> i & 1}, key=int.bit_count)
-        self._waits_for = [_union(needed, bits) & self.recurrent for bits in self._needs]  # which recurrences
+        self._waits_for = [_union(needed, bits) & self.recurrent for bits in self._needs]  # recurrences
 
     def groups(self, saved: Sequence[float]) -> list[Sequence[int]]:
         """The columns by the loops that they go to."""

@@ -291,7 +291,7 @@ def _sums_of_lanes(loop: Loop, in_lanes: Collection[Body]) -> dict[Ref, set[Ref]
         if isinstance(step, Loop):
             within = _sums_in_lanes(step) if step.of in in_lanes else _sums_of_lanes(step, in_lanes)
             finals |= {phi.final: (phi, within[phi.result]) for phi in step.phis if phi.result in within}
-    if not finals:
+    if not finals or loop.of.optional:  # what may be left out hands on numbers
         return {}
     users = _users(loop)
     found = {phi.result: _added_up(phi, users, finals) for phi in loop.phis if phi.start is not None}
