@@ -92,10 +92,12 @@ PyObject* instruction_of(const Instruction& instruction) {
 PyObject* arrays_of(const Graph& graph) {
   static_assert(sizeof(Id) == sizeof(uint32_t));
   Ref rows(bytes_of(graph.rows)), first(bytes_of(graph.first)), operands(bytes_of(graph.operands)),
-      roots(bytes_of(graph.roots)), literals(bytes_of(graph.literals)), source(bytes_of(graph.source));
-  if (!rows || !first || !operands || !roots || !literals || !source) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O}", "rows", rows.get(), "first", first.get(), "operands",
-                       operands.get(), "roots", roots.get(), "literals", literals.get(), "source", source.get());
+      roots(bytes_of(graph.roots)), literals(bytes_of(graph.literals)), source(bytes_of(graph.source)),
+      extra(bytes_of(graph.extra));
+  if (!rows || !first || !operands || !roots || !literals || !source || !extra) return nullptr;
+  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O}", "rows", rows.get(), "first", first.get(), "operands",
+                       operands.get(), "roots", roots.get(), "literals", literals.get(), "source", source.get(),
+                       "extra", extra.get());
 }
 
 // stages(entry): what the passes make one after the other: "lift" and "expand", see arrays_of; of "reductions" for each

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import shutil
 import subprocess
@@ -41,14 +42,19 @@ class Built:
         self._work = (ctypes.c_double * written.work)(*[math.nan] * written.work)  # nothing may rely on zeros
 
     def value(self, *arguments: Any) -> float:
-        x, p = doubles(self._written.inputs(*arguments)), doubles(self._written.parameters)
-        return float(self._value(x, p, self._work))
+        return float(self._value(*self._given(arguments), self._work))
 
     def gradient(self, *arguments: Any) -> tuple[float, list[float], list[float]]:
-        x, p = doubles(self._written.inputs(*arguments)), doubles(self._written.parameters)
-        dx, dp = doubles([math.nan] * len(x)), doubles([math.nan] * len(p))
-        value = float(self._gradient(x, p, dx, dp, self._work))
+        dx = doubles([math.nan] * self._written.derivatives)
+        dp = doubles([math.nan] * len(self._written.values))
+        value = float(self._gradient(*self._given(arguments), dx, dp, self._work))
         return value, list(dx), list(dp)
+
+    def _given(self, arguments: tuple[Any, ...]) -> list[Any]:
+        written = self._written
+        indices = written.indices(*arguments)
+        more = [(ctypes.c_int * len(indices))(*indices)] if indices else []
+        return [doubles(written.inputs(*arguments)), doubles(written.parameters), *more]
 
 
 def doubles(numbers: list[float]) -> Any:
@@ -161,14 +167,87 @@ def test_tables_and_results_of_a_loop_that_are_read_later(tmp_path: Path) -> Non
 
 
 def test_what_c_cannot_do_is_refused(tmp_path: Path) -> None:
-    f = rg.compile(lambda p, i: rg.take(p, i) * 2.0)
-    with pytest.raises(NotTraceableError, match="Index"):
-        f.to_c(tmp_path / "f.c", [1.0, 2.0], rg.Index(0))
     with pytest.raises(NotTraceableError, match=r"cannot be written as C: .*digamma"):
         rg.compile(lambda x: rm.digamma(x)).to_c(tmp_path / "f.c", 1.5)
     with pytest.raises(ValueError, match="name="):
         rg.compile(lambda x: x * x).to_c(tmp_path / "f.c", 1.5, name="2nd")
+    with pytest.raises(ValueError, match="argnums"):
+        rg.compile(lambda x: x * x).to_c(tmp_path / "f.c", 1.5, name="f", argnums=1)
     assert not (tmp_path / "f.c").exists()
+
+
+def test_the_gradient_by_some_arguments(tmp_path: Path) -> None:
+    def misfit(p: list[float], data: list[float], scale: float) -> Any:
+        return sum((p[0] + p[1] * x - y) ** 2 for x, y in itertools.pairwise(data)) * scale
+
+    arguments = [0.3, 0.7], [0.1 * k * k for k in range(20)], 1.5
+    for number, argnums in enumerate((0, 2, (2, 0), (1,))):
+        of = (argnums,) if isinstance(argnums, int) else tuple(sorted(argnums))  # in the order of the arguments
+        written = rg.compile(misfit).to_c(tmp_path / f"f{number}.c", *arguments, name="f", argnums=argnums)
+        value, dx, dp = Built(written).gradient(*arguments)
+        wanted, gradient = rg.value_and_grad(misfit, argnums=of)(*arguments)
+        assert value == pytest.approx(wanted, rel=1e-12)
+        assert dx == pytest.approx(flat(gradient), rel=1e-10)
+        assert not dp
+
+
+class TestIndices:
+    """What an Index selects in C."""
+
+    def test_rows_of_parameters_and_computed_numbers(self, tmp_path: Path) -> None:
+        table = [[rg.Value(math.sin(5 * i + j)) for j in range(4)] for i in range(6)]
+        numbers = [0.5, -1.5, 2.5, 1.0, 0.25, -0.75]
+
+        def loss(tokens: list[Any], scale: float) -> Any:
+            total = 0.0
+            for now, following in itertools.pairwise(tokens):
+                row = rg.take(table, now)
+                logits = [sum(a * b for a, b in zip(row, other, strict=True)) * scale for other in table]
+                z = rm.log(rg.sum([rm.exp(x) for x in logits]))
+                total = total + (z - rg.take(logits, following)) * rg.take(numbers, now)
+            return total
+
+        calls = [([rg.Index(i) for i in tokens], scale) for tokens, scale in (([0, 5, 2, 2, 1], 1.5), ([3] * 5, -0.5))]
+        written = rg.compile(loss).to_c(tmp_path / "f.c", *calls[0], name="f")
+        built = Built(written)
+        for tokens, scale in calls:
+            for value in written.values:
+                value.grad = 0.0
+            x = rg.Value(scale)
+            wanted = loss(tokens, x)  # type: ignore[arg-type]
+            wanted.backward()
+            value, dx, dp = built.gradient(tokens, scale)
+            assert value == pytest.approx(wanted.data, rel=1e-12)
+            assert dx == pytest.approx([x.grad], rel=1e-10)
+            assert dp == pytest.approx([each.grad for each in written.values], rel=1e-10, abs=1e-14)
+        for wrong in (-1, 6):
+            assert math.isnan(built.value([rg.Index(i) for i in (0, 1, 2, 3, wrong)], 1.0))
+
+    def test_a_table_in_no_order_and_one_of_a_single_number(self, tmp_path: Path) -> None:
+        def f(p: list[float], i: Any, j: Any) -> Any:
+            chosen = rg.take([p[3], p[0], p[1], p[0]], i)
+            return chosen * chosen + rg.take([p[2] * p[2]], j) * rg.take([p[1], 2.0, p[1] * p[0]], i) + p[2]
+
+        f_of = rg.compile(f)
+        p = [0.5, 1.5, -2.0, 0.75]
+        built = Built(f_of.to_c(tmp_path / "f.c", p, rg.Index(1), rg.Index(0), name="f"))
+        for i in range(3):
+            wanted, gradient = rg.value_and_grad(f)(p, rg.Index(i), rg.Index(0))
+            value, dx, _ = built.gradient(p, rg.Index(i), rg.Index(0))
+            assert (value, dx) == (pytest.approx(wanted), pytest.approx(gradient))
+        assert math.isnan(built.value(p, rg.Index(3), rg.Index(0)))  # the shorter of two that it selects from
+        assert math.isnan(built.value(p, rg.Index(0), rg.Index(1)))
+
+    def test_a_comparison_of_an_index_decides(self, tmp_path: Path) -> None:
+        def f(x: float, i: Any, j: Any) -> Any:
+            if i == 2:
+                return rm.exp(x)
+            return x * 2.0 if i < j else x * 3.0
+
+        built = Built(rg.compile(f).to_c(tmp_path / "f.c", 1.5, rg.Index(0), rg.Index(1), name="f"))
+        assert built.value(2.0, rg.Index(3), rg.Index(4)) == 4.0
+        assert math.isnan(built.value(2.0, rg.Index(2), rg.Index(4)))
+        assert math.isnan(built.value(2.0, rg.Index(4), rg.Index(4)))
 
 
 def test_inputs_have_the_structure_of_the_example(tmp_path: Path) -> None:

@@ -43,8 +43,10 @@ class Built:
         written = self._written
         name = f"{written.name}_{what}"
         x, p = doubles(written.inputs(*arguments)), doubles(written.parameters)
+        indices = written.indices(*arguments)
+        more = [(ctypes.c_int * len(indices))(*indices)] if indices else []
         y, work = doubles([math.nan] * written.results[name]), doubles([math.nan] * written.work)
-        return None if getattr(self.library, name)(x, p, y, work) else list(y)
+        return None if getattr(self.library, name)(x, p, *more, y, work) else list(y)
 
     def matrix(self, what: str, width: int, *arguments: Any) -> Any:
         """A sparse matrix, with its places as the file has them."""
@@ -195,3 +197,21 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotTraceableError):
         rg.compile(lambda p: [p[0], "text"]).to_c(tmp_path / "f.c", [1.0, 2.0], name="f")
     assert not (tmp_path / "f.c").exists()
+
+
+def test_several_results_by_an_index(tmp_path: Path) -> None:
+    table = [[rg.Value(math.cos(3 * i + j)) for j in range(3)] for i in range(4)]
+
+    def f(x: list[float], i: Any) -> Any:
+        row = rg.take(table, i)
+        return [a * b for a, b in zip(row, x, strict=True)], rg.take([x[0], x[1] * x[1]], i)
+
+    x = [0.5, -1.5, 2.0]
+    built = Built(rg.compile(f).to_c(tmp_path / "f.c", x, rg.Index(1), name="f", derivatives=["jacobian"]))
+    for i in range(2):
+        rows, last = f(x, rg.Index(i))
+        assert built.numbers("values", x, rg.Index(i)) == pytest.approx([*(v.data for v in rows), last])
+    assert built.numbers("values", x, rg.Index(2)) is None
+    wanted = rg.jacobian(lambda x: [*f(x, rg.Index(1))[0], f(x, rg.Index(1))[1]])(x)
+    assert built.numbers("jacobian", x, rg.Index(1)) == pytest.approx([v for row in wanted for v in row])
+    assert built.numbers("jacobian", x, rg.Index(0)) is None  # the derivative of what was selected in the trace

@@ -322,21 +322,24 @@ class Compiled(Generic[P]):
         return to_jax(self._function, args, parameters, self._dispatcher.specializer.conversions)
 
     def to_c(
-        self, path: str | os.PathLike[str], *args: Any, name: str = "", derivatives: Sequence[str] = ()
+        self,
+        path: str | os.PathLike[str],
+        *args: Any,
+        name: str = "",
+        argnums: int | Sequence[int] | None = None,
+        derivatives: Sequence[str] = (),
     ) -> CFunction:
         """Write the function as one C99 file: its value, and its gradient by the arguments and by the Values it holds.
 
-        A function that returns several numbers is one that fills an array with them.
-
-        The function is traced once, with ``args``. Loops over time stay loops, and comments name the lines of the
-        function. What it reads besides its arguments and Values stays as it is now. An ``if`` whose arms only compute
-        is written as ``? :``, of which both sides are computed; any other comparison that decides another way, and an
-        operation outside its domain, makes the C functions return NAN.
+        Several results fill an array. The function is traced once, with ``args``; what it reads besides its arguments
+        and Values stays as it is now. Comments name its lines. An ``if`` whose arms only compute is written as ``? :``.
+        Another comparison that decides otherwise, and an operation outside its domain, makes the C return NAN.
 
         Args:
             path: The file to write.
-            *args: An example of the arguments. Other calls may differ from it in floats and Values only.
+            *args: An example of the arguments. Other calls may differ from it in floats, Values and Indexes only.
             name: What the names of the C functions begin with; the function's own name by default.
+            argnums: By which arguments the gradient is taken, by their positions; all by default.
             derivatives: What to write besides: ``"jacobian"`` and ``"hessian"``, by the first argument, row by row, or
                 ``"sparse jacobian"`` and ``"sparse hessian"``, as compressed rows whose places are constants.
 
@@ -345,19 +348,17 @@ class Compiled(Generic[P]):
 
         Raises:
             NotTraceableError: If the recorded call would not be valid for others, or has an operation that C lacks.
-            ValueError: If the name is no identifier of C, or there is no such derivative.
+            ValueError: If the name is no identifier of C, or there is no such derivative or argument.
 
         Example:
-            Not run here, since it writes a file::
+            Not run here, since it writes a file, of which ``gcc -O3 -shared -fPIC f.c -o f.so -lm`` makes a library::
 
-                written = rg.compile(loss).to_c("loss.c", parameters, data, name="loss")
-                # gcc -std=c99 -O3 -shared -fPIC loss.c -o loss.so -lm
-                written.inputs(parameters, data)  # the numbers of x, in order
+                rg.compile(loss).to_c("f.c", parameters, data, argnums=0).inputs(parameters, data)  # x, in order
         """
         from .backends.c import to_c
 
         functions = {what.split()[-1]: self._matrix(what, args) for what in derivatives}
-        return to_c(self._function, path, args, name, functions, self._dispatcher.specializer.conversions)
+        return to_c(self._function, path, args, name, functions, argnums, self._dispatcher.specializer.conversions)
 
     def _matrix(self, what: str, args: tuple[Any, ...]) -> Callable[..., Any]:
         """A function that gives a matrix of derivatives, or of a sparse one the entries."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .... import engine, errors
 from ....engine import Value
 from ....engine.source_lines import location_numbered
@@ -17,22 +19,26 @@ from ...guards.captured_state import asks_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reasons import Cause, Reason
 from ...request import CompileRequest, Options
+from ...signature import Signature
 from ...specializer import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
+from ..jax.layout import Numbers
 from ..loops.graph import ScalarGraph, UnsupportedGraphError
+from ..loops.lookups import Lookups
 from ..loops.pipeline import Passes, write_passes, write_results
 from ..loops.reading import read_graph
-from .results import Guard, Matrix, Part, guard_lines, roots_in
+from ..loops.storage import Places
+from .lookups import LookupLines, given_to
+from .results import Guard, Matrix, Part, copies, guard_lines, roots_in
 from .text import statements, table_definition
 
 __all__ = ["CFunction", "to_c"]
 
+#: What the gradient's function writes.
+_DERIVATIVES = ", double *dx, double *dp"
+
 #: So many nodes of straight-line code and of loops' bodies are written; C compilers take minutes for more.
 _MOST_STRAIGHT = 60_000
-
-#: The parameters of the two functions.
-_VALUE = "const double *x, const double *p, double *work"
-_GRADIENT = "const double *x, const double *p, double *dx, double *dp, double *work"
 
 
 _RETURNED = (
@@ -55,6 +61,7 @@ class CFunction:
         name: What the functions' names in it begin with: ``<name>_value``,
             ``<name>_gradient``, ``<name>_values``, ``<name>_jacobian``, ``<name>_hessian``.
         values: The Values that the function depends on, in the order of ``p`` and ``dp``.
+        derivatives: How many numbers ``dx`` has: those of the arguments by which the gradient is taken.
         work: How many doubles the functions need to work with (``<NAME>_WORK`` in the file).
         results: How many numbers the functions with several results give, by name.
         matrices: Where the entries of sparse matrices are, by the name of the function that gives them.
@@ -63,6 +70,7 @@ class CFunction:
     path: Path
     name: str
     values: tuple[Value, ...]
+    derivatives: int
     work: int
     results: Mapping[str, int]
     matrices: Mapping[str, Matrix]
@@ -78,15 +86,30 @@ class CFunction:
         """``x``: the numbers of a call's arguments, in the file's order.
 
         Args:
-            *arguments: Of the structure of the example; only floats and Values may differ.
+            *arguments: Of the structure of the example; only floats, Values and Indexes may differ.
 
         Raises:
             TypeError: They have another structure.
         """
+        numbers = self._numbers(arguments)
+        return [float(numbers[kind][offset]) for kind, offset in self._order]
+
+    def indices(self, *arguments: Any) -> list[int]:
+        """``index``: the numbers of the Index arguments of a call, in the file's order.
+
+        Args:
+            *arguments: Of the structure of the example.
+
+        Raises:
+            TypeError: They have another structure.
+        """
+        return [int(number) for number in self._numbers(arguments)["index"]]
+
+    def _numbers(self, arguments: tuple[Any, ...]) -> Numbers:
         numbers = self._arguments.read(arguments)
         if numbers is None:
             raise errors.other_arguments(f"it takes {self._arguments or 'none'} and what was the same in the example")
-        return [float(numbers[kind][offset]) for kind, offset in self._order]
+        return numbers
 
 
 def to_c(
@@ -95,6 +118,7 @@ def to_c(
     arguments: Sequence[Any],
     name: str,
     derivatives: Mapping[str, Callable[..., Any]],
+    argnums: int | Sequence[int] | None,
     known: Conversions,
 ) -> CFunction:
     """Write a scalar function as C; users call ``Compiled.to_c``.
@@ -105,18 +129,22 @@ def to_c(
         arguments: an example of its arguments, with which it is traced.
         name: what the C functions' names begin with; the function's own if empty.
         derivatives: functions of the same arguments, to be written besides, by what their names end with.
+        argnums: the positions of the arguments by which the gradient is taken; all if None.
         known: how many iterations loops took in calls of the function.
 
     Raises:
         NotTraceableError: the trace would not be valid for other calls, or has an operation that C lacks.
-        ValueError: the name is no identifier of C.
+        ValueError: the name is no identifier of C, or there is no such argument.
     """
     if engine.ENGINE != "native":
         raise errors.not_traceable(
             function, "the reference engine has no compiler; use the native engine", "be written as C"
         )
     name = _identifier(name or getattr(function, "__name__", "f"))
-    main = _traced(function, arguments, known)
+    which = [argnums] if isinstance(argnums, int) else argnums
+    if not set(which or ()) <= set(range(len(arguments))):
+        raise ValueError(f"to_c: argnums is {argnums!r}, but there are {len(arguments)} arguments.")
+    main = _traced(function, arguments, known, which)
     others = {f"{name}_{what}": _traced(derivative, arguments, known) for what, derivative in derivatives.items()}
     single = main.traced.recording.tree is None
     parts = others if single else {f"{name}_values": main, **others}
@@ -129,24 +157,43 @@ def to_c(
     text = _File(function, name, main, passes, written, values)
     Path(path).write_text(text.whole(), encoding="utf-8")
     signature = main.traced.signature
-    order = tuple(("active" if one.active else "passive", one.offset) for one in signature.inputs[: main.inputs])
+    order = tuple(_order(signature, main.inputs))
     results = {part.name: part.count for part in written}
     matrices = {part.name: part.matrix for part in written if part.matrix is not None}
-    return CFunction(Path(path), name, values, text.work, results, matrices, Arguments(signature.spec), order)
+    structure, count = Arguments(signature.spec), len(main.differentiated)
+    return CFunction(Path(path), name, values, count, text.work, results, matrices, structure, order)
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """A traced function: its graph, what guards compare, how many numbers its arguments have, the Values it holds."""
+    """A traced function.
+
+    Attributes:
+        traced: the trace.
+        graph: its graph.
+        guards: what it compares.
+        inputs: how many numbers its arguments have.
+        values: the Values it holds.
+        lookups: what it selects by an Index.
+        differentiated: which of the arguments' numbers the gradient is taken by.
+    """
 
     traced: Traced
     graph: ScalarGraph
     guards: Sequence[Guard]
     inputs: int
     values: tuple[Value, ...]
+    lookups: Lookups
+    differentiated: Sequence[int]
+
+    def lookup_lines(self, places: Places) -> LookupLines:
+        """What its C function does with its index arguments."""
+        return LookupLines(self.lookups, self.traced.recording.index_guards, self.graph.literals, places)
 
 
-def _traced(function: Callable[..., Any], arguments: Sequence[Any], known: Conversions) -> _Graph:
+def _traced(
+    function: Callable[..., Any], arguments: Sequence[Any], known: Conversions, argnums: Sequence[int] | None = None
+) -> _Graph:
     asks = asks_of(function, arguments)._replace(identity=False)
     traced = without_decisions(
         function,
@@ -158,22 +205,30 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any], known: Conve
     obstacle = traced if isinstance(traced, Cause) else traced.obstacle
     if isinstance(traced, Cause) or obstacle is not None:
         raise errors.not_traceable(function, str(obstacle), "be written as C")
-    if traced.recording.index_guards or traced.signature.index_count:
-        raise errors.not_traceable(function, "it takes an Index, which the C file would not know", "be written as C")
-    cache = engine.SpecializationCache(lambda *_: None, Index, Reason)
+    cache, lookups = engine.SpecializationCache(lambda *_: None, Index, Reason), Lookups()
+    count = len(traced.signature.inputs) - len(traced.recording.cotangents)
+    order = _order(traced.signature, count)
+    chosen = set(order) if argnums is None else Arguments(traced.signature.spec).numbers_of(argnums)
+    differentiated = [number for number, each in enumerate(order) if each in chosen]
     try:
         request = CompileRequest(traced.recording, traced.signature, False, Options(tier="vm"), cache.capture([]))
         number = cache.add(request)
-        graph = read_graph(cache.scalar_graph(number, False))
+        exported = cache.scalar_graph(number, False)
+        wanted = np.ones(len(exported["wanted"]), np.uint8)
+        wanted[np.setdiff1d(np.arange(count), differentiated)] = 0
+        graph = read_graph({**exported, "wanted": wanted}, lookups=lookups)
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem), "be written as C") from None
-    graph.wanted[:] = True
     listing = cache.listing(number)
     values = tuple(leaf for leaf, *_ in listing["leaves"] if leaf is not None)
-    inputs = len(traced.signature.inputs)
-    if inputs + len(values) != len(graph.wanted):
+    if len(traced.signature.inputs) + len(values) + len(lookups.found) != len(graph.wanted):
         raise errors.not_traceable(function, "it has leaves that are neither arguments nor Values", "be written as C")
-    return _Graph(traced, graph, listing["guards"], inputs - len(traced.recording.cotangents), values)
+    return _Graph(traced, graph, listing["guards"], count, values, lookups, differentiated)
+
+
+def _order(signature: Signature, count: int) -> list[tuple[str, int]]:
+    """The kind and position of each number of the arguments, in the order of ``x``."""
+    return [("active" if one.active else "passive", one.offset) for one in signature.inputs[:count]]
 
 
 def _part(name: str, of: _Graph, tables: str) -> Part:
@@ -183,7 +238,9 @@ def _part(name: str, of: _Graph, tables: str) -> Part:
         raise UnsupportedGraphError("its derivative is one number: compile that")
     graph = of.graph.without_sum()
     results = write_results(graph, _MOST_STRAIGHT, tables)
-    return Part(name, graph, results, tree, of.guards, of.inputs, of.values)
+    lookups = of.lookup_lines(results.places)
+    given = given_to(of.traced.signature.index_count)
+    return Part(name, given, graph, results, tree, of.guards, of.inputs, of.values, lookups)
 
 
 _RESERVED = frozenset(
@@ -214,10 +271,12 @@ class _File:
         parts: Sequence[Part],
         values: Sequence[Value],
     ) -> None:
-        self._function, self._name, self._graph, self._guards = function, name, main.graph, main.guards
+        self._function, self._name, self._graph = function, name, main
         self._passes, self._parts = passes, parts
         self._inputs, self._values, self._mine = main.inputs, values, len(main.values)
-        self._leaves = main.inputs + len(main.values)
+        self._leaves = main.inputs + len(main.values) + len(main.lookups.found)
+        self._indices = main.traced.signature.index_count
+        self._given = given_to(self._indices)
         self._kept = 0 if passes is None else max(passes.storage.size, 1)
         self.work = max([2 * (self._leaves + self._kept), *(part.work for part in parts)])
 
@@ -228,7 +287,7 @@ class _File:
         if self._passes is not None:
             bodies += [*self._value(self._passes), *self._gradient(self._passes), ""]  # they add to the tables
             tables += [table_definition(f"T{i}", table) for i, table in enumerate(self._passes.places.tables)]
-            declared += [f"double {self._name}_value({_VALUE});", f"double {self._name}_gradient({_GRADIENT});"]
+            declared += [f"{self._head('value')};", f"{self._head('gradient', _DERIVATIVES)};"]
         positions = {id(value): i for i, value in enumerate(self._values)}
         for part in self._parts:
             bodies += part.whole(positions, _where)
@@ -253,8 +312,15 @@ class _File:
         where = f", {Path(code.co_filename).name}:{code.co_firstlineno}" if code else ""
         yield f"/* {self._name}{where}: written by retrograd, Compiled.to_c. C99; needs nothing but -lm."
         yield " *"
-        yield f" * x, dx  the {self._inputs} numbers of the arguments, in order, and the derivatives by them"
+        chosen = self._graph.differentiated
+        if self._inputs:
+            yield f" * x      the {self._inputs} numbers of the arguments, in order"
+            yield f" * dx     the derivatives by {'them' if len(chosen) == self._inputs else f'{len(chosen)} of them'}"
+        else:
+            yield " * x, dx  nothing: no floats or Values are among the arguments"
         yield f" * p, dp  {len(self._values)} Values that the function holds{self._labels()}"
+        if self._indices:
+            yield f" * index  the {self._indices} Index arguments, in order"
         yield f" * work   {self._name.upper()}_WORK doubles to work with; each thread needs its own"
         for part in self._parts:
             yield f" * y      of {part.name}, {part.count} numbers: {self._order_of(part)}"
@@ -275,17 +341,20 @@ class _File:
         shown = ", ".join(labels[:20]) + (", …" if len(labels) > 20 else "")
         return f": {shown.replace('*/', '* /')}"
 
+    def _head(self, what: str, written: str = "") -> str:
+        return f"double {self._name}_{what}({self._given}{written}, double *work)"
+
     # --- bodies ---------------------------------------------------------------------------------------------
 
     def _value(self, passes: Passes) -> Iterator[str]:
-        yield f"double {self._name}_value({_VALUE}) {{"
+        yield f"{self._head('value')} {{"
         yield from self._forward_body(passes)
         yield "}"
         yield ""
 
     def _gradient(self, passes: Passes) -> Iterator[str]:
-        yield f"double {self._name}_gradient({_GRADIENT}) {{"
-        value = f"{self._name}_value(x, p, work)"
+        yield f"{self._head('gradient', _DERIVATIVES)} {{"
+        value = f"{self._name}_value(x, p, {'index, ' if self._indices else ''}work)"
         yield f"  const double value = {value};"
         yield "  if (isnan(value)) return value;"
         yield from self._areas("G", "B")
@@ -293,7 +362,13 @@ class _File:
         for begin, count in passes.zeroed():
             yield f"  memset(B + {begin}, 0, {count} * sizeof(double));"
         yield from statements(passes.backward.t.top, "g", passes.places, _where)
-        yield from self._copies("dx", "G", 0, self._inputs)
+        yield from self._graph.lookup_lines(passes.places).returned()
+        chosen = self._graph.differentiated
+        if len(chosen) == self._inputs:
+            yield from self._copies("dx", "G", 0, self._inputs)
+        else:
+            yield from copies("dx", "G", range(len(chosen)), chosen)
+            yield from ("  (void)dx;",) if not chosen else ()
         yield from self._copies("dp", "G", self._inputs, self._mine)
         if self._mine < len(self._values):
             yield f"  memset(dp + {self._mine}, 0, {len(self._values) - self._mine} * sizeof(double));"
@@ -301,12 +376,15 @@ class _File:
         yield "}"
 
     def _forward_body(self, passes: Passes) -> Iterator[str]:
-        shown = roots_in(self._graph, passes.forward, passes.storage)
+        shown = roots_in(self._graph.graph, passes.forward, passes.storage)
         yield from self._areas()
         yield from self._copies("L", "x", 0, self._inputs, into=0)
         yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
+        lookups = self._graph.lookup_lines(passes.places)
+        yield from lookups.checks("NAN")
+        yield from lookups.filled()
         yield from statements(passes.forward.t.top, "v", passes.places, _where)
-        yield from guard_lines(self._guards, shown, "NAN")
+        yield from guard_lines(self._graph.guards, shown, "NAN")
         yield f"  return {shown[0]};"
 
     def _areas(self, *more: str) -> Iterator[str]:

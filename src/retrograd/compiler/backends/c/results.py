@@ -15,12 +15,10 @@ from ..loops.forward import Forward
 from ..loops.graph import LEAF, LITERAL, ScalarGraph
 from ..loops.pipeline import Results
 from ..loops.storage import Storage
+from .lookups import LookupLines
 from .text import constant, statements, table_definition
 
-__all__ = ["RESULTS", "Matrix", "Part", "copies", "guard_lines", "roots_in"]
-
-#: The parameters of such a function.
-RESULTS = "const double *x, const double *p, double *y, double *work"
+__all__ = ["Matrix", "Part", "copies", "guard_lines", "roots_in"]
 
 Guard = tuple[str, int, int | None, float, bool]
 
@@ -94,27 +92,33 @@ class Part:
     def __init__(
         self,
         name: str,
+        given: str,
         graph: ScalarGraph,
         results: Results,
         tree: OutputsOfTrace,
         guards: Sequence[Guard],
         inputs: int,
         values: Sequence[Value],
+        lookups: LookupLines,
     ) -> None:
         """
         Args:
             name: the function's in C.
+            given: its first parameters in C.
             graph: its graph.
             results: its forward pass.
             tree: what it returned when it was traced.
             guards: what it compared.
             inputs: how many numbers the arguments have.
             values: the Values among the leaves, which come after the arguments and the cotangents.
+            lookups: what it does with its index arguments.
         """
         self.name, self.values = name, values
         self._graph, self._results, self._guards, self._inputs = graph, results, guards, inputs
         self._leaves = len(graph.wanted)
-        self._first_value = self._leaves - len(values)
+        self._first_value = self._leaves - lookups.count - len(values)
+        self._lookups = lookups
+        self._head = f"int {name}({given}, double *y, double *work)"
         self.work = self._leaves + max(results.storage.size, 1)
         numbers: dict[int, int] = {}
         roots = [numbers.setdefault(id(node), len(numbers) + 1) for node in tree.nodes]
@@ -138,7 +142,7 @@ class Part:
         if self.matrix is not None:
             for what, numbers in zip(("starts", "columns"), self.matrix, strict=True):
                 yield f"extern const int {self.name}_{what}[{max(len(numbers), 1)}];"
-        yield f"int {self.name}({RESULTS});"
+        yield f"{self._head};"
 
     def whole(self, positions: dict[int, int], where: Callable[[int], str]) -> list[str]:
         """The function; ``positions`` of Values in ``p``, by their identity."""
@@ -149,7 +153,7 @@ class Part:
             for what, numbers in zip(("starts", "columns"), self.matrix, strict=True):
                 entries = ", ".join(map(str, numbers.tolist())) or "0"
                 lines.append(f"const int {self.name}_{what}[{max(len(numbers), 1)}] = {{{entries}}};")
-        return [*lines, "", f"int {self.name}({RESULTS}) {{", *body, "  return 0;", "}", ""]
+        return [*lines, "", f"{self._head} {{", *body, "  return 0;", "}", ""]
 
     def _body(self, positions: dict[int, int], where: Callable[[int], str]) -> Iterator[str]:
         forward = self._results.forward
@@ -159,7 +163,9 @@ class Part:
         yield "  (void)x; (void)p; (void)y; (void)L; (void)W;"
         yield from copies("L", "x", range(self._inputs), range(self._inputs))
         of = [positions[id(value)] for value in self.values]
-        yield from copies("L", "p", range(self._first_value, self._leaves), of)
+        yield from copies("L", "p", range(self._first_value, self._first_value + len(of)), of)
+        yield from self._lookups.checks("1")
+        yield from self._lookups.filled()
         yield from statements(forward.t.top, "v", self._results.places, where, "1")
         yield from guard_lines(self._guards, shown, "1")
         yield from self._given(shown)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 
 from ..loops.backward import SEED
-from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Value
+from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
 from ..loops.storage import Index, Places, Table, fit
 from ..loops.structure import Body
 
@@ -34,8 +35,11 @@ def constant(number: float) -> str:
 def table_definition(name: str, table: Table) -> str:
     """A constant array."""
     if table.dtype == np.float64:
-        return f"static const double {name}[] = {{{', '.join(constant(float(x)) for x in table)}}};"
-    return f"static const int {name}[] = {{{', '.join(str(int(i)) for i in table)}}};"
+        kind, numbers = "double", [constant(float(x)) for x in table]
+    else:
+        kind, numbers = "int", [str(int(i)) for i in table]
+    text = f"static const {kind} {name}[] = {{{', '.join(numbers)}}};"
+    return "\n".join(textwrap.wrap(text, 118, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def statements(
@@ -52,7 +56,12 @@ def statements(
     """
     writer = _Writer(prefix, _used_once(block), places, where, failed)
     writer.block(block)
-    return writer.lines
+    noted = any(isinstance(step, Loop) and _has_flags(step.body) for step in block.steps)
+    return ["  int failed = 0;", *writer.lines] if noted else writer.lines
+
+
+def _has_flags(block: Block) -> bool:
+    return any(isinstance(step, Op) and step.name == "flag" for step in steps_in(block))
 
 
 def _used_once(block: Block) -> set[int]:
@@ -134,16 +143,20 @@ class _Writer:
             assert op.at is not None
             self._line(f"{self._element(op.at)} += {operands[0]};")
         elif op.name == "flag":
-            self._line(f"if ({operands[0]}) return {self._failed};")
+            self._flag(operands[0])
         else:
             assert op.result is not None
-            expression = self._element(op.at) if op.at is not None else _expression(op, operands)
+            expression = self._element(op.at) if op.at is not None else _expression(op, operands, self._indent > 1)
             if op.result.number in self._inlined and len(expression) < _LONGEST:
                 self._names[op.result.number] = expression if op.name.startswith(_ATOMS) else f"({expression})"
                 return
             kind = "int" if op.result.boolean else "double"
             name = self._names[op.result.number] = f"{self._prefix}{op.result.number}"
             self._line(f"const {kind} {name} = {expression};")
+
+    def _flag(self, condition: str) -> None:
+        """In a loop it is noted: iterations that may be the last one would not run side by side."""
+        self._line(f"failed |= {condition};" if self._indent > 1 else f"if ({condition}) return {self._failed};")
 
     def _loop(self, loop: Loop) -> None:
         body = loop.of
@@ -170,6 +183,8 @@ class _Writer:
         for phi in loop.phis:
             if phi.final is not None:
                 self._names[phi.final.number] = self._names[phi.result.number]
+        if self._indent == 1 and _has_flags(loop.body):
+            self._line(f"if (failed) return {self._failed};")
 
     def _element(self, at: Address) -> str:
         array, index = self._places.element(at)
@@ -208,7 +223,8 @@ class _Writer:
             self._line(f"{self._name(phi.result)} = {following};")
 
 
-def _expression(op: Op, operands: list[str]) -> str:
+def _expression(op: Op, operands: list[str], in_loop: bool) -> str:
+    # In a loop, to jump over a comparison costs more than to make it.
     match op.name.split():
         case ["fneg"]:
             return f"-{operands[0]}"
@@ -217,9 +233,9 @@ def _expression(op: Op, operands: list[str]) -> str:
         case ["fcmp", test]:
             return f"{operands[0]} {_COMPARE[test]} {operands[1]}"
         case ["and"]:
-            return f"{operands[0]} && {operands[1]}"
+            return f"{operands[0]} {'&' if in_loop else '&&'} {operands[1]}"
         case ["or"]:
-            return f"{operands[0]} || {operands[1]}"
+            return f"{operands[0]} {'|' if in_loop else '||'} {operands[1]}"
         case ["not"]:
             return f"!{operands[0]}"
         case ["select"]:

@@ -7,7 +7,7 @@ What is the same in every call (whole numbers, strings, None, modules) is left o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,10 @@ class Layout:
         for (kind, position), number in found.items():
             numbers[kind][position] = number
         return numbers
+
+    def numbers_of(self, which: Sequence[int]) -> set[tuple[str, int]]:
+        """The kind and position of each float and Value of some arguments."""
+        return {number for argument in which for number in _numbers_of(self._spec[2][argument])}
 
     def arrays(self, numbers: Numbers) -> tuple[Any, ...]:
         """A call's numbers as the inputs of the JAX function: trees of NumPy arrays."""
@@ -149,6 +153,22 @@ def _leaves(tree: _Tree) -> list[_ArrayLeaf]:
     if isinstance(tree, _ArrayLeaf):
         return [tree]
     return [leaf for part in (tree.values() if isinstance(tree, dict) else tree) for leaf in _leaves(part)]
+
+
+def _numbers_of(spec: Spec) -> Iterator[tuple[str, int]]:
+    match one_by_one(spec):
+        case ("passive" | "active" as kind, position, *_):
+            yield kind, position
+        case ("value" | "same", position):
+            yield "active", position
+        case ("array", _, shape, first, active):
+            yield from (("active" if active else "passive", first + i) for i in range(int(np.prod(shape))))
+        case ("dict" | "fields", _, pairs, *_):
+            for _, part in pairs:
+                yield from _numbers_of(part)
+        case ("sequence" | "node", _, parts, *_):
+            for part in parts:
+                yield from _numbers_of(part)
 
 
 # --- from arguments to numbers --------------------------------------------------------------------------------

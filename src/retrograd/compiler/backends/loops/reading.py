@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..llvm.kernel_calls import ROWS
 from .chains import with_whole_chains
 from .graph import NODE, NONE, ScalarGraph, UnsupportedGraphError
+from .lookups import Lookups
 
 __all__ = ["read_graph"]
 
@@ -18,42 +19,55 @@ _WIDTH = 3  # operands of a node at most
 _INDEX = (1 << 30) - 1
 
 
-def read_graph(exported: Mapping[str, Any], balanced: bool = True) -> ScalarGraph:
+def read_graph(exported: Mapping[str, Any], balanced: bool = True, lookups: Lookups | None = None) -> ScalarGraph:
     """The graph that the native side exported (``SpecializationCache.scalar_graph``).
 
     Args:
         exported: what it exported.
         balanced: sums become balanced trees; else chains, as loops that add up are.
+        lookups: gets the leaves that stand for selections by a run-time index; without it, there may be none.
 
     Raises:
-        UnsupportedGraphError: it has an operator that takes a run-time index, or shares ties among more than two.
+        UnsupportedGraphError: it selects by a run-time index, or shares ties among more than two.
     """
     rows = np.frombuffer(exported["rows"], np.uint16).astype(np.int32)
     first = np.frombuffer(exported["first"], np.uint32).astype(np.int64)
     operands = np.frombuffer(exported["operands"], np.uint32)
     roots = np.frombuffer(exported["roots"], np.uint32)
     counts = np.diff(first)
+    kinds, indices = (operands >> 30).astype(np.int8), (operands & _INDEX).astype(np.int64)
     lengths = _lengths(rows, counts)
+    for node in map(int, np.flatnonzero(rows == _SELECT)):
+        if lookups is None:
+            raise UnsupportedGraphError("a run-time index")
+        lengths[node] = lookups.length(kinds[first[node] : first[node + 1]].tolist())
     ends = np.cumsum(lengths)
     result = ends - 1  # the node that has the value of an old one
-    kinds, indices = (operands >> 30).astype(np.int8), (operands & _INDEX).astype(np.int64)
     indices = np.where(kinds == NODE, result[np.minimum(indices, len(result) - 1)], indices)
     writer = _Writer(int(ends[-1]) if len(ends) else 0, balanced)
-    simple = np.flatnonzero([ROWS[row] not in _FOLDS for row in range(len(ROWS))])
+    wanted, literals = np.frombuffer(exported["wanted"], np.uint8).astype(bool), np.frombuffer(exported["literals"])
+    simple = np.flatnonzero([ROWS[row] not in _FOLDS and row != _SELECT for row in range(len(ROWS))])
     plain = np.isin(rows, simple)
     writer.copy(result[plain], rows[plain], first[:-1][plain], counts[plain], kinds, indices)
+    if lookups is not None:
+        lookups.begin(len(wanted), literals)
+        slots = np.frombuffer(exported["extra"], np.uint32)
     for node in map(int, np.flatnonzero(~plain)):
         span = slice(first[node], first[node + 1])
-        writer.fold(
-            int(ends[node] - lengths[node]), ROWS[rows[node]], list(zip(kinds[span], indices[span], strict=True))
-        )
+        begin = int(ends[node] - lengths[node])
+        if lookups is not None and rows[node] == _SELECT:
+            writer.write(begin, lookups.selected(int(slots[node]), kinds[span].tolist(), indices[span].tolist()))
+        else:
+            writer.fold(begin, ROWS[rows[node]], list(zip(kinds[span], indices[span], strict=True)))
+    if lookups is not None:
+        wanted, literals = lookups.wanted(wanted), lookups.literals()
     graph = ScalarGraph(
         list(ROWS),
         writer.rows,
         writer.kinds,
         writer.indices,
-        np.frombuffer(exported["wanted"], np.uint8).astype(bool),
-        np.frombuffer(exported["literals"], np.float64),
+        wanted,
+        literals,
         [
             (int(root >> 30), int(result[root & _INDEX]) if root >> 30 == NODE else int(root & _INDEX))
             for root in roots.tolist()
@@ -75,6 +89,7 @@ _FOLDS = {
     "largest": "maximum",
 }
 _ROW_OF = {name: number for number, name in enumerate(ROWS) if name}
+_SELECT = _ROW_OF["select"]
 
 
 def _lengths(rows: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -89,8 +104,6 @@ def _lengths(rows: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.i
     lengths[rows == _ROW_OF["largest"]] += 1
     dots = rows == _ROW_OF["dot"]
     lengths[dots] = np.maximum(counts[dots] - 1, 2)
-    if np.any(lengths < 1) or np.any(rows == _ROW_OF["select"]):
-        raise UnsupportedGraphError("a run-time index")
     return lengths
 
 
@@ -116,6 +129,11 @@ class _Writer:
         for slot, (kind, index) in enumerate(operands):
             self.kinds[at, slot], self.indices[at, slot] = kind, index
         return NODE, at
+
+    def write(self, at: int, nodes: Sequence[tuple[str, list[Any]]]) -> None:
+        """Nodes one after another, of which negative operands count back."""
+        for i, (name, operands) in enumerate(nodes, at):
+            self._node(i, name, [(kind, index if index >= 0 else i + index) for kind, index in operands])
 
     def fold(self, at: int, name: str, operands: list[Any]) -> None:
         """A fold; as a balanced tree, its sums depend on each other as little as can be."""
