@@ -147,6 +147,45 @@ def test_another_branch_and_a_domain_error_are_nan(tmp_path: Path) -> None:
     assert all(math.isnan(d) for d in dx)  # as they were
 
 
+def test_guards_hold_where_a_compiler_is_told_that_nothing_is_nan(tmp_path: Path) -> None:
+    def f(p: list[float]) -> Any:
+        x, total = p[0], 0.0
+        for k in range(40):
+            x = 0.9 * x + 0.1 * rm.cos(p[1] * k)
+            total = total + rm.log(x + 1.5)
+        return total if bool(p[2] > 0.0) else x
+
+    written = rg.compile(f).to_c(tmp_path / "f.c", [0.5, 0.3, 1.0], name="f")
+    text = written.path.read_text(encoding="utf-8")
+    assert "failed |=" in text  # noted in the loop, and looked at behind it
+    built = Built(written, "-std=c99", "-O3", "-ffast-math", "-Wall", "-Wextra", "-Werror")
+    for p in ([0.5, 0.3, 1.0], [0.7, 0.1, 2.0]):
+        wanted, gradient = rg.value_and_grad(f)(p)
+        value, dx, _ = built.gradient(p)
+        assert (value, dx) == (pytest.approx(wanted), pytest.approx(gradient))
+    for p in ([0.5, 0.3, -1.0], [-9.0, 0.3, 1.0]):  # another branch; a logarithm of a negative number
+        _, dx, _ = built.gradient(p)
+        assert all(math.isnan(d) for d in dx)  # as they were
+
+
+def test_sines_and_cosines_are_apart_where_iterations_wait_for_nothing(tmp_path: Path) -> None:
+    def waves(p: list[float], times: list[float]) -> Any:
+        return sum(p[0] * rm.cos(p[1] * t - p[2]) for t in times)
+
+    def swinging(p: list[float], times: list[float]) -> Any:
+        x, v = p[0], p[1]
+        for t in times:
+            x, v = x + 0.1 * v, v - 0.1 * rm.sin(x) * t
+        return x * p[2]
+
+    calls = (([0.5, 1.5, 0.25], [0.1 * k for k in range(30)]), ([1.5, -0.5, 0.75], [0.2 * k for k in range(30)]))
+    for f, together in ((waves, False), (swinging, True)):
+        (tmp_path / f.__name__).mkdir()
+        text = check(f, tmp_path / f.__name__, *calls)
+        forward = text.split("static int f_forward(")[1].split("double f_value(")[0]
+        assert (" sin(" in forward and " cos(" in forward) == together
+
+
 def test_an_if_is_written_as_such(tmp_path: Path) -> None:
     f = rg.compile(lambda x, y: rm.sqrt(x) if x > y else -x)
     built = Built(f.to_c(tmp_path / "chosen.c", 2.0, 1.0, name="chosen"))

@@ -285,7 +285,8 @@ class _File:
         tables: list[str] = []
         declared: list[str] = []
         if self._passes is not None:
-            bodies += [*self._value(self._passes), *self._gradient(self._passes), ""]  # they add to the tables
+            passes = self._passes
+            bodies += [*self._forward(passes), *self._value(), *self._gradient(passes), ""]  # they add to the tables
             tables += [table_definition(f"T{i}", table) for i, table in enumerate(self._passes.places.tables)]
             declared += [f"{self._head('value')};", f"{self._head('gradient', _DERIVATIVES)};"]
         positions = {id(value): i for i, value in enumerate(self._values)}
@@ -346,17 +347,34 @@ class _File:
 
     # --- bodies ---------------------------------------------------------------------------------------------
 
-    def _value(self, passes: Passes) -> Iterator[str]:
+    def _forward(self, passes: Passes) -> Iterator[str]:
+        """Returns 1 where there is no value: a C compiler may be told that nothing is NAN."""
+        shown = roots_in(self._graph.graph, passes.forward, passes.storage)
+        yield f"static int {self._name}_forward({self._given}, double *work, double *value) {{"
+        yield from self._areas()
+        yield from self._copies("L", "x", 0, self._inputs, into=0)
+        yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
+        lookups = self._graph.lookup_lines(passes.places)
+        yield from lookups.checks("1")
+        yield from lookups.filled()
+        yield from statements(passes.forward.t.top, "v", passes.places, _where, "1")
+        yield from guard_lines(self._graph.guards, shown, "1")
+        yield f"  *value = {shown[0]};"
+        yield "  return 0;"
+        yield "}"
+        yield ""
+
+    def _value(self) -> Iterator[str]:
         yield f"{self._head('value')} {{"
-        yield from self._forward_body(passes)
+        yield "  double value;"
+        yield f"  return {self._forward_call} ? NAN : value;"
         yield "}"
         yield ""
 
     def _gradient(self, passes: Passes) -> Iterator[str]:
         yield f"{self._head('gradient', _DERIVATIVES)} {{"
-        value = f"{self._name}_value(x, p, {'index, ' if self._indices else ''}work)"
-        yield f"  const double value = {value};"
-        yield "  if (isnan(value)) return value;"
+        yield "  double value;"
+        yield f"  if ({self._forward_call}) return NAN;"
         yield from self._areas("G", "B")
         yield f"  memset(G, 0, {self._leaves} * sizeof(double));" if self._leaves else "  (void)G;"
         for begin, count in passes.zeroed():
@@ -375,17 +393,9 @@ class _File:
         yield "  return value;"
         yield "}"
 
-    def _forward_body(self, passes: Passes) -> Iterator[str]:
-        shown = roots_in(self._graph.graph, passes.forward, passes.storage)
-        yield from self._areas()
-        yield from self._copies("L", "x", 0, self._inputs, into=0)
-        yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
-        lookups = self._graph.lookup_lines(passes.places)
-        yield from lookups.checks("NAN")
-        yield from lookups.filled()
-        yield from statements(passes.forward.t.top, "v", passes.places, _where)
-        yield from guard_lines(self._graph.guards, shown, "NAN")
-        yield f"  return {shown[0]};"
+    @property
+    def _forward_call(self) -> str:
+        return f"{self._name}_forward(x, p, {'index, ' if self._indices else ''}work, &value)"
 
     def _areas(self, *more: str) -> Iterator[str]:
         begins = {"L": 0, "W": self._leaves, "G": self._leaves + self._kept, "B": 2 * self._leaves + self._kept}

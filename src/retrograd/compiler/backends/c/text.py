@@ -113,12 +113,16 @@ class _Writer:
         self._prefix, self._inlined, self._where = prefix, inlined, where
         self._names: dict[int, str] = {SEED.number: "1.0"}
         self._indent, self._source = 1, 0
+        self._remarks: dict[str, None] = {}  # they come before the next line
 
     def _name(self, value: Value) -> str:
         return self._names[value.number] if isinstance(value, Ref) else constant(value)
 
     def _line(self, text: str) -> None:
-        self.lines.append("  " * self._indent + text)
+        margin = "  " * self._indent
+        self.lines += [f"{margin}/* {remark} */" for remark in self._remarks if remark]
+        self._remarks.clear()
+        self.lines.append(margin + text)
 
     def block(self, block: Block) -> None:
         for step in block.steps:
@@ -131,8 +135,7 @@ class _Writer:
     def _comment(self, source: int) -> None:
         if source and source != self._source:
             self._source = source
-            if text := self._where(source):
-                self._line(f"/* {text} */")
+            self._remarks[self._where(source)] = None
 
     def _op(self, op: Op) -> None:
         operands = [self._name(v) for v in op.operands]

@@ -5,7 +5,7 @@ It is written twice: the backward pass, which is written in between, says which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from ....ops.table import OPS
 from . import formulas
@@ -68,20 +68,28 @@ class Forward:
         operands: those of its operands.
     """
 
-    def __init__(self, layout: Layout, storage: Storage, checked: set[Check], retried: bool = False) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        storage: Storage,
+        checked: set[Check],
+        retried: bool = False,
+        separate: Set[Body] = frozenset(),
+    ) -> None:
         """
         Args:
             layout: the graph.
             storage: which positions to keep in memory; the writing adds to them.
             checked: which values must be finite, since something was multiplied by zero that they go into.
             retried: whether a call that may leave a domain is computed again, through the nodes.
+            separate: in which loops sines and cosines of one number are not computed together.
         """
         self.t: Builder = Builder(not _SIGN_OF_ZERO.isdisjoint(layout.rows), retried)
         self.values: list[Value] = []
         self.operands: list[list[Value]] = []
         self.layout: Layout = layout
         self.storage: Storage = storage
-        self._checked = checked
+        self._checked, self._separate = checked, separate
         self._vanished: list[Value] = []  # all that was multiplied by zero, in order
         self._homes: dict[Ref, NodeOperand | Own | Address] = {}
         self._read_before: dict[Operand, Value] = {}
@@ -120,6 +128,10 @@ class Forward:
             self.storage.keep_own(home.of)
         elif not isinstance(home, Address):
             self.storage.keep(*self.layout.targets(home))
+
+    def loops_of_any_order(self) -> set[Body]:
+        """The loops whose iterations do not wait for each other: they hand on sums at most."""
+        return {body for body, loop in self._loops.items() if all(phi.is_sum or phi.start is None for phi in loop.phis)}
 
     def _keep_far(self) -> None:
         """What operands read from memory is kept there."""
@@ -179,6 +191,8 @@ class Forward:
         if not isinstance(value, Ref) or value in self._homes:
             return
         near = self._home_of(position, value)
+        if near.frame in self._separate:
+            return
         of = self.storage.beside(position, near.frame, near.nodes)
         self._homes[value] = self.storage.own_place(of)
         if of in self.storage.owners:

@@ -174,9 +174,13 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: b
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set(), fast)
+    # C compilers have a sine of vectors, and a cosine, but no function that gives both.
+    separate = set() if fast else draft.loops_of_any_order()
+    if separate:
+        draft = Forward(layout, storage, set(), fast, separate)
     finite = [graph.roots[i] for i in (0, *graph.results)]
     checked = draft.unseen([index for kind, index in finite if kind == NODE])
     backward = Backward(layout, draft, fast)
-    forward = Forward(layout, storage, checked, fast)
+    forward = Forward(layout, storage, checked, fast, separate)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))
