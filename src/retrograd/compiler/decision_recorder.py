@@ -64,13 +64,13 @@ class DecisionRecorder(ABC):
 
     def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""
-        if right is not None and not isinstance(right, Value):
+        if type(right) is not float and right is not None and not isinstance(right, Value):
             number = as_float(right)
             if number is None:
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(), ends_loop))
+        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(inner=2), ends_loop))
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
         """A comparison of numbers, which may decide something later."""

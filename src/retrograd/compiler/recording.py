@@ -48,7 +48,8 @@ class Guard(NamedTuple):
 
     def bare(self) -> Guard:
         """The same without Values, which would keep the graph of the trace."""
-        return self._replace(left=None, right=None if isinstance(self.right, Value) else self.right)
+        right = None if isinstance(self.right, Value) else self.right
+        return Guard(self.kind, None, right, self.outcome, self.where, self.ends_loop)
 
 
 class IndexGuard(NamedTuple):

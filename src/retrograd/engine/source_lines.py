@@ -32,6 +32,9 @@ __all__ = [
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
+#: So many places in code are remembered.
+_MOST_KNOWN = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -56,28 +59,48 @@ _numbers: dict[Location, int] = {}
 _inside: dict[str, bool] = {}
 
 
+def _is_inside(file: str) -> bool:
+    """Whether a file is one of this package; noted, since it is asked of every frame."""
+    _inside[file] = not file.startswith("<") and str(Path(file).resolve()).startswith(_PACKAGE)
+    return _inside[file]
+
+
 def _belongs_to_package(code: CodeType, frame: FrameType) -> bool:
     """Whether a frame runs code of this package: one of its files, or a formula compiled from the op table."""
     known = _inside.get(code.co_filename)
-    if known is None:
-        name = code.co_filename
-        known = not name.startswith("<") and str(Path(name).resolve()).startswith(_PACKAGE)
-        _inside[name] = known
-    return known or "__name__" not in frame.f_globals
+    return (_is_inside(code.co_filename) if known is None else known) or "__name__" not in frame.f_globals
 
 
-def current_location() -> Location | None:
-    """The innermost line on this thread's stack that is outside this package, or None."""
-    frame: FrameType | None = sys._getframe(1)
+def current_location(inner: int = 0) -> Location | None:
+    """The innermost line on this thread's stack that is outside this package, or None.
+
+    Args:
+        inner: So many callers are inside: the caller's caller is one, and so on.
+    """
+    frame: FrameType | None = sys._getframe(1 + inner)
     while frame is not None:
         code = frame.f_code
-        if not _inside.get(code.co_filename) and not _belongs_to_package(code, frame):
-            return _location(code.co_filename, frame.f_lineno, code.co_name)
+        if not _inside.get(code.co_filename):
+            known = _known.get((id(code), frame.f_lasti))
+            if known is not None:
+                return known[1]
+            if not _belongs_to_package(code, frame):
+                return _location_in(frame, code)
         frame = frame.f_back
     return None
 
 
 _location = functools.lru_cache(maxsize=4096)(Location)
+_known: dict[tuple[int, int], tuple[CodeType, Location]] = {}  # by the id of code, which is kept, and the instruction
+
+
+def _location_in(frame: FrameType, code: CodeType) -> Location:
+    """The line that a frame is at, which is noted: Python counts lines from the begin of the code each time."""
+    location = _location(code.co_filename, frame.f_lineno, code.co_name)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[id(code), frame.f_lasti] = code, location
+    return location
 
 
 def location_of_error(error: BaseException) -> Location | None:
