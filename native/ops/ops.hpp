@@ -42,11 +42,13 @@ enum NaryKind { PLAIN, PAIRED, SOFTMAX };
 #define RG_OP3(name, ...) inline double f_##name(double a, double b, double c);
 #include "ops/ops.inc"
 
-// `domain` is zero, or 1 + 4 * index + kind of the row's Domain that the operands violate.
+// `domain` is zero, or 1 + 4 * index + kind of the row's Domain that the operands violate. `partly`: in places no
+// gradient is handed on, not even an infinite one.
 #define RG_OP1(name, label, forward, g1, d1, rule)                                           \
   inline double f_##name([[maybe_unused]] double a) { return forward; }                      \
   struct Rule_##name {                                                                       \
     static constexpr Row row = ROW_##name;                                                   \
+    static constexpr bool partly = #g1[0] != 't';                                            \
     static double call(double a) { return f_##name(a); }                                     \
     static int domain([[maybe_unused]] double a, [[maybe_unused]] double y) { return rule; } \
   };

@@ -188,6 +188,23 @@ def test_gradients_that_are_infinite_while_values_are_not() -> None:
                 assert_near(backward(compiled, (x, y), ()), eagerly(function, (x, y), ()), 1e-14, point)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("inner", "far"), [("relu", -1.0), ("erfc", 40.0)])
+@pytest.mark.parametrize("outer", [rg.math.sqrt, rg.math.cbrt, lambda v: v**0.5])
+def test_an_infinite_gradient_ends_where_an_op_hands_none_on(kind: str, inner: str, far: float, outer: Any) -> None:
+    """The derivative of a square root at zero is infinite; relu hands nothing on where it is zero."""
+    inputs = [Value(0.3 + 0.1 * i) for i in range(9)]
+
+    def function() -> Any:
+        return sum(outer(getattr(rg.math, inner)(x)) for x in inputs)
+
+    compiled = rg.compile(function, **KINDS[kind])
+    backward(compiled, inputs, ())
+    inputs[3].data = inputs[7].data = far
+    assert_near(backward(compiled, inputs, ()), eagerly(function, inputs, ()), 1e-12, far)
+    assert inputs[3].grad == 0.0
+
+
 # --- batches ------------------------------------------------------------------------------------------------------
 
 
