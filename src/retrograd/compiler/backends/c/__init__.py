@@ -3,6 +3,7 @@
 It writes the SSA form of :mod:`retrograd.compiler.backends.loops` as text: loops over time stay loops.
 
 ``text``      operations, blocks and loops as C
+``lookups``   Index arguments
 ``results``   functions with several results, and matrices of derivatives
 ``function``  ``to_c`` and the CFunction that it gives
 """

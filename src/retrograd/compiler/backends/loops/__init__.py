@@ -5,6 +5,7 @@ or a triangular solve does so within each step, a different number of times. Wha
 forward and one backward (loop rerolling); the rest becomes straight-line code. In the order in which data passes:
 
 ``graph``, ``reading``, ``chains``   the program's graph in arrays, with operators of at most three operands
+``lookups``    what an Index selects, as leaves that the caller fills in
 ``periods``    where it repeats itself with one period, as loops over time do
 ``nests``      where it does with repetitions in repetitions
 ``sections``   which of the two is taken
