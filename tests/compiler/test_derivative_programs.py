@@ -144,6 +144,36 @@ def test_what_was_selected_is_checked_again() -> None:
         assert first(at) == rg.grad(lambda z: max(z[0], z[1], z[2]) ** 2)(at)
 
 
+CHOOSING: dict[str, Callable[..., Any]] = {
+    "a number": lambda x, y, i: max(0.0, x[0]) ** 2,
+    "the least": lambda x, y, i: min(x[0] * x[0], 0.3, x[1]) * x[0],
+    "an argument": lambda x, y, i: max(y, x[0]) ** 2 * x[1],
+    "one in another": lambda x, y, i: max(0.0, max(x[0], y * x[0], 0.1)) ** 2 + max(0.0, -x[0]) ** 3,
+    "a table's number": lambda x, y, i: max(rg.take([2.0, -5.0, 0.25], i), x[0]) ** 2,
+    "one of both": lambda x, y, i: rg.take([x[0] * x[0], 2.0, x[1] ** 3], i) * x[0],
+    "in a sum": lambda x, y, i: sum(max(0.0, v - y) ** 2 for v in x),
+}
+
+
+@pytest.mark.parametrize("choosing", CHOOSING.values(), ids=CHOOSING)
+@pytest.mark.parametrize("transform", ["hessian", "hvp", "jvp", "jacobian of the gradient", "forward over reverse"])
+def test_what_was_not_selected_has_a_derivative_too(choosing: Callable[..., Any], transform: str) -> None:
+    """Where a number was the largest in the trace, the derivative is that of a number, until another one is."""
+    compiled = rg.compile(choosing)
+    derivative = TRANSFORMS[transform]
+    for x, y, i in (([-0.6, 0.4], 0.1, 1), ([0.9, 0.2], 0.1, 1), ([-0.5, 0.7], 2.0, 0), ([0.8, 0.7], 0.0, 2)) * 2:
+
+        def at(f: Callable[..., Any], y: float = y, i: int = i) -> Callable[..., Any]:
+            return lambda v: f(v, y, rg.Index(i))
+
+        x3 = [*x, 0.5]
+        assert flat(derivative(at(compiled))(x3)) == pytest.approx(flat(derivative(at(choosing))(x3)), abs=1e-12)
+        if transform == "hessian":
+            assert flat(rg.hessian(compiled)(x3, y, rg.Index(i))) == pytest.approx(
+                flat(rg.hessian(choosing)(x3, y, rg.Index(i))), abs=1e-12
+            )
+
+
 def test_what_cannot_be_recorded_runs_as_it_is() -> None:
     @rg.primitive(partials=lambda x: 2.0 * x)
     def square(x: float) -> float:

@@ -47,13 +47,15 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
 def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
     """The same, None where no path of local derivatives leads from ``root`` to one of ``xs``."""
     xs = [x._op.plain(x) if is_result(x) else x for x in xs]  # type: ignore[attr-defined]
-    steps = _dependent(root, {id(x) for x in xs}, expand=True)
+    walk = _Walk({id(x) for x in xs}, expand=True)
+    walk.visit(root)
+    steps = walk.steps
     for node, row, _, _ in steps:
         if row == "user":
             _refuse_user_node(node)
     recorder = engine.program_recorder()
     if recorder is not None:
-        recorder.differentiates([node for node, _, _, _ in steps])
+        recorder.differentiates([node for node, _, _, _ in steps], set(walk.seen), walk.reaches)
     else:
         first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
     found: dict[int, Leaf] = {id(root): 1.0}
@@ -87,24 +89,31 @@ _EXPANDED = "plain call"  #: in place of a row: a compiled function's result, wh
 _UNCHANGED = (1.0,)  #: its local derivative
 
 
-def _dependent(root: Value, sources: set[int], expand: bool = False) -> list[_Step]:
-    """The nodes under ``root`` that depend on one of ``sources`` (a set of ids), oldest first.
-
-    Each comes with its row, its operands, and one bool an operand: whether that operand depends on a source. With
-    ``expand``, a compiled function's result comes after the nodes of a plain call, whose result is its one operand.
-    """
-    walk = _Walk(set(sources), expand)
-    walk.visit(root)
-    return walk.steps
-
-
 class _Walk:
-    """The steps found so far. A closure would be a reference cycle, which keeps the nodes of a trace alive."""
+    """Finds the nodes under some that depend on sources, given by their ids.
 
-    def __init__(self, dependent: set[int], expand: bool) -> None:
+    A closure would be a reference cycle, which keeps the nodes of a trace alive.
+
+    Attributes:
+        dependent: the ids of sources and of what depends on them.
+        seen: all nodes that were visited.
+        steps: those that depend on a source, oldest first. Each comes with its row, its operands, and one bool an
+            operand: whether that operand depends on a source. With ``expand``, a compiled function's result comes
+            after the nodes of a plain call, whose result is its one operand.
+    """
+
+    def __init__(self, dependent: set[int], expand: bool = False) -> None:
         self.dependent, self.expand = dependent, expand
         self.seen: dict[int, Value] = {}
         self.steps: list[_Step] = []
+
+    def reaches(self, value: Value) -> bool:
+        """Whether a value depends on a source, which may not be under what was visited."""
+        before = self.steps
+        self.steps = []
+        self.visit(value)
+        self.steps = before
+        return id(value) in self.dependent
 
     def visit(self, top: Value) -> None:
         """Add the nodes under ``top`` that depend on a source."""
@@ -156,9 +165,11 @@ def forward_sweep(roots: Sequence[Value], variables: Sequence[Value], seeds: Seq
     tangents: dict[int, Leaf] = {id(x): seed for x, seed in zip(variables, seeds, strict=True)}
     with ieee(), anomaly.unchecked_nodes():
         joint = engine.reduce("sum", roots)  # depends on all roots, so that one walk lists all nodes
-        steps = _dependent(joint, set(tangents))
+        walk = _Walk(set(tangents))
+        walk.visit(joint)
+        steps = walk.steps
         if recorder is not None:
-            recorder.differentiates([node for node, _, _, _ in steps])
+            recorder.differentiates([node for node, _, _, _ in steps], set(walk.seen), walk.reaches)
         derivatives = LocalDerivatives(graph, recorder is not None)
         for node, row, operands, wanted in steps:
             if node is joint:

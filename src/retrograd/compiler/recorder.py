@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import repeat
 from typing import Any
 
@@ -362,10 +362,16 @@ class Recorder(DecisionRecorder):
         """A primitive of the user's, in whose place the recording has terms with the same first derivatives."""
         self._recording.primitives.append(name)
 
-    def differentiates(self, nodes: Sequence[Value]) -> None:
+    def differentiates(self, nodes: Sequence[Value], under: Set[int], depends: Callable[[Value], bool]) -> None:
         """Derivatives through ``nodes`` are recorded.
 
-        They are those of what a selection chose, so it must choose the same again.
+        They are those of what a selection chose, so it must choose the same again; also where that is a number, and
+        what it did not choose has a derivative.
+
+        Args:
+            nodes: Those with a derivative.
+            under: The ids of all nodes that the result was computed from.
+            depends: Whether a node has a derivative.
         """
         self._steps += len(nodes)
         if self._steps > MOST_STEPS:
@@ -377,8 +383,11 @@ class Recorder(DecisionRecorder):
             return
         reached = set(map(id, nodes))
         for selection in self._recording.selections:
-            if id(selection.node) in reached and id(selection.node) not in self._decided:
-                self._decided.add(id(selection.node))
+            node = id(selection.node)
+            if node in self._decided or node not in under:
+                continue
+            if node in reached or any(map(depends, selection.candidates)):
+                self._decided.add(node)
                 self._decide(selection)
 
     def _decide(self, selection: Selection) -> None:
