@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import enum
+import functools
 import gc
 import sys
 import threading
 import tracemalloc
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from support.compiled_cases import native
 
@@ -375,3 +378,51 @@ def test_a_global_that_hides_a_built_in() -> None:
     del namespace["sum"], namespace["len"]
     assert f(3.0) == 10.0
     assert f.stats().eager == 0
+
+
+class Lookup:
+    """Holds its own tables through what reads them."""
+
+    def __init__(self) -> None:
+        self.table = {"x": 1.0}
+        self.look, self.values = self.table.get, self.table.values()
+
+
+def held_by_methods() -> dict[str, tuple[Callable[[float], Any], Callable[[], object]]]:
+    """What reads a container that no variable holds, and what changes the container."""
+    table, row, queue, known, array = {"x": 1.0}, [1.0], collections.deque([1.0]), {1}, np.ones(2)
+    ordered, memory, lookup = collections.OrderedDict(x=1.0), (ctypes.c_double * 1)(1.0), Lookup()
+    get, at, first, among, values = table.get, row.__getitem__, queue.__getitem__, known.__contains__, table.values()
+    pairs, part, total, item = ordered.items(), functools.partial(table.get, "x"), array.sum, array.item
+
+    def grow() -> None:
+        table["x"] += 1.0
+
+    return {
+        "a dictionary's get": (lambda x: x * get("x"), grow),
+        "its values": (lambda x: sum(x * v for v in values), grow),
+        "a part of get": (lambda x: x * part(), grow),
+        "an ordered dictionary's items": (
+            lambda x: sum(x * v for _, v in pairs),
+            lambda: ordered.update(x=ordered["x"] + 1),
+        ),
+        "a list's element": (lambda x: x * at(0), lambda: row.__setitem__(0, row[0] + 1.0)),
+        "a queue's element": (lambda x: x * first(0), lambda: queue.append(queue.popleft() + 1.0)),
+        "whether a set has it": (lambda x: x * 2.0 if among(2) else x, lambda: known.add(2)),
+        "an array's sum": (lambda x: x * float(total()), lambda: array.__setitem__(0, array[0] + 1.0)),
+        "an array's element": (lambda x: x * item(0), lambda: array.__setitem__(0, array[0] + 1.0)),
+        "an object's": (lambda x: x * lookup.look("x"), lambda: lookup.table.update(x=3.0)),
+        "an object's values": (lambda x: sum(x * v for v in lookup.values), lambda: lookup.table.update(x=3.0)),
+        "memory of C": (lambda x: x * memory[0], lambda: memory.__setitem__(0, memory[0] + 1.0)),
+    }
+
+
+@pytest.mark.parametrize("name", held_by_methods())
+def test_what_only_a_method_of_a_built_in_class_holds(name: str) -> None:
+    function, change = held_by_methods()[name]
+    compiled = rg.compile(function)
+    for _ in range(3):
+        for _ in range(2):
+            assert compiled.value_and_grad(2.0) == rg.value_and_grad(function)(2.0)
+        change()
+    assert compiled.stats().hits > 0

@@ -78,6 +78,8 @@ _MAKERS = {"__init__", "__new__", "__post_init__"}
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
 #: Where Python and NumPy have iterators and queues, which move on when they are asked.
 _MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
+#: What a dictionary's keys, values and items are seen through.
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
@@ -290,6 +292,13 @@ class Reach:
         elif kind is types.MappingProxyType:
             for hidden in gc.get_referents(thing):
                 self._ahead(hidden, path)
+        elif kind in (types.BuiltinMethodType, types.MethodWrapperType):  # d.get, a.sum, l.__getitem__
+            if type(thing.__self__) is not types.ModuleType:
+                self._ahead(thing.__self__, f"what {path} is a method of")
+        elif issubclass(kind, _VIEWS):
+            self._ahead(thing.mapping, path)
+        elif _has_buffer(thing):  # an array of ctypes
+            self._buffer(thing, path)
         elif kind in (operator.attrgetter, operator.methodcaller):
             self._uses({part for name in thing.__reduce__()[1] if type(name) is str for part in name.split(".")})
         elif kind is contextvars.ContextVar or issubclass(kind, threading.local):
@@ -554,6 +563,14 @@ def _attributes(thing: Any) -> tuple[dict[str, Any], ...]:
     except AttributeError:
         return ()
     return (attributes,) if type(attributes) is dict else ()
+
+
+def _has_buffer(thing: Any) -> bool:
+    """Whether something has numbers in memory that others may write."""
+    try:
+        return not memoryview(thing).readonly
+    except (TypeError, ValueError, BufferError):
+        return False
 
 
 def _content(slot: types.MemberDescriptorType, thing: Any) -> tuple[Any, ...]:

@@ -150,7 +150,7 @@ def to_c(
     parts = others if single else {f"{name}_values": main, **others}
     try:
         written = [_part(of, part, f"T{i}_") for i, (of, part) in enumerate(parts.items())]
-        passes = write_passes(main.graph, _MOST_STRAIGHT) if single else None
+        passes = write_passes(main.graph, _MOST_STRAIGHT, for_c=True) if single else None
     except UnsupportedGraphError as problem:
         raise errors.not_traceable(function, str(problem), "be written as C") from None
     values = tuple({id(value): value for part in (main, *others.values()) for value in part.values}.values())

@@ -157,7 +157,9 @@ def write_results(graph: ScalarGraph, most_straight: int, tables: str) -> Result
     return Results(forward, storage, Places(storage, tables))
 
 
-def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: bool = False) -> Passes:
+def write_passes(
+    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: bool = False, for_c: bool = False
+) -> Passes:
     """The two passes of a graph.
 
     Args:
@@ -165,6 +167,7 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: b
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
         fast: whether it is to take little time, where a call that may leave a domain, or a gradient that is not
             finite, is computed again, through the nodes; else there is to be little code.
+        for_c: whether it is for a C compiler: those have a sine of vectors, and a cosine, and nothing that gives both.
 
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
@@ -174,8 +177,7 @@ def write_passes(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: b
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set(), fast)
-    # C compilers have a sine of vectors, and a cosine, but no function that gives both.
-    separate = set() if fast else draft.loops_of_any_order()
+    separate = draft.loops_of_any_order() if for_c else set()
     if separate:
         draft = Forward(layout, storage, set(), fast, separate)
     finite = [graph.roots[i] for i in (0, *graph.results)]
