@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import collections
+import dataclasses
 import functools
 import itertools
 import math
@@ -17,30 +19,53 @@ import numpy as np
 from ... import engine
 from ... import math as our_math
 from ...engine import Value
+from ..bool_tracer import BoolTracer
 from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, VIEWS
-from .operators import ANEW, IN_PLACE, ROWS
-from .places import born, is_own, present
-from .selections import MaybeTracer, negated
+from .objects import is_of_plain_class, is_record, method_of
+from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
+from .places import attribute, born, is_own, present
+from .selections import MaybeTracer, joined, negated
 from .trial import current, in_arms, refuse
 
-__all__ = ["augmented", "call", "held", "items", "operand", "operated", "written", "written_as"]
+__all__ = [
+    "augmented",
+    "call",
+    "contains",
+    "held",
+    "items",
+    "minus",
+    "operand",
+    "operated",
+    "shown",
+    "written",
+    "written_as",
+]
 
 _CHANGED_IN_PLACE = frozenset({list, FrozenList, np.ndarray})
-_CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
+_CHANGES = frozenset(
+    {
+        *("append", "extend", "insert", "pop", "clear", "reverse", "setdefault", "update"),
+        *("appendleft", "extendleft", "popleft", "rotate"),
+    }
+)
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _PURE = frozenset(
     [
         *(abs, len, sum, pow, range, zip, enumerate, reversed, list, tuple, isinstance, float, int, bool),
+        *(dict, collections.deque, collections.defaultdict),
         *(builtins.max, builtins.min, math.prod),
         *(one for name, one in vars(math).items() if callable(one)),
         *(one for name, one in vars(our_math).items() if isinstance(one, types.BuiltinFunctionType)),
         *engine.functions.values(),
     ]
 )
+_MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
+_HOLDERS = frozenset({list, tuple, dict, set, frozenset, range, str})
+_CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
     f"retrograd.{name}" for name in ("python_math", "whole_numbers", "compiler.guards.builtin_overrides")
 )
@@ -58,10 +83,48 @@ def operand(thing: Any) -> Any:
 
 
 def operated(name: str, left: Any, right: Any) -> Any:
-    """``left / right``, or another operator that refuses some operands."""
+    """``left + right``, or another operator between two operands."""
     if not in_arms():
         return ANEW[name](left, right)
-    return ANEW[name](*inside_domain(ROWS[name], (operand(left), operand(right))))
+    if type(left) not in OPERANDS or type(right) not in OPERANDS:
+        found = _by_methods(name, left, right)
+        if found is not NotImplemented:
+            return found
+    operands = operand(left), operand(right)
+    return ANEW[name](*(inside_domain(ROWS[name], operands) if name in ROWS else operands))
+
+
+def _by_methods(name: str, left: Any, right: Any) -> Any:
+    """What a user's class gives for an operator between its objects, or those and others."""
+    found = NotImplemented
+    for one, method, other in ((left, METHODS[name][0], right), (right, METHODS[name][1], left)):
+        if found is NotImplemented and (function := method_of(one, method)) is not None:
+            found = call(function, other)
+    return found
+
+
+def minus(thing: Any) -> Any:
+    """``-thing``."""
+    function = method_of(thing, "__neg__") if in_arms() and type(thing) not in OPERANDS else None
+    return -operand(thing) if function is None else call(function)
+
+
+def contains(thing: Any, things: Any) -> bool:
+    """``thing in things``."""
+    if in_arms() and not (type(things) in _HOLDERS and _is_constant(thing)):
+        thing, things = operand(thing), operand(things)
+    return thing in things
+
+
+def shown(thing: Any) -> Any:
+    """A thing in a text."""
+    if in_arms() and type(thing) not in _CONSTANTS:
+        raise refuse(f"writes a {type(thing).__name__} in a text")
+    return thing
+
+
+def _is_constant(thing: Any) -> bool:
+    return type(thing) in _CONSTANTS or (type(thing) is tuple and all(map(_is_constant, thing)))
 
 
 def augmented(name: str, old: Any, new: Any) -> Any:
@@ -72,13 +135,13 @@ def augmented(name: str, old: Any, new: Any) -> Any:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
         return IN_PLACE[name](old, operand(new))
-    return operated(name, old, new) if name in ROWS else ANEW[name](operand(old), operand(new))
+    return operated(name, old, new)
 
 
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
     thing = present(thing)
-    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS:
+    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS and not is_own(thing):
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
 
@@ -97,6 +160,12 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if not in_arms():
         return function(*arguments, **options)
     kind = type(function)
+    if kind is type and (is_record(function) or is_of_plain_class(function)):
+        return _made(function, arguments, options)
+    if kind is functools.partial:
+        return call(function.func, *function.args, *arguments, **{**function.keywords, **options})
+    if (special := _special_of(function)) is not None:
+        return special(*arguments, **options)
     if kind is types.MethodType and type(function.__func__) is types.FunctionType:
         return held(_checked(function.__func__)(function.__self__, *arguments, **options))
     if kind is types.FunctionType and function.__module__ not in _OUR_MODULES:
@@ -109,7 +178,91 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
     found = function(*inside_domain(name, arguments), **options)
-    return born(found) if function is list else found
+    return born(found) if kind is type and function in _MAKERS else found
+
+
+# --- functions that call others, and the like -------------------------------------------------------------------
+
+
+def _special_of(function: Any) -> Callable[..., Any] | None:
+    """What an arm does in place of a function of Python's."""
+    if type(function) is types.MethodType and function.__name__ == "_replace" and is_record(type(function.__self__)):
+        return lambda **changes: born(function(**changes))
+    try:
+        return _SPECIAL.get(function)
+    except TypeError:  # it has no hash
+        return None
+
+
+def _of_items(function: Any, place: int | None, *arguments: Any, **options: Any) -> Any:
+    """What a function makes of items, all at once. The argument at ``place`` is one that it calls."""
+    given = list(arguments)
+    if place is not None and len(given) > place and given[place] is not None:
+        given[place] = functools.partial(call, given[place])
+    others = [*options.values(), *(one for i, one in enumerate(given) if i != place)]
+    if not all(map(_is_known, others)):
+        raise refuse(f"calls {function.__name__} of something whose items may do more than compute")
+    found = function(*given, **options)
+    return found if function is functools.reduce else list(found)
+
+
+def _joined(row: str, found: Any, things: Any) -> Any:
+    """``any(things)`` or ``all(things)``, of comparisons."""
+    for one in items(things):
+        if type(one) not in (bool, BoolTracer):
+            raise refuse(f"asks whether a {type(one).__name__} is true")
+        found = joined(row, found, one)
+    return found
+
+
+def _of_both(left: Any, right: Any) -> tuple[Any, Any]:
+    return operated("FloorDiv", left, right), operated("Mod", left, right)
+
+
+def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
+    if otherwise or type(name) is not str:
+        raise refuse("asks for an attribute that may be missing")
+    return attribute(thing, name)
+
+
+def _replaced(thing: Any, **changes: Any) -> Any:
+    if not is_record(type(thing)):
+        raise refuse(f"replaces fields of a {type(thing).__name__}")
+    return born(dataclasses.replace(thing, **changes))
+
+
+#: By the function. Those of ``functools`` and ``itertools`` read all items at once.
+_SPECIAL: dict[Any, Callable[..., Any]] = {
+    **{
+        function: functools.partial(_of_items, function, place)
+        for function, place in (
+            *((function, 0) for function in (functools.reduce, map, filter, itertools.starmap)),
+            (itertools.accumulate, 1),
+            *((function, None) for function in (itertools.chain, itertools.pairwise, itertools.product)),
+            *((function, None) for function in (itertools.combinations, itertools.permutations)),
+            *((function, None) for function in (itertools.islice, itertools.zip_longest)),
+        )
+    },
+    **{function: functools.partial(operated, name) for function, name in NAMES.items()},
+    any: functools.partial(_joined, "maximum", False),
+    all: functools.partial(_joined, "minimum", True),
+    divmod: _of_both,
+    getattr: _attribute,
+    dataclasses.replace: _replaced,
+    functools.partial: functools.partial,  # the function is looked at when it is called
+}
+
+
+def _made(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """An object of a class of the user's."""
+    if is_record(kind):
+        return born(kind(*arguments, **options))
+    thing = born(object.__new__(kind))
+    if isinstance(kind.__init__, types.FunctionType):
+        _checked(kind.__init__)(thing, *arguments, **options)
+    elif arguments or options:
+        raise refuse(f"makes a {kind.__name__} of something")
+    return thing
 
 
 def _bisected(function: Any, *arguments: Any) -> Any:
@@ -163,7 +316,7 @@ _arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakr
 
 def _is_known(thing: Any) -> bool:
     kind = type(thing)
-    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS
+    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS or is_own(thing)
     return known or isinstance(thing, (type, np.generic))
 
 
@@ -173,7 +326,7 @@ def _is_pure(function: Any) -> bool:
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions
-    if kind is types.BuiltinFunctionType and type(owner) in CONTAINERS:
+    if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own(owner)):
         return function.__name__ in _METHODS
     try:
         return function in _PURE
@@ -186,9 +339,11 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
         return function
     if function in _arms:
         return _arms[function]
-    code = None if is_library(function.__globals__.get("__name__")) else _checked_code(function.__code__)
-    if code is None:
-        raise refuse(f"calls {function.__name__}, which may do something else than compute")
+    code: types.CodeType | str = "which may do something else than compute"
+    if not is_library(function.__globals__.get("__name__")):
+        code = _checked_code(function.__code__)
+    if isinstance(code, str):
+        raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__
     made = types.FunctionType(code, function.__globals__, name, defaults, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -196,7 +351,7 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_code(code: types.CodeType) -> types.CodeType | None:
+def _checked_code(code: types.CodeType) -> types.CodeType | str:
     from .converter import as_arm  # which writes calls of this module
 
     return as_arm(code)

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .operators import ROWS
+from .operators import ANEW
 from .tree import RefusedError, at, later, of_arms
 
 __all__ = ["ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
@@ -51,18 +51,23 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         name = type(node.op).__name__
-        if name in ROWS:
+        if name in ANEW:
             return at(of_arms("operated", ast.Constant(name), self.visit(node.left), self.visit(node.right)), node)
         node.left, node.right = self.operand(node.left), self.operand(node.right)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.USub):
+            return at(of_arms("minus", self.visit(node.operand)), node)
         node.operand = self.operand(node.operand)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         if made := test_of_none(node):
             return at(of_arms(made, self.visit(node.left)), node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            found = at(of_arms("contains", self.visit(node.left), self.visit(node.comparators[0])), node)
+            return found if isinstance(node.ops[0], ast.In) else at(ast.UnaryOp(ast.Not(), found), node)
         node.left, node.comparators = self.operand(node.left), list(map(self.operand, node.comparators))
         return node
 
@@ -70,22 +75,49 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        key = self.visit(node.slice)
+        return at(of_arms("item", self.visit(node.value), self.key(node.slice)), node)
+
+    def key(self, node: ast.expr) -> ast.expr:
+        """What is between the brackets of an item."""
+        key: ast.expr = self.visit(node)
         if isinstance(key, ast.Slice):
             key = of_arms("span", *(one or ast.Constant(None) for one in (key.lower, key.upper, key.step)))
-        return at(of_arms("item", self.visit(node.value), key), node)
+        return key
 
     def visit_List(self, node: ast.List) -> ast.AST:
         self.generic_visit(node)
         return at(of_arms("born", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._born(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._born(node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        if None in node.keys:
+            raise RefusedError("**")
+        return self._born(node)
+
+    def _born(self, node: ast.expr) -> ast.AST:
         self.generic_visit(node)
         return at(of_arms("born", node), node)
 
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        return at(ast.Starred(self.items(node.value), ast.Load()), node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        node.value = at(of_arms("shown", self.visit(node.value)), node.value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        if node.args.defaults or any(node.args.kw_defaults):
+            raise RefusedError("a default that is computed")
+        return at(of_arms("written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
-            raise RefusedError("starred arguments")
+        if any(one.arg is None for one in node.keywords):
+            raise RefusedError("**")
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
         arguments = [self.visit(node.func), *map(self._held, node.args)]
@@ -143,7 +175,10 @@ class TestsOfNone(ast.NodeTransformer):
         return at(of_arms(made, node.left), node) if made else node
 
 
-_ALLOWED = (ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.Slice)
+_ALLOWED = (
+    *(ast.Constant, ast.Name, ast.BoolOp, ast.Tuple, ast.List, ast.Dict, ast.Slice),
+    *(ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr),
+)
 #: Expressions whose values may be anything, and those that may be what a variable holds.
 _FOUND = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)
 _HELD = tuple(kind for kind in _FOUND if kind is not ast.Call)

@@ -296,7 +296,10 @@ class ArmStatements:
         return made
 
     def _inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        _check_definition(node)
+        _check_definition(node, may_compute=True)
+        given = node.args
+        given.defaults = list(map(self.expressions.visit, given.defaults))
+        given.kw_defaults = [one and self.expressions.visit(one) for one in given.kw_defaults]
         self._function(node)
         node.decorator_list = [at(load(ARMS, "written"), node)]
         return node
@@ -320,13 +323,18 @@ class ArmStatements:
             thing = self.expressions.visit(target.value)
             return [ast.Expr(of_arms("set_attribute", thing, ast.Constant(target.attr), value))]
         if isinstance(target, ast.Subscript):
-            thing, key = self.expressions.visit(target.value), self.expressions.visit(target.slice)
+            thing, key = self.expressions.visit(target.value), self.expressions.key(target.slice)
             return [ast.Expr(of_arms("set_item", value, thing, key))]
         if not isinstance(target, (ast.Tuple, ast.List)):
             raise RefusedError(type(target).__name__)
         parts = [self._variable() for _ in target.elts]
-        made = [assign(names(parts, ast.Store()), value)]
-        for one, part in zip(target.elts, parts, strict=True):
+        stores: list[ast.expr] = [ast.Name(part, ast.Store()) for part in parts]
+        for i, one in enumerate(target.elts):
+            if isinstance(one, ast.Starred):
+                stores[i] = ast.Starred(stores[i], ast.Store())
+        made = [assign(ast.Tuple(stores, ast.Store()), value)]
+        for starred, part in zip(target.elts, parts, strict=True):
+            one = starred.value if isinstance(starred, ast.Starred) else starred
             is_several = isinstance(one, (ast.Tuple, ast.List))
             made += self._assign(one, of_arms("items", load(part)) if is_several else load(part))
         return made
@@ -354,10 +362,11 @@ class ArmStatements:
         ]
 
 
-def _check_definition(node: ast.FunctionDef) -> None:
+def _check_definition(node: ast.FunctionDef, may_compute: bool = False) -> None:
     arguments = node.args
     defaults = (*arguments.defaults, *filter(None, arguments.kw_defaults))
-    if node.decorator_list or not all(isinstance(one, (ast.Constant, ast.Name)) for one in defaults):
+    is_plain = may_compute or all(isinstance(one, (ast.Constant, ast.Name)) for one in defaults)
+    if node.decorator_list or not is_plain:
         raise RefusedError("a decorator, or a default that is computed")
 
 

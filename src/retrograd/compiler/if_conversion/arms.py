@@ -13,7 +13,7 @@ from typing import Any
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import is_choice
 from . import selections
-from .allowed import augmented, call, held, items, operand, operated, written, written_as
+from .allowed import augmented, call, contains, held, items, minus, operand, operated, shown, written, written_as
 from .conversions import Site
 from .domains import is_taken, must_hold, not_reached
 from .kinds import may_be_read_on
@@ -30,6 +30,7 @@ __all__ = [
     "born",
     "both",
     "call",
+    "contains",
     "either",
     "held",
     "in_trial",
@@ -37,6 +38,7 @@ __all__ = [
     "is_not_none",
     "item",
     "items",
+    "minus",
     "must_hold",
     "negated",
     "not_reached",
@@ -46,6 +48,7 @@ __all__ = [
     "select",
     "set_attribute",
     "set_item",
+    "shown",
     "span",
     "unbound",
     "unset",

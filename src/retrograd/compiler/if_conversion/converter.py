@@ -56,18 +56,28 @@ def converted(
 _originals: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 
 
-def as_arm(code: types.CodeType) -> types.CodeType | None:
-    """The code of a function that an arm calls, converted or not, written as an arm itself; None if that cannot be."""
+def as_arm(code: types.CodeType) -> types.CodeType | str:
+    """The code of a function that an arm calls, converted or not, written as an arm itself; or why that cannot be."""
     code = _originals.get(code, code)
-    return _rewritten(code, lambda function: _Converter(code.co_filename, function).convert_to_arm())
+    try:
+        made = _written(code, lambda function: _Converter(code.co_filename, function).convert_to_arm())
+        return made or "whose source cannot be found"
+    except RefusedError as refused:
+        return f"in which there is something that arms lack: {refused}"
+    except Exception:
+        return "which may do something else than compute"
 
 
 def _rewritten(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool]) -> types.CodeType | None:
     try:
-        definition = next(definitions_of(code), None)
-        return compiled(definition, code) if definition is not None and rewrite(definition) else None
+        return _written(code, rewrite)
     except Exception:  # a RefusedError, or code that the converter does not know: the function stays as it is
         return None
+
+
+def _written(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool]) -> types.CodeType | None:
+    definition = next(definitions_of(code), None)
+    return compiled(definition, code) if definition is not None and rewrite(definition) else None
 
 
 class _Converter(ast.NodeTransformer):

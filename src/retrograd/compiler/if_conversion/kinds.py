@@ -36,7 +36,10 @@ OPERANDS: frozenset[type] = NUMBERS | {
 CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
 #: What loops over them give.
 VIEWS: frozenset[type] = frozenset(
-    {zip, enumerate, reversed, types.GeneratorType, type({}.items()), type({}.keys()), type({}.values())}
+    {
+        *(zip, enumerate, reversed, type(reversed([])), type(reversed(range(0))), types.GeneratorType),
+        *(type({}.items()), type({}.keys()), type({}.values())),
+    }
 )
 #: What descriptors of a class give without running code.
 STILL: tuple[type, ...] = (

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ANEW", "IN_PLACE", "ROWS"]
+__all__ = ["ANEW", "IN_PLACE", "METHODS", "NAMES", "ROWS"]
 
 #: What ``old += new`` does.
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
@@ -21,6 +21,12 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 #: What ``old + new`` does.
 ANEW: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, function.__name__.replace("i", "", 1)) for name, function in IN_PLACE.items()
+}
+#: Their names, by the functions of the module ``operator``.
+NAMES: dict[Any, str] = {function: name for name, function in ANEW.items()}
+#: The methods of the left operand, and of the right one.
+METHODS: dict[str, tuple[str, str]] = {
+    name: (f"__{function.__name__}__", f"__r{function.__name__}__") for name, function in ANEW.items()
 }
 #: The rows of those that refuse some operands.
 ROWS: dict[str, str] = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow"}

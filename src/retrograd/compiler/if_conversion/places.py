@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any
+from typing import Any, TypeVar
 
 from ...engine import Value
 from ..bool_tracer import BoolTracer
@@ -15,6 +15,8 @@ from .kinds import CONTAINERS, OPERANDS, STILL
 from .selections import MaybeTracer, Selection, joined, negated
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
+
+T = TypeVar("T")
 
 __all__ = ["attribute", "born", "is_none", "is_not_none", "is_own", "item", "present", "set_attribute", "set_item"]
 
@@ -50,6 +52,10 @@ def attribute(thing: Any, name: str) -> Any:
     if in_arms() and type(thing) is not types.ModuleType and type(thing) not in OPERANDS:
         of_class: Any = thing if isinstance(thing, type) else type(thing)
         found = inspect.getattr_static(of_class, name, None)
+        if type(found) is property and isinstance(found.fget, types.FunctionType) and of_class is not thing:
+            from .allowed import call
+
+            return call(found.fget, thing)
         runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
         if runs_code or isinstance(of_class.__getattribute__, types.FunctionType):
             raise refuse(f"reads .{name}, which runs code")
@@ -65,6 +71,9 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
         return
     kind: Any = type(thing)
     descriptor = inspect.getattr_static(kind, name, None)
+    if is_own(thing) and kind.__setattr__ is object.__setattr__ and not hasattr(type(descriptor), "__set__"):
+        setattr(thing, name, value)
+        return
     is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
     is_still = not hasattr(type(descriptor), "__set__") and name in getattr(thing, "__dict__", ())
     if isinstance(thing, (type, types.ModuleType)) or kind.__setattr__ is not object.__setattr__:
@@ -78,7 +87,8 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
     thing, key = present(thing), present(key)
-    if in_arms() and type(thing) not in CONTAINERS and type(thing).__getitem__ is not tuple.__getitem__:
+    is_known = type(thing) in CONTAINERS or is_own(thing) or type(thing).__getitem__ is tuple.__getitem__
+    if in_arms() and not is_known:
         raise refuse(f"reads an item of a {type(thing).__name__}")
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
         return _item_by_choice(thing, key)
@@ -151,16 +161,16 @@ def _store(place: Place, value: Any) -> None:
     trial.store(place, value)
 
 
-def born(thing: list[Any]) -> list[Any]:
-    """A list that an arm has made, and may change."""
+def born(thing: T) -> T:
+    """A list, a dictionary or an object that an arm has made, and may change."""
     if in_arms():
         _frame().born[id(thing)] = thing
     return thing
 
 
 def is_own(thing: Any) -> bool:
-    """Whether a list was made by the innermost arm."""
-    return type(thing) is list and in_arms() and id(thing) in _frame().born
+    """Whether a list, a dictionary or an object was made by the innermost arm."""
+    return in_arms() and id(thing) in _frame().born
 
 
 def _frame() -> Frame:

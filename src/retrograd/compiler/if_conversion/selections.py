@@ -11,6 +11,7 @@ from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import FloatTracer
 from .frozen_list import FrozenList
+from .objects import fields_of
 from .trial import Trial, current, recorder, refuse
 
 __all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
@@ -94,6 +95,9 @@ class Selection:
             return self._of_maybe(yes, no)
         if kinds == (tuple, tuple) and len(yes) == len(no):
             return self.all_of(yes, no)
+        if kinds[0] is kinds[1] and (fields := fields_of(yes)) is not None:
+            chosen = {field: self.of(getattr(yes, field), getattr(no, field)) for field in fields}
+            return kinds[0](**chosen)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
             return self._of_truths(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):

@@ -36,7 +36,31 @@ ARMS = "_rg_arms"
 
 
 class RefusedError(Exception):
-    """Something cannot be written as an arm."""
+    """Something cannot be written as an arm: what it is, in a few words, or the name of its class in a syntax tree."""
+
+    def __str__(self) -> str:
+        what = str(self.args[0]) if self.args else ""
+        return _WORDS.get(what, what)
+
+
+_WORDS = {
+    "NamedExpr": "an assignment in an expression, :=",
+    "Try": "try",
+    "TryStar": "try",
+    "With": "with",
+    "Match": "match",
+    "Delete": "del",
+    "Yield": "yield",
+    "YieldFrom": "yield from",
+    "Await": "await",
+    "Nonlocal": "nonlocal",
+    "Global": "global",
+    "ClassDef": "a class",
+    "Import": "import",
+    "ImportFrom": "import",
+    "Set": "a set",
+    "SetComp": "a set",
+}
 
 
 def of_arms(function: str, *arguments: ast.expr) -> ast.expr:

@@ -34,7 +34,7 @@ class Frame:
         is_yes: whether the first of them is.
         is_whole: whether the test holds only if those of all frames around it decide for this one.
         stores: what the arm has stored.
-        born: the lists that the arm has made, by their ids.
+        born: what the arm has made, and may change, by ids.
         taken: whether the arm is taken, as a comparison, where that is known: of the second arm, and of the first.
     """
 
@@ -46,7 +46,7 @@ class Frame:
         self.is_whole: bool = is_whole
         self.is_yes: bool = True
         self.stores: Stores = Stores()
-        self.born: dict[int, list[Any]] = {}
+        self.born: dict[int, Any] = {}
         self.taken: list[Any] = [None, None]
 
 

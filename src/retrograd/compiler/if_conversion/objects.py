@@ -1,0 +1,67 @@
+"""Objects in arms: an arm may make those of classes that only store what they are given, and compute with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from ..guards.dependencies import is_library
+
+__all__ = ["fields_of", "is_of_plain_class", "is_record", "method_of"]
+
+_FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
+
+
+def is_of_plain_class(kind: type) -> bool:
+    """Whether objects of a user's class are made by its own ``__init__``, or by none, and nothing else."""
+    made: Any = kind
+    return (
+        type(kind) is type
+        and not is_library(kind.__module__)
+        and made.__new__ is object.__new__
+        and made.__setattr__ is object.__setattr__
+        and isinstance(made.__init__, (types.FunctionType, types.WrapperDescriptorType))
+        and not hasattr(kind, "__del__")
+    )
+
+
+def is_record(kind: type) -> bool:
+    """Whether to make an object of a class does nothing but store its fields: a named tuple's, or a dataclass's."""
+    return _is_named_tuple(kind) or _is_dataclass(kind)
+
+
+def fields_of(thing: Any) -> Sequence[str] | None:
+    """The fields of a record that cannot change, with which another one is made; None of anything else."""
+    kind: Any = type(thing)
+    if not is_record(kind):
+        return None
+    if _is_named_tuple(kind):
+        return tuple(kind._fields)
+    fields = dataclasses.fields(kind)
+    is_whole = kind.__dataclass_params__.frozen and all(one.init for one in fields)
+    return [one.name for one in fields] if is_whole else None
+
+
+def method_of(thing: Any, name: str) -> types.MethodType | None:
+    """A special method that the user's class of a thing defines in Python."""
+    found = inspect.getattr_static(type(thing), name, None)
+    is_plain = isinstance(found, types.FunctionType) and not is_library(found.__globals__.get("__name__"))
+    return types.MethodType(found, thing) if is_plain else None
+
+
+def _is_named_tuple(kind: Any) -> bool:
+    made = vars(kind).get("__new__") if kind.__bases__ == (tuple,) and "_fields" in vars(kind) else None
+    function = made.__func__ if isinstance(made, staticmethod) else made
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename.startswith("<")
+
+
+def _is_dataclass(kind: Any) -> bool:
+    if type(kind) is not type or not dataclasses.is_dataclass(kind) or kind.__new__ is not object.__new__:
+        return False
+    made = kind.__init__
+    is_written = isinstance(made, types.FunctionType) and made.__code__.co_filename == "<string>"
+    factories = (one.default_factory for one in dataclasses.fields(kind))
+    return is_written and not hasattr(kind, "__post_init__") and all(one in _FACTORIES for one in factories)

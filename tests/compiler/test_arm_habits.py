@@ -1,0 +1,284 @@
+"""What arms may do in Python's many ways to write the same: functions of functions, records, objects, dictionaries."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import operator
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import pytest
+from support.flipping import flips, is_converted
+
+import retrograd as rg
+from retrograd import math as m
+
+pytestmark = pytest.mark.native
+
+Arm = Callable[[Sequence[Any], Any], Any]
+
+
+class Both(NamedTuple):
+    one: Any
+    other: Any
+
+    def product(self) -> Any:
+        return self.one * self.other
+
+
+@dataclass
+class Point:
+    x: Any
+    y: Any = 0.5
+    more: list[Any] = field(default_factory=list)
+
+    def length(self) -> Any:
+        return m.sqrt(self.x * self.x + self.y * self.y + 0.1)
+
+
+@dataclass(frozen=True)
+class Vector:
+    x: Any
+    y: Any
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, scale: Any) -> Vector:
+        return Vector(self.x * scale, self.y * scale)
+
+    def __rmul__(self, scale: Any) -> Vector:
+        return self * scale
+
+    def __neg__(self) -> Vector:
+        return Vector(-self.x, -self.y)
+
+    @property
+    def sum(self) -> Any:
+        return self.x + self.y
+
+
+class Body:
+    """A class with an __init__ of its own."""
+
+    kind = "body"
+
+    def __init__(self, place: Any, speed: Any) -> None:
+        self.place, self.speed = place, speed
+        self.energy = 0.5 * speed * speed
+
+    def moved(self, step: float) -> Body:
+        return Body(self.place + step * self.speed, self.speed * 0.9)
+
+    def push(self, force: Any) -> None:
+        self.speed = self.speed + force
+
+
+def over_records(p: Sequence[Any], x: Any) -> Any:
+    both = Both(p[0] * x, other=p[1])
+    return both.product() + both[0] + sum(both._replace(one=p[2]))
+
+
+def over_points(p: Sequence[Any], x: Any) -> Any:
+    point = Point(p[0], x)
+    point.x = point.x * 2.0
+    return point.length() + Point(p[2]).y + Point(p[1], more=[x]).more[0]
+
+
+def over_vectors(p: Sequence[Any], x: Any) -> Any:
+    moved = replace(Vector(p[0], x), y=2.0 * x) + 0.5 * Vector(x, p[1]) * 2.0 + -Vector(p[2], 1.0)
+    return moved.sum * moved.x
+
+
+def over_bodies(p: Sequence[Any], x: Any) -> Any:
+    body = Body(p[0], x).moved(0.1)
+    body.push(p[1])
+    return body.place * body.speed + body.energy
+
+
+def with_a_dictionary(p: Sequence[Any], x: Any) -> Any:
+    table = {"a": p[0] * x, "b": p[1]}
+    table["b"] += 0.1 * x
+    table.setdefault("c", []).append(x)
+    squares = {name: v * v for name, v in zip("uv", p, strict=False)}
+    return sum(v for v in (table["a"], table["b"])) + table["c"][0] + squares["u"] * ("w" in squares) + ("u" in squares)
+
+
+def with_lambdas(p: Sequence[Any], x: Any) -> Any:
+    bent = lambda v, w: v * w + x  # noqa: E731
+    return bent(p[0], p[1]) + functools.partial(bent, 2.0)(x)
+
+
+def with_defaults(p: Sequence[Any], x: Any) -> Any:
+    def scaled(v: Any, by: Any = 2.0 * x, *, more: Any = p[1] + 1.0) -> Any:
+        return v * by + more
+
+    return scaled(p[0]) + scaled(p[2], 3.0)
+
+
+def with_queues(p: Sequence[Any], x: Any) -> Any:
+    queue = collections.deque([p[0]], maxlen=2)
+    queue.append(p[1] * x)
+    queue.appendleft(x)
+    sums: dict[str, Any] = collections.defaultdict(float)
+    for name, v in zip("aba", p, strict=False):
+        sums[name] += v * x
+    return queue[0] * queue[1] + sums["a"] * sums["b"]
+
+
+def unpacked(p: Sequence[Any], x: Any) -> Any:
+    first, *rest = [v * x for v in p[:4]]
+    (a, b), c = (first, rest[0]), [*rest, x][-1]
+    values = [0.0, 0.0, p[3]]
+    values[0:2] = [a, b]
+    return sum(values) * c + sum(u * v for u, v in zip(*[p[:3], rest], strict=True))
+
+
+ARMS: dict[str, Arm] = {
+    "reduce": lambda p, x: functools.reduce(lambda a, b: a * 0.5 + b, [p[0] * x, p[1], p[2]]),
+    "reduce by an operator": lambda p, x: functools.reduce(operator.mul, [p[0], x], 2.0),
+    "map": lambda p, x: sum(map(lambda v, w: v * x + w, p[:3], p[1:])) + sum(map(operator.sub, p[:2], p[2:4])),
+    "filter": lambda p, x: sum(filter(None, [None, 2.0, 0.0, 3.0])) * x + p[0],
+    "accumulate": lambda p, x: list(itertools.accumulate([x, *p[:3]], lambda a, b: a * b + 1.0))[-1],
+    "chain": lambda p, x: sum(a * b for a, b in itertools.pairwise(itertools.chain([x], p[:3]))),
+    "product": lambda p, x: sum(a * b * x for a, b in itertools.product(p[:2], p[2:4])),
+    "combinations": lambda p, x: sum(a * b for a, b in itertools.combinations([x, *p[:3]], 2)),
+    "starmap": lambda p, x: sum(itertools.starmap(lambda a, b: a * b + x, [(p[0], p[1]), (p[2], 2.0)])),
+    "reversed": lambda p, x: functools.reduce(lambda a, c: a * x + c, reversed(p[:4]), 0.0),
+    "divmod": lambda p, x: divmod(p[0] + 7.0, 2.0)[1] * x,
+    "any": lambda p, x: m.exp(p[0]) if any(v > x for v in p[:4]) or all(v < 1.0 for v in p[:2]) else x * 2.0,
+    "a text as a key": lambda p, x: {"k1": p[0], "k2": x}[f"k{1 + len(p) % 2}"] * x,
+    "getattr": lambda p, x: getattr(Vector(p[0], x), "x") * x,  # noqa: B009
+    "records": over_records,
+    "points": over_points,
+    "vectors": over_vectors,
+    "bodies": over_bodies,
+    "a dictionary": with_a_dictionary,
+    "lambdas": with_lambdas,
+    "defaults": with_defaults,
+    "queues": with_queues,
+    "unpacked": unpacked,
+}
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_what_a_loop_that_data_leave_may_call(name: str) -> None:
+    arm = ARMS[name]
+
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        x, steps = p[0], 0
+        while x * x < 9.0 and steps < 9:
+            x = x + 0.3 + 0.05 * m.tanh(arm(p, x * 0.2))
+            steps += 1
+        return x * p[1] + data[0]
+
+    compiled = flips(f, calls=24, bound=1e-10)
+    stats = compiled.stats()
+    assert len(stats.programs) == 1, stats
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_what_an_if_may_call(name: str) -> None:
+    arm = ARMS[name]
+
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        total = p[0]
+        for i, x in enumerate(data):
+            step = total * 0.5
+            if x > p[i]:
+                step = total + arm(p, total * 0.1 + x)
+            total = m.tanh(step)
+        return total
+
+    assert is_converted(flips(f, calls=12, bound=1e-10), traces=5)
+
+
+def test_which_of_two_records_is_chosen() -> None:
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        place, both = Vector(p[0], p[1]), Both(p[1], 0.5)
+        for x, v in zip(data, p, strict=True):
+            place = place + Vector(x, v) if v > x else place * 0.5
+            both = Both(v * x, both.one) if x > 0.2 else both
+        return place.sum + both.product()
+
+    assert is_converted(flips(f, calls=16), traces=5)
+
+
+# --- what stays an effect ---------------------------------------------------------------------------------------
+
+LOG: list[float] = []
+
+
+class Noted:
+    """A class whose objects are noted when they are made."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        LOG.append(1.0)
+
+
+@dataclass
+class Prepared:
+    x: Any
+
+    def __post_init__(self) -> None:
+        LOG.append(1.0)
+
+
+class Counted:
+    made = 0
+
+    def __new__(cls, x: Any) -> Any:
+        cls.made += 1
+        return super().__new__(cls)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+def note(x: Any) -> Any:
+    LOG.append(1.0)
+    return x
+
+
+EFFECTS: dict[str, Arm] = {
+    "an object that is noted": lambda p, x: Noted(x).x,
+    "what follows __init__": lambda p, x: Prepared(x).x,
+    "a __new__ that counts": lambda p, x: Counted(x).x,
+    "a function that notes": lambda p, x: sum(map(note, [x, p[0]])),
+    "one that reduce calls": lambda p, x: functools.reduce(lambda a, b: note(a * b), [x, p[0]]),
+    "a factory that notes": lambda p, x: collections.defaultdict(lambda: note(1.0))["a"] * x,
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_effects_happen_where_the_arm_is_taken(name: str) -> None:
+    arm = EFFECTS[name]
+
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        total = p[0]
+        for x, v in zip(data, p, strict=True):
+            if v > x:
+                total = total + arm(p, v * x)
+        return total + len(LOG) * 0.25 + Counted.made * 0.5
+
+    compiled = rg.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(8):
+            rng = random.Random(seed)
+            arguments = [[rng.gauss(0.0, 1.0) for _ in range(6)] for _ in range(2)]
+            found, counts = [], []
+            for g in (rg.value_and_grad(f), compiled.value_and_grad):
+                LOG.clear()
+                Counted.made = 0
+                found.append(g(*arguments))
+                counts.append((len(LOG), Counted.made))
+            assert found[1][0] == pytest.approx(found[0][0], rel=1e-12)
+            assert found[1][1] == pytest.approx(found[0][1], rel=1e-12)
+            assert counts[0] == counts[1]
