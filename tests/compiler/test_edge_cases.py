@@ -205,6 +205,26 @@ def test_an_infinite_gradient_ends_where_an_op_hands_none_on(kind: str, inner: s
     assert inputs[3].grad == 0.0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("power", [-1.0, -1, 0.5, -0.5, 2.0])
+def test_powers_where_they_end(kind: str, power: float) -> None:
+    """Too large a reciprocal raises, though nothing reads it; the root of -0.0 is 0.0."""
+    inputs = [Value(0.3 + 0.1 * i) for i in range(9)]
+
+    def function() -> Any:
+        powers = [x**power for x in inputs]
+        return powers[0] * 2.0 + powers[8]
+
+    compiled = rg.compile(function, **KINDS[kind])
+    backward(compiled, inputs, ())
+    for place, x in ((1, 1e-310), (1, -0.0 if power > 0 else 4.0), (0, -0.0 if power > 0 else 2.0)):
+        inputs[place].data = x
+        assert outcome(compiled) == outcome(function)
+        if not isinstance(outcome(function), tuple):
+            assert_near(backward(compiled, inputs, ()), eagerly(function, inputs, ()), 1e-12, x)
+        inputs[place].data = 0.5
+
+
 # --- batches ------------------------------------------------------------------------------------------------------
 
 

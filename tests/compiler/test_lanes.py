@@ -378,6 +378,24 @@ def loops_of(compiled: Any, apart: bool) -> list[int]:
     return [len(body.items) for body in bodies_of(top) if body is not top]
 
 
+@pytest.mark.parametrize("carried", [lambda z: -z, rm.tanh, lambda z: z * 0.5])
+def test_sums_of_lanes_beside_a_number_that_one_operand_uses(carried: Callable[..., Any]) -> None:
+    """The outer loop hands on a number, of which an operation of one operand makes the next."""
+
+    def f(p: list[Any], data: list[float]) -> Any:
+        total, z = 0.0, p[0]
+        for x in data:
+            for i in range(16):
+                y = p[i] * x
+                for k in range(10):
+                    y = y + 0.1 * rm.sin(y * p[16 + k])
+                total = total + y
+            z = carried(z)
+        return total + z
+
+    check(f, *((numbers(26, seed=k), numbers(12, seed=30 + k)) for k in range(2)))
+
+
 def test_functions_leave_a_recurrence_that_does_not_wait_for_them() -> None:
     compiled = check(epidemic, *(([*numbers(3, seed, -0.5, 0.1), 0.5], numbers(60, seed)) for seed in range(3)))
     whole, parts = loops_of(compiled, apart=False), loops_of(compiled, apart=True)

@@ -314,8 +314,8 @@ def _added_up(
         user = users[value.number][0]
         final = after = user.final if isinstance(user, Phi) else user.result  # an inner loop goes on with it
         if isinstance(user, Op):
-            other = user.operands[user.operands[0] == value]
-            if user.name != "fadd reassoc" or not isinstance(other, Ref) or len(users[other.number]) != 1:
+            other = user.operands[user.operands[0] == value] if user.name == "fadd reassoc" else None
+            if not isinstance(other, Ref) or len(users[other.number]) != 1:
                 return None
             final = other
             if final not in finals or finals[final][0].start != 0.0:

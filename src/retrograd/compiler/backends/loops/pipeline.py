@@ -182,6 +182,8 @@ def write_passes(
         draft = Forward(layout, storage, set(), fast, separate)
     finite = [graph.roots[i] for i in (0, *graph.results)]
     checked = draft.unseen([index for kind, index in finite if kind == NODE])
+    if for_c:  # where nothing is computed again, no infinite number may vanish
+        checked = draft.unseen_by_some()
     backward = Backward(layout, draft, fast)
     forward = Forward(layout, storage, checked, fast, separate)
     storage.allocate()
