@@ -171,3 +171,29 @@ def test_an_infinite_result_of_an_infinite_number_is_no_overflow(row: Any) -> No
         with pytest.raises(OverflowError):
             compiled.value_and_grad([0.5, 1e308])
     assert compiled.value_and_grad([0.5, 0.1])[0] == pytest.approx(rg.value_and_grad(f)([0.5, 0.1])[0])
+
+
+@pytest.mark.parametrize("row", [lambda a, b: a % b, lambda a, b: a // b], ids=["mod", "floordiv"])
+def test_whole_quotients_and_their_remainders_are_pythons(row: Any) -> None:
+    """Of every sign, of multiples and of numbers next to them, tiny, large and infinite."""
+    numbers = [0.0, -0.0, 1.0, -1.0, 0.7, -0.7, 2.1, -2.1, 6.3, 3.0 * 0.7, 1e-310, -1e-310, 1e300, -1e17, 1e17]
+    points = [*numbers, math.nextafter(2.1, 3.0), math.nextafter(2.1, 0.0), math.inf, -math.inf]
+
+    def f(p: list[Any], by: list[float]) -> Any:
+        total = 0.0
+        for x, b in zip(p, by, strict=True):
+            total = total + rm.atan(row(x, b) * 1e-3) * x
+        return total + rm.copysign(1.0, row(p[0], by[0])) + rm.copysign(1.0, row(p[1], 2.5))
+
+    calls = [([0.3 + 0.1 * k] * 12, [0.25 * (k + j) + 0.3 for j in range(12)]) for k in range(3)]
+    compiled = check(f, *calls)
+    for b in (0.7, -0.7, 2.1, -1.0, 1e-5, math.inf, -math.inf):
+        for x in points:
+            arguments = [x, -x, *[0.5] * 9, x], [b, b, *[1.5] * 9, -b]
+            wanted = rg.value_and_grad(f)(*arguments)
+            value, gradient = compiled.value_and_grad(*arguments)
+            rounded = 1e-12 * min(1.0 + abs(x), 1e301)
+            assert value == pytest.approx(wanted[0], rel=1e-12, abs=rounded, nan_ok=True)
+            assert gradient == pytest.approx(wanted[1], rel=1e-9, abs=rounded, nan_ok=True)
+    with pytest.raises(ZeroDivisionError):
+        compiled.value_and_grad([0.5] * 12, [0.0] * 12)

@@ -168,9 +168,37 @@ def _row(name: str) -> Op:
 def _library(t: Builder, name: str, operands: list[Value]) -> Value:
     if name == "pow" and isinstance(operands[1], float) and operands[1] in _POWERS:
         return _POWERS[operands[1]](t, operands[0])
+    if name in _WHOLE:
+        return _WHOLE[name](t, *operands)
     if name not in _LIBRARY:
         raise UnsupportedGraphError(f"the function {name}")
     return t.call(_LIBRARY[name], *operands)
+
+
+def _modulo(t: Builder, a: Value, b: Value) -> Value:
+    """``a % b`` as Python computes it: C's remainder, moved to where b is."""
+    rest = t.call("fmod", a, b)
+    zero = math.copysign(0.0, b) if isinstance(b, float) else t.call("llvm.copysign", 0.0, b)
+    return t.select(t.compare("une", rest, 0.0), t.select(_is_across(t, rest, b), t.add(rest, b), rest), zero)
+
+
+def _whole_quotient(t: Builder, a: Value, b: Value) -> Value:
+    """``a // b`` as Python computes it."""
+    rest = t.call("fmod", a, b)
+    quotient = t.div(t.sub(a, rest), b)
+    quotient = t.select(_is_across(t, rest, b), t.sub(quotient, 1.0), quotient)
+    below = t.call("llvm.floor", quotient)
+    whole = t.select(t.compare("ogt", t.sub(quotient, below), 0.5), t.add(below, 1.0), below)
+    return t.select(t.compare("une", quotient, 0.0), whole, t.call("llvm.copysign", 0.0, t.div(a, b)))
+
+
+def _is_across(t: Builder, rest: Value, b: Value) -> Ref | bool:
+    """Whether a remainder has another sign than the divisor."""
+    negative = t.both(t.compare("olt", b, 0.0), t.compare("ogt", rest, 0.0))
+    return t.either(negative, t.both(t.compare("ogt", b, 0.0), t.compare("olt", rest, 0.0)))
+
+
+_WHOLE: dict[str, Callable[[Builder, Value, Value], Value]] = {"mod": _modulo, "floordiv": _whole_quotient}
 
 
 @cache
