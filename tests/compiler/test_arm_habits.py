@@ -63,6 +63,29 @@ class Vector:
         return self.x + self.y
 
 
+class Slotted:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.y = x * x
+
+    def __add__(self, other: Any) -> Any:
+        return self.x + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other - self.y
+
+
+class Squared(Slotted):
+    """The method of the class that inherits comes first."""
+
+    __slots__ = ()
+
+    def __radd__(self, other: Any) -> Any:
+        return self.y * (other.x if isinstance(other, Slotted) else other)
+
+
 class Body:
     """A class with an __init__ of its own."""
 
@@ -158,6 +181,7 @@ ARMS: dict[str, Arm] = {
     "points": over_points,
     "vectors": over_vectors,
     "bodies": over_bodies,
+    "slots": lambda p, x: (Slotted(p[0]) + x) * (p[1] + Slotted(x)) + 0.1 * (Slotted(x) + Squared(p[2])),
     "a dictionary": with_a_dictionary,
     "lambdas": with_lambdas,
     "defaults": with_defaults,
@@ -241,6 +265,51 @@ class Counted:
         self.x = x
 
 
+class Total:
+    """What += changes."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __add__(self, other: Any) -> Total:
+        return Total(self.x + other)
+
+    def __iadd__(self, other: Any) -> Total:
+        LOG.append(1.0)
+        self.x = self.x + 2.0 * other
+        return self
+
+    def __getitem__(self, place: int) -> Any:
+        LOG.append(1.0)
+        return self.x
+
+    def __len__(self) -> int:
+        LOG.append(1.0)
+        return 3
+
+
+class Setting:
+    """Has a property that notes what it is set to."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    @property
+    def x(self) -> Any:
+        return self.found
+
+    @x.setter
+    def x(self, value: Any) -> None:
+        LOG.append(1.0)
+        self.found = value
+
+
+def added_in_place(p: Sequence[Any], x: Any) -> Any:
+    total = Total(x)
+    total += p[0]
+    return total.x
+
+
 def note(x: Any) -> Any:
     LOG.append(1.0)
     return x
@@ -252,6 +321,12 @@ EFFECTS: dict[str, Arm] = {
     "a __new__ that counts": lambda p, x: Counted(x).x,
     "a function that notes": lambda p, x: sum(map(note, [x, p[0]])),
     "one that reduce calls": lambda p, x: functools.reduce(lambda a, b: note(a * b), [x, p[0]]),
+    "+= of a class": added_in_place,
+    "an item of a class": lambda p, x: Total(x)[0],
+    "the length of an object": lambda p, x: len(Total(x)) * x,
+    "a property that is set": lambda p, x: Setting(x).x,
+    "objects that a dictionary makes": lambda p, x: collections.defaultdict(lambda: Noted(1.0))["a"].x * x,
+    "a class that maps": lambda p, x: sum(one.x for one in map(Noted, [x, p[0]])),
     "a factory that notes": lambda p, x: collections.defaultdict(lambda: note(1.0))["a"] * x,
 }
 

@@ -25,9 +25,9 @@ from ..guards.dependencies import is_library
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, VIEWS
-from .objects import is_of_plain_class, is_record, method_of
+from .objects import is_of_plain_class, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
-from .places import attribute, born, is_own, present
+from .places import attribute, born, is_own, is_own_container, present
 from .selections import MaybeTracer, joined, negated
 from .trial import current, in_arms, refuse
 
@@ -55,7 +55,7 @@ _CHANGES = frozenset(
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _PURE = frozenset(
     [
-        *(abs, len, sum, pow, range, zip, enumerate, reversed, list, tuple, isinstance, float, int, bool),
+        *(abs, len, sum, pow, range, zip, enumerate, reversed, list, tuple, float, int, bool),
         *(dict, collections.deque, collections.defaultdict),
         *(builtins.max, builtins.min, math.prod),
         *(one for name, one in vars(math).items() if callable(one)),
@@ -64,6 +64,7 @@ _PURE = frozenset(
     ]
 )
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
+_DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _HOLDERS = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
@@ -96,8 +97,15 @@ def operated(name: str, left: Any, right: Any) -> Any:
 
 def _by_methods(name: str, left: Any, right: Any) -> Any:
     """What a user's class gives for an operator between its objects, or those and others."""
+    if isinstance(left, (np.ndarray, np.generic)):
+        raise refuse(f"computes with an array and a {type(right).__name__}")
+    ways = [(left, METHODS[name][0], right), (right, METHODS[name][1], left)]
+    if type(left) is type(right):
+        del ways[1]
+    elif issubclass(type(right), type(left)):  # whose method comes first
+        ways.reverse()
     found = NotImplemented
-    for one, method, other in ((left, METHODS[name][0], right), (right, METHODS[name][1], left)):
+    for one, method, other in ways:
         if found is NotImplemented and (function := method_of(one, method)) is not None:
             found = call(function, other)
     return found
@@ -135,13 +143,15 @@ def augmented(name: str, old: Any, new: Any) -> Any:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
         return IN_PLACE[name](old, operand(new))
+    if type(old) not in OPERANDS and hasattr(type(old), METHODS[name][0].replace("__", "__i", 1)):
+        raise refuse(f"changes a {type(old).__name__} in place")
     return operated(name, old, new)
 
 
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
     thing = present(thing)
-    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS and not is_own(thing):
+    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS and not is_own_container(thing):
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
 
@@ -174,6 +184,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         raise refuse(f"calls {function.__name__}, which may store what it computes")
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
+    if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
+        raise refuse(f"calls {function.__name__} with another function")
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
@@ -225,6 +237,12 @@ def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
     return attribute(thing, name)
 
 
+def _is_instance(thing: Any, kinds: Any) -> bool:
+    if not (type(kinds) is type or _is_known(thing)):
+        raise refuse(f"asks what a {type(thing).__name__} is")
+    return isinstance(thing, kinds)
+
+
 def _replaced(thing: Any, **changes: Any) -> Any:
     if not is_record(type(thing)):
         raise refuse(f"replaces fields of a {type(thing).__name__}")
@@ -248,6 +266,7 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     all: functools.partial(_joined, "minimum", True),
     divmod: _of_both,
     getattr: _attribute,
+    isinstance: _is_instance,
     dataclasses.replace: _replaced,
     functools.partial: functools.partial,  # the function is looked at when it is called
 }
@@ -289,9 +308,9 @@ _BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
 
 
 def _changes_own(function: Any) -> bool:
-    """Whether a method changes a list that the innermost arm has made."""
+    """Whether a method changes a container that the innermost arm has made."""
     is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
-    return is_method and is_own(function.__self__)
+    return is_method and is_own_container(function.__self__)
 
 
 def written(function: types.FunctionType) -> types.FunctionType:
@@ -316,8 +335,8 @@ _arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakr
 
 def _is_known(thing: Any) -> bool:
     kind = type(thing)
-    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS or is_own(thing)
-    return known or isinstance(thing, (type, np.generic))
+    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS or is_own_container(thing)
+    return known or is_still_tuple(kind) or isinstance(thing, (type, np.generic))
 
 
 def _is_pure(function: Any) -> bool:
@@ -326,7 +345,7 @@ def _is_pure(function: Any) -> bool:
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions
-    if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own(owner)):
+    if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own_container(owner)):
         return function.__name__ in _METHODS
     try:
         return function in _PURE

@@ -33,6 +33,14 @@ def is_record(kind: type) -> bool:
     return _is_named_tuple(kind) or _is_dataclass(kind)
 
 
+def is_still_tuple(kind: type) -> bool:
+    """Whether a class is a named tuple's whose items are read as a tuple's."""
+    return _is_named_tuple(kind) and not _READERS.intersection(vars(kind))
+
+
+_READERS = frozenset({"__iter__", "__len__", "__getitem__", "__contains__", "__getattribute__"})
+
+
 def fields_of(thing: Any) -> Sequence[str] | None:
     """The fields of a record that cannot change, with which another one is made; None of anything else."""
     kind: Any = type(thing)
@@ -61,7 +69,16 @@ def _is_named_tuple(kind: Any) -> bool:
 def _is_dataclass(kind: Any) -> bool:
     if type(kind) is not type or not dataclasses.is_dataclass(kind) or kind.__new__ is not object.__new__:
         return False
-    made = kind.__init__
-    is_written = isinstance(made, types.FunctionType) and made.__code__.co_filename == "<string>"
-    factories = (one.default_factory for one in dataclasses.fields(kind))
-    return is_written and not hasattr(kind, "__post_init__") and all(one in _FACTORIES for one in factories)
+    if not _is_written(kind.__init__) or hasattr(kind, "__post_init__"):
+        return False
+    if kind.__setattr__ is not object.__setattr__ and not _is_written(kind.__setattr__):  # of a frozen one
+        return False
+    fields = dataclasses.fields(kind)
+    found = [type(inspect.getattr_static(kind, one.name, None)) for one in fields]
+    runs_code = any(hasattr(one, "__set__") and one is not types.MemberDescriptorType for one in found)
+    return not runs_code and all(any(one.default_factory is each for each in _FACTORIES) for one in fields)
+
+
+def _is_written(function: Any) -> bool:
+    """Whether ``@dataclass`` wrote a method."""
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename == "<string>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections import defaultdict, deque
 from typing import Any, TypeVar
 
 from ...engine import Value
@@ -71,7 +72,8 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
         return
     kind: Any = type(thing)
     descriptor = inspect.getattr_static(kind, name, None)
-    if is_own(thing) and kind.__setattr__ is object.__setattr__ and not hasattr(type(descriptor), "__set__"):
+    runs_code = hasattr(type(descriptor), "__set__") and not isinstance(descriptor, types.MemberDescriptorType)
+    if is_own(thing) and kind.__setattr__ is object.__setattr__ and not runs_code:
         setattr(thing, name, value)
         return
     is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
@@ -87,7 +89,7 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
     thing, key = present(thing), present(key)
-    is_known = type(thing) in CONTAINERS or is_own(thing) or type(thing).__getitem__ is tuple.__getitem__
+    is_known = type(thing) in CONTAINERS or is_own_container(thing) or type(thing).__getitem__ is tuple.__getitem__
     if in_arms() and not is_known:
         raise refuse(f"reads an item of a {type(thing).__name__}")
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
@@ -145,7 +147,7 @@ def _chosen_at(test: Any, value: Any, before: Any) -> Any:
 
 
 def _set_item(value: Any, thing: Any, key: Any) -> None:
-    if not in_arms() or is_own(thing):
+    if not in_arms() or is_own_container(thing):
         thing[key] = value
     elif type(thing) is list and type(key) is int:
         _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
@@ -171,6 +173,14 @@ def born(thing: T) -> T:
 def is_own(thing: Any) -> bool:
     """Whether a list, a dictionary or an object was made by the innermost arm."""
     return in_arms() and id(thing) in _frame().born
+
+
+def is_own_container(thing: Any) -> bool:
+    """Whether it is a list, a dictionary or a queue, too, and no object of a class that does something else."""
+    return type(thing) in _MADE and is_own(thing)
+
+
+_MADE = frozenset({list, dict, deque, defaultdict})
 
 
 def _frame() -> Frame:
