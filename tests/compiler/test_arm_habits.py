@@ -233,6 +233,21 @@ def test_which_of_two_records_is_chosen() -> None:
     assert is_converted(flips(f, calls=16), traces=5)
 
 
+@dataclass(frozen=True, eq=False)
+class Marker:
+    x: Any
+
+
+def test_what_is_the_same_object_is_asked_of_the_original() -> None:
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        one, other = Marker(p[0]), Marker(p[1])
+        chosen = one if p[0] > data[0] else other
+        step = p[2] * (1.0 if chosen == one else 2.0)
+        return step * 3.0 if p[4] > data[4] else step
+
+    flips(f, calls=30)
+
+
 # --- what stays an effect ---------------------------------------------------------------------------------------
 
 LOG: list[float] = []
@@ -310,6 +325,77 @@ def added_in_place(p: Sequence[Any], x: Any) -> Any:
     return total.x
 
 
+def read_twice(p: Sequence[Any], x: Any) -> Any:
+    doubled = map(lambda v: v * 2.0, p[:2])  # noqa: C417
+    return sum(doubled) + sum(doubled) * 3.0 + x
+
+
+class Loud:
+    """All that Python asks of it is noted."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def _noted(self, *_: Any) -> Any:
+        LOG.append(1.0)
+        return True
+
+    def __bool__(self) -> bool:
+        return bool(self._noted())
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._noted())
+
+    def __hash__(self) -> int:
+        return int(self._noted())
+
+    def __lt__(self, other: object) -> bool:
+        return bool(self._noted())
+
+    def __radd__(self, other: Any) -> Any:
+        LOG.append(1.0)
+        return other + self.x
+
+    def __index__(self) -> int:
+        return int(self._noted())
+
+    def __divmod__(self, other: Any) -> Any:
+        LOG.append(1.0)
+        return other, self.x
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def up(self, x: Any) -> Any:
+        self.count += 1
+        return x
+
+
+def counts(p: Sequence[Any], x: Any) -> Any:
+    counter = Counter()
+    found = any(counter.up(v) > 0.3 for v in p[:4])
+    return counter.count * 0.1 + (2.0 if found else 1.0) * x
+
+
+def late_bound(p: Sequence[Any], x: Any) -> Any:
+    k = 2.0
+    scaled = map(lambda v: v * k, p[:2])  # noqa: C417
+    k = 3.0
+    return sum(scaled) * x
+
+
+def only_as_many_as_needed(p: Sequence[Any], x: Any) -> Any:
+    seen = [0.0]
+
+    def noted(v: Any) -> Any:
+        seen[0] += 1.0
+        return v
+
+    return sum(a * b for a, b in zip([x, x], map(noted, p[:4]), strict=False)) + seen[0]
+
+
 def note(x: Any) -> Any:
     LOG.append(1.0)
     return x
@@ -322,6 +408,17 @@ EFFECTS: dict[str, Arm] = {
     "a function that notes": lambda p, x: sum(map(note, [x, p[0]])),
     "one that reduce calls": lambda p, x: functools.reduce(lambda a, b: note(a * b), [x, p[0]]),
     "+= of a class": added_in_place,
+    "its truth": lambda p, x: x if Loud(x) else p[0],
+    "its truth in and": lambda p, x: (Loud(x) and p[0]) * x,
+    "what a list compares": lambda p, x: x * ("a" in [Loud(x)]) + ([Loud(x)] == [Loud(p[0])]) + [Loud(x)].count(1.0),
+    "what a dictionary hashes": lambda p, x: len({Loud(x): 1.0}) * x,
+    "what a sum adds": lambda p, x: sum([p[0], Loud(x)]),
+    "a place in a list": lambda p, x: [x, p[0]][Loud(x)],
+    "divmod of a class": lambda p, x: divmod(Loud(x), 2.0)[1],
+    "any that counts": counts,
+    "what a lambda finds later": late_bound,
+    "as many as are needed": only_as_many_as_needed,
+    "what is read only once": read_twice,
     "an item of a class": lambda p, x: Total(x)[0],
     "the length of an object": lambda p, x: len(Total(x)) * x,
     "a property that is set": lambda p, x: Setting(x).x,

@@ -7,6 +7,7 @@ import builtins
 import collections
 import dataclasses
 import functools
+import inspect
 import itertools
 import math
 import types
@@ -24,11 +25,11 @@ from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
 from .domains import inside_domain
 from .frozen_list import FrozenList
-from .kinds import CONTAINERS, OPERANDS, VIEWS
-from .objects import is_of_plain_class, is_record, is_still_tuple, method_of
+from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
+from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
-from .places import attribute, born, is_own, is_own_container, present
-from .selections import MaybeTracer, joined, negated
+from .places import attribute, born, changes, is_own, is_own_container, note_change, present
+from .selections import NUMBERS, MaybeTracer, joined, negated
 from .trial import current, in_arms, refuse
 
 __all__ = [
@@ -40,7 +41,10 @@ __all__ = [
     "minus",
     "operand",
     "operated",
+    "rows",
     "shown",
+    "spread",
+    "tested",
     "written",
     "written_as",
 ]
@@ -64,6 +68,8 @@ _PURE = frozenset(
     ]
 )
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
+_LAZY = frozenset({zip, enumerate, reversed, list, tuple})
+_SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _HOLDERS = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
@@ -74,7 +80,9 @@ _OUR_MODULES = frozenset(
 
 def operand(thing: Any) -> Any:
     """A thing that an arm computes with."""
-    if type(thing) in OPERANDS or not in_arms():
+    if not in_arms() or type(thing) in _SINGLE:
+        return thing
+    if type(thing) in OPERANDS and is_plain(thing):
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
@@ -87,6 +95,7 @@ def operated(name: str, left: Any, right: Any) -> Any:
     """``left + right``, or another operator between two operands."""
     if not in_arms():
         return ANEW[name](left, right)
+    left, right = present(left), present(right)
     if type(left) not in OPERANDS or type(right) not in OPERANDS:
         found = _by_methods(name, left, right)
         if found is not NotImplemented:
@@ -96,32 +105,43 @@ def operated(name: str, left: Any, right: Any) -> Any:
 
 
 def _by_methods(name: str, left: Any, right: Any) -> Any:
-    """What a user's class gives for an operator between its objects, or those and others."""
-    if isinstance(left, (np.ndarray, np.generic)):
-        raise refuse(f"computes with an array and a {type(right).__name__}")
-    ways = [(left, METHODS[name][0], right), (right, METHODS[name][1], left)]
+    """What a user's class gives for an operator between its objects, or between one of those and a number."""
+    if any(type(one) in OPERANDS and type(one) not in NUMBERS for one in (left, right)):
+        raise refuse(f"computes with a {type(left).__name__} and a {type(right).__name__}")
+    direct, reflected = METHODS[name]
+    ways = [(left, direct, right), (right, reflected, left)]
+    of_right, of_left = (inspect.getattr_static(type(one), reflected, None) for one in (right, left))
     if type(left) is type(right):
         del ways[1]
-    elif issubclass(type(right), type(left)):  # whose method comes first
+    elif issubclass(type(right), type(left)) and of_right is not of_left:  # whose method comes first
         ways.reverse()
-    found = NotImplemented
     for one, method, other in ways:
-        if found is NotImplemented and (function := method_of(one, method)) is not None:
-            found = call(function, other)
-    return found
+        function = method_of(one, method) if type(one) not in NUMBERS else None
+        found = call(function, other) if function is not None else NotImplemented
+        if found is not NotImplemented:
+            return found
+    return NotImplemented
 
 
 def minus(thing: Any) -> Any:
     """``-thing``."""
+    thing = present(thing)
     function = method_of(thing, "__neg__") if in_arms() and type(thing) not in OPERANDS else None
     return -operand(thing) if function is None else call(function)
 
 
 def contains(thing: Any, things: Any) -> bool:
     """``thing in things``."""
-    if in_arms() and not (type(things) in _HOLDERS and _is_constant(thing)):
+    if in_arms() and not (type(things) in _HOLDERS and is_plain(things) and _is_constant(thing)):
         thing, things = operand(thing), operand(things)
     return thing in things
+
+
+def tested(thing: Any) -> Any:
+    """A thing of which is asked whether it is true."""
+    if in_arms() and type(thing) not in OPERANDS and not is_quiet(type(thing)):
+        raise refuse(f"asks whether a {type(thing).__name__} is true")
+    return thing
 
 
 def shown(thing: Any) -> Any:
@@ -151,13 +171,30 @@ def augmented(name: str, old: Any, new: Any) -> Any:
 def items(thing: Any) -> Any:
     """A thing whose items an arm reads one after the other."""
     thing = present(thing)
-    if in_arms() and type(thing) not in CONTAINERS and type(thing) not in VIEWS and not is_own_container(thing):
+    if in_arms() and not _is_readable(thing):
         raise refuse(f"reads the items of a {type(thing).__name__}")
     return thing
 
 
+def _is_readable(thing: Any) -> bool:
+    """Whether to read the items of a thing has no effect: an iterator must be the arm's own."""
+    kind = type(thing)
+    known = kind in CONTAINERS or kind in VIEWS or is_own_container(thing) or is_still_tuple(kind)
+    return known or (kind in ITERATORS and is_own(thing))
+
+
+def spread(things: Any) -> list[Any]:
+    """``*things``."""
+    return list(map(held, items(things)))
+
+
+def rows(things: Any) -> Any:
+    """Things that are unpacked."""
+    return map(items, things) if in_arms() else things
+
+
 def held(thing: Any) -> Any:
-    """A thing that a variable holds; an iterator moves on when it is read."""
+    """A thing that a variable holds, or a container; an iterator moves on when it is read."""
     if in_arms() and hasattr(type(thing), "__next__"):
         raise refuse(f"reads from a {type(thing).__name__}, which moves on")
     return thing
@@ -182,6 +219,10 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return held(_checked(function)(*arguments, **options))
     if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):
         raise refuse(f"calls {function.__name__}, which may store what it computes")
+    if function is sum:
+        return _summed(*arguments, **options)
+    if is_quiet(kind) and function not in _LAZY:  # it compares and adds what it reads
+        arguments = tuple(list(items(one)) if type(one) in ITERATORS else one for one in arguments)
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
@@ -189,8 +230,18 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
+    if _changes_own(function):
+        note_change()
     found = function(*inside_domain(name, arguments), **options)
-    return born(found) if kind is type and function in _MAKERS else found
+    return born(found) if type(found) in ITERATORS or type(found) in _MAKERS else found
+
+
+def _summed(things: Any, start: Any = 0) -> Any:
+    """``sum(things)``."""
+    given = list(items(things))
+    if is_plain(given):
+        return sum(given, start)
+    return functools.reduce(functools.partial(operated, "Add"), given, start)
 
 
 # --- functions that call others, and the like -------------------------------------------------------------------
@@ -198,8 +249,11 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
 
 def _special_of(function: Any) -> Callable[..., Any] | None:
     """What an arm does in place of a function of Python's."""
-    if type(function) is types.MethodType and function.__name__ == "_replace" and is_record(type(function.__self__)):
-        return lambda **changes: born(function(**changes))
+    if type(function) is types.MethodType:
+        is_tuple = function.__name__ == "_replace" and is_still_tuple(type(function.__self__))
+        return (lambda **changes: born(function(**changes))) if is_tuple else None
+    if not is_quiet(type(function)):
+        return None
     try:
         return _SPECIAL.get(function)
     except TypeError:  # it has no hash
@@ -207,34 +261,54 @@ def _special_of(function: Any) -> Callable[..., Any] | None:
 
 
 def _of_items(function: Any, place: int | None, *arguments: Any, **options: Any) -> Any:
-    """What a function makes of items, all at once. The argument at ``place`` is one that it calls."""
+    """What a function makes of items. The argument at ``place`` is one that it calls."""
     given = list(arguments)
-    if place is not None and len(given) > place and given[place] is not None:
-        given[place] = functools.partial(call, given[place])
+    calls = place is not None and len(given) > place and given[place] is not None
     others = [*options.values(), *(one for i, one in enumerate(given) if i != place)]
-    if not all(map(_is_known, others)):
-        raise refuse(f"calls {function.__name__} of something whose items may do more than compute")
+    is_known = all(map(_is_known if not calls else _may_be_handed_on, others))
+    reads = function in (filter, itertools.accumulate) and not calls  # it tests what it reads, or adds
+    if not is_known or (reads and any(type(one) in ITERATORS for one in others)):
+        raise refuse(f"calls {function.__name__} of something that may do more than compute")
+    if calls:
+        assert place is not None
+        given[place] = functools.partial(call, given[place])
+    if function is itertools.starmap:
+        given[1:] = map(rows, given[1:])
     found = function(*given, **options)
-    return found if function is functools.reduce else list(found)
+    return found if function is functools.reduce else born(found)
+
+
+def _may_be_handed_on(thing: Any) -> bool:
+    return _is_known(thing) or _is_readable(thing)
 
 
 def _joined(row: str, found: Any, things: Any) -> Any:
-    """``any(things)`` or ``all(things)``, of comparisons."""
+    """``any(things)`` or ``all(things)``, of comparisons; past one that is traced, nothing may change."""
+    is_open, before = False, changes()
     for one in items(things):
         if type(one) not in (bool, BoolTracer):
             raise refuse(f"asks whether a {type(one).__name__} is true")
+        if is_open and changes() != before:
+            raise refuse("changes something where a comparison may have decided before")
+        if type(one) is bool and one is (row == "maximum"):
+            return one
         found = joined(row, found, one)
+        is_open, before = is_open or type(one) is BoolTracer, changes()
+    if is_open and changes() != before:
+        raise refuse("changes something where a comparison may have decided before")
     return found
 
 
 def _of_both(left: Any, right: Any) -> tuple[Any, Any]:
+    if type(left) not in NUMBERS or type(right) not in NUMBERS:
+        raise refuse("divides what is no number")
     return operated("FloorDiv", left, right), operated("Mod", left, right)
 
 
 def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
     if otherwise or type(name) is not str:
         raise refuse("asks for an attribute that may be missing")
-    return attribute(thing, name)
+    return held(attribute(thing, name))
 
 
 def _is_instance(thing: Any, kinds: Any) -> bool:
@@ -335,8 +409,12 @@ _arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakr
 
 def _is_known(thing: Any) -> bool:
     kind = type(thing)
-    known = kind in OPERANDS or kind in CONTAINERS or kind in VIEWS or is_own_container(thing)
-    return known or is_still_tuple(kind) or isinstance(thing, (type, np.generic))
+    if kind in _SINGLE or isinstance(thing, (type, np.generic)) or kind in VIEWS:
+        return True
+    if kind in ITERATORS:
+        return is_own(thing)
+    known = kind in OPERANDS or kind in CONTAINERS or is_own_container(thing) or is_still_tuple(kind)
+    return known and is_plain(thing)
 
 
 def _is_pure(function: Any) -> bool:
@@ -346,7 +424,9 @@ def _is_pure(function: Any) -> bool:
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions
     if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own_container(owner)):
-        return function.__name__ in _METHODS
+        return function.__name__ in _METHODS and (function.__name__ not in ("index", "count") or is_plain(owner))
+    if not is_quiet(kind):
+        return False
     try:
         return function in _PURE
     except TypeError:  # it has no hash

@@ -68,8 +68,12 @@ class ArmExpressions(ast.NodeTransformer):
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             found = at(of_arms("contains", self.visit(node.left), self.visit(node.comparators[0])), node)
             return found if isinstance(node.ops[0], ast.In) else at(ast.UnaryOp(ast.Not(), found), node)
-        node.left, node.comparators = self.operand(node.left), list(map(self.operand, node.comparators))
+        node.left, node.comparators = self._compared(node.left), list(map(self._compared, node.comparators))
         return node
+
+    def _compared(self, node: ast.expr) -> ast.expr:
+        visited = self.visit(node)
+        return visited if isinstance(node, ast.Constant) else at(of_arms("operand", visited), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
@@ -92,19 +96,31 @@ class ArmExpressions(ast.NodeTransformer):
         return self._born(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        return self._born(node)
+        made = self._born(node)
+        node.key = at(of_arms("as_key", node.key), node.key)
+        return made
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         if None in node.keys:
             raise RefusedError("**")
+        made = self._born(node)
+        node.keys = [at(of_arms("as_key", key), key) for key in node.keys if key is not None]
+        return made
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         return self._born(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        *asked, last = map(self.visit, node.values)
+        node.values = [*(at(of_arms("tested", one), one) for one in asked), last]
+        return node
 
     def _born(self, node: ast.expr) -> ast.AST:
         self.generic_visit(node)
         return at(of_arms("born", node), node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:
-        return at(ast.Starred(self.items(node.value), ast.Load()), node)
+        return at(ast.Starred(of_arms("spread", self._held(node.value)), ast.Load()), node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = at(of_arms("shown", self.visit(node.value)), node.value)
@@ -156,6 +172,8 @@ class ArmExpressions(ast.NodeTransformer):
         if node.is_async or node.ifs:
             raise RefusedError("a condition in a comprehension")
         node.iter = self.items(node.iter)
+        if not isinstance(node.target, ast.Name):
+            node.iter = at(of_arms("rows", node.iter), node.iter)
         return node
 
 

@@ -222,7 +222,7 @@ class ArmStatements:
             return [*begins, ast.For(ast.Name(item, ast.Store()), items, [*both, leave], [])]
         test = at(ast.BoolOp(ast.And(), [load(goes_on), copy.deepcopy(node.test)]), node.test)
         is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        asks = [] if is_endless else [assign(goes_on, self.expressions.test(test, visit))]
+        asks = [] if is_endless else [assign(goes_on, of_arms("tested", self.expressions.test(test, visit)))]
         return [*begins, ast.While(ast.Constant(True), [*asks, leave, *both], [])]
 
     # --- arms
@@ -252,7 +252,7 @@ class ArmStatements:
     def _unless(self, node: ast.If) -> ast.stmt:
         """``if test: raise …``: that it does not is a guard, where the arm is taken."""
         test = at(ast.UnaryOp(ast.Not(), copy.deepcopy(node.test)), node.test)
-        holds = of_arms("must_hold", self.expressions.test(test, self.expressions.visit))
+        holds = of_arms("must_hold", of_arms("tested", self.expressions.test(test, self.expressions.visit)))
         return at(ast.If(ast.UnaryOp(ast.Not(), at(holds, node.test)), node.body, []), node)
 
     def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:

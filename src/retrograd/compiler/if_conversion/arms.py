@@ -13,11 +13,26 @@ from typing import Any
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import is_choice
 from . import selections
-from .allowed import augmented, call, contains, held, items, minus, operand, operated, shown, written, written_as
+from .allowed import (
+    augmented,
+    call,
+    contains,
+    held,
+    items,
+    minus,
+    operand,
+    operated,
+    rows,
+    shown,
+    spread,
+    tested,
+    written,
+    written_as,
+)
 from .conversions import Site
 from .domains import is_taken, must_hold, not_reached
 from .kinds import may_be_read_on
-from .places import attribute, born, is_none, is_not_none, item, set_attribute, set_item
+from .places import as_key, attribute, born, is_none, is_not_none, item, set_attribute, set_item
 from .selections import Selection, joined, unbound, unset
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
@@ -25,6 +40,7 @@ from .trial import Frame, Trial, current
 __all__ = [
     "Decision",
     "Loop",
+    "as_key",
     "attribute",
     "augmented",
     "born",
@@ -45,11 +61,14 @@ __all__ = [
     "operand",
     "operated",
     "raised",
+    "rows",
     "select",
     "set_attribute",
     "set_item",
     "shown",
     "span",
+    "spread",
+    "tested",
     "unbound",
     "unset",
     "written",
@@ -68,7 +87,7 @@ def _test_of(thing: Any) -> Any:
 
 def _trial_of(test: Any) -> Trial | None:
     """The trial in which both arms of a test are to run, if they are."""
-    return current() if type(test) is BoolTracer else None
+    return current() if type(tested(test)) is BoolTracer else None
 
 
 # --- tests ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import types
 from collections import namedtuple
 from typing import Any
@@ -15,7 +16,7 @@ from ..choice_tracer import ChoiceTracer
 from .frozen_list import FrozenList
 from .selections import NUMBERS
 
-__all__ = ["CONTAINERS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
+__all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
 
 #: What arithmetic on which has no effect.
 OPERANDS: frozenset[type] = NUMBERS | {
@@ -35,10 +36,13 @@ OPERANDS: frozenset[type] = NUMBERS | {
 #: What is read by subscripts and loops without effect.
 CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
 #: What loops over them give.
-VIEWS: frozenset[type] = frozenset(
+VIEWS: frozenset[type] = frozenset({type({}.items()), type({}.keys()), type({}.values())})
+#: What is read once. An arm reads what it has made.
+ITERATORS: frozenset[type] = frozenset(
     {
-        *(zip, enumerate, reversed, type(reversed([])), type(reversed(range(0))), types.GeneratorType),
-        *(type({}.items()), type({}.keys()), type({}.values())),
+        *(zip, enumerate, map, filter, reversed, type(reversed([])), type(reversed(range(0))), types.GeneratorType),
+        *(itertools.starmap, itertools.accumulate, itertools.chain, itertools.pairwise, itertools.product),
+        *(itertools.combinations, itertools.permutations, itertools.islice, itertools.zip_longest),
     }
 )
 #: What descriptors of a class give without running code.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
 import inspect
 import types
 from collections.abc import Sequence
 from typing import Any
 
 from ..guards.dependencies import is_library
+from .trial import refuse
 
-__all__ = ["fields_of", "is_of_plain_class", "is_record", "method_of"]
+__all__ = ["fields_of", "is_of_plain_class", "is_plain", "is_quiet", "is_record", "is_still_tuple", "method_of"]
 
 _FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
 
@@ -34,11 +37,42 @@ def is_record(kind: type) -> bool:
 
 
 def is_still_tuple(kind: type) -> bool:
-    """Whether a class is a named tuple's whose items are read as a tuple's."""
-    return _is_named_tuple(kind) and not _READERS.intersection(vars(kind))
+    """Whether a class is a named tuple's without special methods of the user's."""
+    return _is_named_tuple(kind) and is_quiet(kind)
 
 
-_READERS = frozenset({"__iter__", "__len__", "__getitem__", "__contains__", "__getattribute__"})
+def is_quiet(kind: type) -> bool:
+    """Whether no code of the user's runs when objects of a class are compared, hashed, counted, read or tested."""
+    return not any(
+        name.startswith("__") and name not in _HARMLESS and isinstance(found, _METHODS) and not _is_written(found)
+        for base in kind.__mro__
+        if not is_library(base.__module__)
+        for name, found in vars(base).items()
+    )
+
+
+_METHODS = (types.FunctionType, functools.partialmethod, staticmethod, classmethod, property)
+_HARMLESS = frozenset(
+    {
+        *("__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__repr__", "__str__"),
+        *("__getnewargs__", "__getstate__", "__setstate__", "__reduce__", "__format__", "__replace__", "__doc__"),
+    }
+)
+
+
+def is_plain(thing: Any, depth: int = 4) -> bool:
+    """Whether a thing is quiet, and what it holds, if it is a list, a tuple, a dictionary or a set."""
+    kind = type(thing)
+    if kind not in _HOLDERS:
+        return is_quiet(kind)
+    kinds = set(map(type, thing)) | (set(map(type, thing.values())) if kind is dict else set())
+    if _HOLDERS.isdisjoint(kinds):
+        return all(map(is_quiet, kinds))
+    held = [*thing, *(thing.values() if kind is dict else ())]
+    return depth > 0 and all(is_plain(one, depth - 1) for one in held)
+
+
+_HOLDERS = frozenset({list, tuple, dict, set, frozenset, collections.deque})
 
 
 def fields_of(thing: Any) -> Sequence[str] | None:
@@ -50,14 +84,23 @@ def fields_of(thing: Any) -> Sequence[str] | None:
         return tuple(kind._fields)
     fields = dataclasses.fields(kind)
     is_whole = kind.__dataclass_params__.frozen and all(one.init for one in fields)
+    is_whole &= kind.__eq__ is not object.__eq__  # which tells a copy from the original
+    is_whole &= vars(thing).keys() <= {one.name for one in fields} if hasattr(thing, "__dict__") else True
     return [one.name for one in fields] if is_whole else None
 
 
 def method_of(thing: Any, name: str) -> types.MethodType | None:
-    """A special method that the user's class of a thing defines in Python."""
+    """A special method that the user's class of a thing defines in Python; None if it has no such method.
+
+    Raises:
+        NotAnArmError: it has one of another kind.
+    """
     found = inspect.getattr_static(type(thing), name, None)
-    is_plain = isinstance(found, types.FunctionType) and not is_library(found.__globals__.get("__name__"))
-    return types.MethodType(found, thing) if is_plain else None
+    if found is None:
+        return None
+    if not isinstance(found, types.FunctionType) or is_library(found.__globals__.get("__name__")):
+        raise refuse(f"computes with a {type(thing).__name__}")
+    return types.MethodType(found, thing)
 
 
 def _is_named_tuple(kind: Any) -> bool:
@@ -69,7 +112,7 @@ def _is_named_tuple(kind: Any) -> bool:
 def _is_dataclass(kind: Any) -> bool:
     if type(kind) is not type or not dataclasses.is_dataclass(kind) or kind.__new__ is not object.__new__:
         return False
-    if not _is_written(kind.__init__) or hasattr(kind, "__post_init__"):
+    if not _is_written(kind.__init__) or hasattr(kind, "__post_init__") or hasattr(kind, "__del__"):
         return False
     if kind.__setattr__ is not object.__setattr__ and not _is_written(kind.__setattr__):  # of a frozen one
         return False

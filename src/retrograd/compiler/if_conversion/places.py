@@ -13,13 +13,28 @@ from ..choice_tracer import ChoiceTracer, is_choice
 from .domains import must_hold
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
+from .objects import is_plain
 from .selections import MaybeTracer, Selection, joined, negated
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
 T = TypeVar("T")
 
-__all__ = ["attribute", "born", "is_none", "is_not_none", "is_own", "item", "present", "set_attribute", "set_item"]
+__all__ = [
+    "as_key",
+    "attribute",
+    "born",
+    "changes",
+    "is_none",
+    "is_not_none",
+    "is_own",
+    "is_own_container",
+    "item",
+    "note_change",
+    "present",
+    "set_attribute",
+    "set_item",
+]
 
 #: An item is selected among so many at most.
 _MOST_PLACES = 32
@@ -74,6 +89,7 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
     descriptor = inspect.getattr_static(kind, name, None)
     runs_code = hasattr(type(descriptor), "__set__") and not isinstance(descriptor, types.MemberDescriptorType)
     if is_own(thing) and kind.__setattr__ is object.__setattr__ and not runs_code:
+        note_change()
         setattr(thing, name, value)
         return
     is_slot = isinstance(descriptor, types.MemberDescriptorType) and kind is not Value
@@ -88,10 +104,12 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
-    thing, key = present(thing), present(key)
+    thing, key = present(thing), as_key(present(key))
     is_known = type(thing) in CONTAINERS or is_own_container(thing) or type(thing).__getitem__ is tuple.__getitem__
     if in_arms() and not is_known:
         raise refuse(f"reads an item of a {type(thing).__name__}")
+    if type(thing) is defaultdict and in_arms():
+        note_change()
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
         return _item_by_choice(thing, key)
     return thing[key]
@@ -127,6 +145,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
 
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
+    key = as_key(key)
     if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
         _set_item(value, thing, key)
         return
@@ -147,7 +166,12 @@ def _chosen_at(test: Any, value: Any, before: Any) -> Any:
 
 
 def _set_item(value: Any, thing: Any, key: Any) -> None:
-    if not in_arms() or is_own_container(thing):
+    if not in_arms():
+        thing[key] = value
+    elif is_own_container(thing):
+        if type(key) is slice and type(value) not in (list, tuple):
+            raise refuse(f"sets items to those of a {type(value).__name__}")
+        note_change()
         thing[key] = value
     elif type(thing) is list and type(key) is int:
         _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
@@ -160,6 +184,7 @@ def _set_item(value: Any, thing: Any, key: Any) -> None:
 def _store(place: Place, value: Any) -> None:
     trial = current()
     assert trial is not None  # in arms
+    note_change()
     trial.store(place, value)
 
 
@@ -173,6 +198,23 @@ def born(thing: T) -> T:
 def is_own(thing: Any) -> bool:
     """Whether a list, a dictionary or an object was made by the innermost arm."""
     return in_arms() and id(thing) in _frame().born
+
+
+def as_key(thing: Any) -> Any:
+    """A key or a place, which runs no code of the user's."""
+    if in_arms() and not is_plain(thing):
+        raise refuse(f"has a {type(thing).__name__} as a key")
+    return thing
+
+
+def note_change() -> None:
+    """The innermost arm changes what it has made, or stores something."""
+    _frame().changes += 1
+
+
+def changes() -> int:
+    """How often that was noted."""
+    return _frame().changes
 
 
 def is_own_container(thing: Any) -> bool:

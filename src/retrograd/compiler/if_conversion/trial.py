@@ -35,10 +35,11 @@ class Frame:
         is_whole: whether the test holds only if those of all frames around it decide for this one.
         stores: what the arm has stored.
         born: what the arm has made, and may change, by ids.
+        changes: how often it has changed that, or stored something.
         taken: whether the arm is taken, as a comparison, where that is known: of the second arm, and of the first.
     """
 
-    __slots__ = ("born", "is_whole", "is_yes", "site", "stores", "taken", "test")
+    __slots__ = ("born", "changes", "is_whole", "is_yes", "site", "stores", "taken", "test")
 
     def __init__(self, site: Site, test: BoolTracer | None = None, is_whole: bool = False) -> None:
         self.site: Site = site
@@ -47,6 +48,7 @@ class Frame:
         self.is_yes: bool = True
         self.stores: Stores = Stores()
         self.born: dict[int, Any] = {}
+        self.changes: int = 0
         self.taken: list[Any] = [None, None]
 
 
