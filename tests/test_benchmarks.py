@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from benchmarks import (
     sparse,
     subjects,
     triangles,
+    written_c,
     waits,
 )
 from benchmarks import compiled_workloads as works
@@ -403,6 +405,19 @@ def test_casadi_computes_the_same_recurrences(function: Callable[[Any, Any], Any
     wanted, exact = run(at)
     assert value == pytest.approx(float(wanted), rel=1e-9)
     assert gradient == pytest.approx(exact.full().ravel().tolist(), rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.native
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
+@pytest.mark.parametrize("program", list(written_c.programs())[:4], ids=lambda program: program[0].__name__)
+def test_written_c_computes_the_same(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # With -ffast-math, gcc makes the whole process flush small numbers to zero.
+    monkeypatch.setattr(written_c, "_FLAGS", ["-std=c99", "-O2", "-shared", "-fPIC"])
+    function, at, _ = program
+    call, slopes, _ = written_c.written(function, at)
+    value, gradient = rg.value_and_grad(lambda p: function(rg.math, p))(at)
+    assert call() == pytest.approx(value, rel=1e-9)
+    assert slopes.tolist() == pytest.approx(gradient, rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.native
