@@ -28,8 +28,8 @@ from benchmarks import (
     sparse,
     subjects,
     triangles,
-    written_c,
     waits,
+    written_c,
 )
 from benchmarks import compiled_workloads as works
 from benchmarks.compiled_programs import moons_loss
