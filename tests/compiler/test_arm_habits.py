@@ -238,6 +238,21 @@ class Marker:
     x: Any
 
 
+@dataclass(frozen=True)
+class Plain:
+    x: Any
+
+
+def test_a_record_that_has_more_than_its_fields_is_itself() -> None:
+    def f(p: Sequence[Any], data: Sequence[float]) -> Any:
+        one, other = Plain(p[0]), Plain(p[1])
+        object.__setattr__(other, "more", 5.0)
+        chosen = one if p[0] > data[0] else other
+        return chosen.x * getattr(chosen, "more", 1.0) * (3.0 if p[4] > data[4] else 1.0)
+
+    flips(f, calls=30)
+
+
 def test_what_is_the_same_object_is_asked_of_the_original() -> None:
     def f(p: Sequence[Any], data: Sequence[float]) -> Any:
         one, other = Marker(p[0]), Marker(p[1])
@@ -396,6 +411,53 @@ def only_as_many_as_needed(p: Sequence[Any], x: Any) -> Any:
     return sum(a * b for a, b in zip([x, x], map(noted, p[:4]), strict=False)) + seen[0]
 
 
+def extended_by_itself(p: Sequence[Any], x: Any) -> Any:
+    values = [x]
+    values.extend(v * len(values) for v in p[:3])
+    table = {0: x}
+    table.update((k, len(table) * v) for k, v in zip((5, 6, 7), p, strict=False))
+    return sum(values) + table[7] + table[5]
+
+
+def counted_in_an_if(p: Sequence[Any], x: Any) -> Any:
+    counter = Counter()
+
+    def up(v: Any) -> Any:
+        if v > -0.5:
+            counter.count = counter.count + 1
+        return v
+
+    found = any(up(v) > 0.3 for v in p[:4])
+    return counter.count * 0.1 + (2.0 if found else 1.0) * x
+
+
+def counted_in_place(p: Sequence[Any], x: Any) -> Any:
+    seen = [0.0]
+
+    def noted(v: Any) -> Any:
+        same = seen
+        same += [v]
+        return v
+
+    found = all(noted(v) > -0.3 for v in p[:4])
+    return len(seen) * 0.1 + (2.0 if found else 1.0) * x
+
+
+def read_by_any(p: Sequence[Any], x: Any) -> Any:
+    table = {"a": map(lambda v, w: v * 2.0 + w, p[:4], p[1:])}
+    found = any(v > 0.2 for v in table.get("a"))  # type: ignore[union-attr]
+    return sum(table.get("a")) + (2.0 if found else 1.0) * x  # type: ignore[arg-type]
+
+
+def asked_of_loud_ones(p: Sequence[Any], x: Any) -> Any:
+    compared = (Both(1, 2) in [Both(Loud(1.0), 2)]) + [Both(Loud(1.0), 2)].count((1, 2))  # type: ignore[comparison-overlap]
+    return x * compared + max({1: Loud(x), 2: Loud(p[0])}.values()).x + sum(filter(lambda v: Loud(v), [x, p[1]]))
+
+
+def formatted(p: Sequence[Any], x: Any) -> Any:
+    return len(f"{3:{int(note(4.0))}}") * x
+
+
 def note(x: Any) -> Any:
     LOG.append(1.0)
     return x
@@ -418,6 +480,12 @@ EFFECTS: dict[str, Arm] = {
     "any that counts": counts,
     "what a lambda finds later": late_bound,
     "as many as are needed": only_as_many_as_needed,
+    "a list that is extended by itself": extended_by_itself,
+    "any that counts in an if": counted_in_an_if,
+    "all that counts in place": counted_in_place,
+    "what any has read": read_by_any,
+    "what is asked of loud ones": asked_of_loud_ones,
+    "a width that is computed": formatted,
     "what is read only once": read_twice,
     "an item of a class": lambda p, x: Total(x)[0],
     "the length of an object": lambda p, x: len(Total(x)) * x,

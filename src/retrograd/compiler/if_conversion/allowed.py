@@ -162,6 +162,7 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     if type(old) in _CHANGED_IN_PLACE:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
+        note_change()
         return IN_PLACE[name](old, operand(new))
     if type(old) not in OPERANDS and hasattr(type(old), METHODS[name][0].replace("__", "__i", 1)):
         raise refuse(f"changes a {type(old).__name__} in place")
@@ -221,6 +222,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         raise refuse(f"calls {function.__name__}, which may store what it computes")
     if function is sum:
         return _summed(*arguments, **options)
+    if _changes_own(function) and any(type(one) in ITERATORS for one in arguments):
+        raise refuse(f"calls {function.__name__} with what may read what it changes")
     if is_quiet(kind) and function not in _LAZY:  # it compares and adds what it reads
         arguments = tuple(list(items(one)) if type(one) in ITERATORS else one for one in arguments)
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
@@ -233,13 +236,15 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if _changes_own(function):
         note_change()
     found = function(*inside_domain(name, arguments), **options)
+    if owner is not None and type(owner) is not types.ModuleType:
+        return held(found)  # of a container
     return born(found) if type(found) in ITERATORS or type(found) in _MAKERS else found
 
 
 def _summed(things: Any, start: Any = 0) -> Any:
     """``sum(things)``."""
     given = list(items(things))
-    if is_plain(given):
+    if is_plain([*given, start]):
         return sum(given, start)
     return functools.reduce(functools.partial(operated, "Add"), given, start)
 
@@ -271,11 +276,15 @@ def _of_items(function: Any, place: int | None, *arguments: Any, **options: Any)
         raise refuse(f"calls {function.__name__} of something that may do more than compute")
     if calls:
         assert place is not None
-        given[place] = functools.partial(call, given[place])
+        given[place] = functools.partial(_asked if function is filter else call, given[place])
     if function is itertools.starmap:
         given[1:] = map(rows, given[1:])
     found = function(*given, **options)
     return found if function is functools.reduce else born(found)
+
+
+def _asked(function: Any, thing: Any) -> Any:
+    return tested(call(function, thing))
 
 
 def _may_be_handed_on(thing: Any) -> bool:
@@ -312,9 +321,13 @@ def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
 
 
 def _is_instance(thing: Any, kinds: Any) -> bool:
-    if not (type(kinds) is type or _is_known(thing)):
+    if not all(type(kind) is type or is_library(type(kind).__module__) for kind in _each_of(kinds)):
         raise refuse(f"asks what a {type(thing).__name__} is")
     return isinstance(thing, kinds)
+
+
+def _each_of(kinds: Any) -> list[Any]:
+    return [one for each in kinds for one in _each_of(each)] if type(kinds) is tuple else [kinds]
 
 
 def _replaced(thing: Any, **changes: Any) -> Any:
@@ -409,8 +422,10 @@ _arms: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakr
 
 def _is_known(thing: Any) -> bool:
     kind = type(thing)
-    if kind in _SINGLE or isinstance(thing, (type, np.generic)) or kind in VIEWS:
+    if kind in _SINGLE or isinstance(thing, (type, np.generic)):
         return True
+    if kind in VIEWS:
+        return is_plain(list(thing))
     if kind in ITERATORS:
         return is_own(thing)
     known = kind in OPERANDS or kind in CONTAINERS or is_own_container(thing) or is_still_tuple(kind)

@@ -124,6 +124,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = at(of_arms("shown", self.visit(node.value)), node.value)
+        node.format_spec = node.format_spec and self.visit(node.format_spec)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
@@ -173,6 +174,8 @@ class ArmExpressions(ast.NodeTransformer):
             raise RefusedError("a condition in a comprehension")
         node.iter = self.items(node.iter)
         if not isinstance(node.target, ast.Name):
+            if not all(isinstance(one, ast.Name) for one in getattr(node.target, "elts", [node.target])):
+                raise RefusedError("a target in a target")
             node.iter = at(of_arms("rows", node.iter), node.iter)
         return node
 

@@ -287,6 +287,7 @@ class ArmStatements:
         """A function in plain code as an arm, of another name; None if it cannot be one."""
         made = copy.deepcopy(node)
         made.name = self._variable()
+        _drop_annotations(made)
         try:
             _check_definition(made)
             self.function_for_trials(made)
@@ -300,6 +301,8 @@ class ArmStatements:
         given = node.args
         given.defaults = list(map(self.expressions.visit, given.defaults))
         given.kw_defaults = [one and self.expressions.visit(one) for one in given.kw_defaults]
+        if _drop_annotations(node):
+            raise RefusedError("an annotation that calls something")
         self._function(node)
         node.decorator_list = [at(load(ARMS, "written"), node)]
         return node
@@ -360,6 +363,17 @@ class ArmStatements:
             assign(key, target.slice),
             ast.Expr(of_arms("set_item", new, load(holder), load(key))),
         ]
+
+
+def _drop_annotations(node: ast.FunctionDef) -> bool:
+    """Leave out what would be computed where the function is defined. Whether that calls something."""
+    arguments = node.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    found = [node.returns, *(one.annotation for one in every if one is not None)]
+    node.returns = None
+    for one in filter(None, every):
+        one.annotation = None
+    return any(isinstance(part, ast.Call) for one in found if one is not None for part in ast.walk(one))
 
 
 def _check_definition(node: ast.FunctionDef, may_compute: bool = False) -> None:

@@ -10,7 +10,10 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine import Value
+from ..float_tracer import FloatTracer
 from ..guards.dependencies import is_library
+from .frozen_list import FrozenList
 from .trial import refuse
 
 __all__ = ["fields_of", "is_of_plain_class", "is_plain", "is_quiet", "is_record", "is_still_tuple", "method_of"]
@@ -44,14 +47,19 @@ def is_still_tuple(kind: type) -> bool:
 def is_quiet(kind: type) -> bool:
     """Whether no code of the user's runs when objects of a class are compared, hashed, counted, read or tested."""
     return not any(
-        name.startswith("__") and name not in _HARMLESS and isinstance(found, _METHODS) and not _is_written(found)
+        name.startswith("__") and name not in _HARMLESS and _runs_code(found) and not _is_written(found)
         for base in kind.__mro__
         if not is_library(base.__module__)
         for name, found in vars(base).items()
     )
 
 
-_METHODS = (types.FunctionType, functools.partialmethod, staticmethod, classmethod, property)
+def _runs_code(found: Any) -> bool:
+    """Whether what a class has under the name of a special method is code of the user's."""
+    still = (types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, type)
+    return (callable(found) or hasattr(type(found), "__get__")) and not isinstance(found, still)
+
+
 _HARMLESS = frozenset(
     {
         *("__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__repr__", "__str__"),
@@ -61,18 +69,35 @@ _HARMLESS = frozenset(
 
 
 def is_plain(thing: Any, depth: int = 4) -> bool:
-    """Whether a thing is quiet, and what it holds, if it is a list, a tuple, a dictionary or a set."""
+    """Whether a thing is quiet, and what it holds, if it is a list, a dictionary, a record or the like."""
     kind = type(thing)
-    if kind not in _HOLDERS:
+    if kind in _NUMBERS:
+        return True
+    if kind in _HOLDERS:
+        held = list(thing)
+    elif kind in _DICTIONARIES:
+        held = [*thing, *thing.values()]
+    elif kind is slice:
+        held = [thing.start, thing.stop, thing.step]
+    elif not is_quiet(kind) or not is_record(kind):
         return is_quiet(kind)
-    kinds = set(map(type, thing)) | (set(map(type, thing.values())) if kind is dict else set())
-    if _HOLDERS.isdisjoint(kinds):
-        return all(map(is_quiet, kinds))
-    held = [*thing, *(thing.values() if kind is dict else ())]
+    else:
+        held = (
+            list(thing) if issubclass(kind, tuple) else list(vars(thing).values()) if hasattr(thing, "__dict__") else []
+        )
+    if _NUMBERS.issuperset(map(type, held)):
+        return True
     return depth > 0 and all(is_plain(one, depth - 1) for one in held)
 
 
-_HOLDERS = frozenset({list, tuple, dict, set, frozenset, collections.deque})
+_NUMBERS = frozenset({Value, FloatTracer, float, int, str, bool, type(None)})
+_HOLDERS = frozenset({list, tuple, set, frozenset, collections.deque, FrozenList})
+_DICTIONARIES = frozenset({dict, collections.defaultdict, collections.OrderedDict})
+
+
+def _caches(kind: type) -> bool:
+    found = (one for base in kind.__mro__ if not is_library(base.__module__) for one in vars(base).values())
+    return any(isinstance(one, functools.cached_property) for one in found)
 
 
 def fields_of(thing: Any) -> Sequence[str] | None:
@@ -85,6 +110,7 @@ def fields_of(thing: Any) -> Sequence[str] | None:
     fields = dataclasses.fields(kind)
     is_whole = kind.__dataclass_params__.frozen and all(one.init for one in fields)
     is_whole &= kind.__eq__ is not object.__eq__  # which tells a copy from the original
+    is_whole &= "__dataclass_params__" in vars(kind) and not _caches(kind)
     is_whole &= vars(thing).keys() <= {one.name for one in fields} if hasattr(thing, "__dict__") else True
     return [one.name for one in fields] if is_whole else None
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
+from ..guards.dependencies import is_library
 from .domains import must_hold
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
@@ -67,6 +68,8 @@ def attribute(thing: Any, name: str) -> Any:
     thing = present(thing)
     if in_arms() and type(thing) is not types.ModuleType and type(thing) not in OPERANDS:
         of_class: Any = thing if isinstance(thing, type) else type(thing)
+        if type(of_class) is not type and not is_library(type(of_class).__module__):
+            raise refuse(f"reads .{name} of a {of_class.__name__}, whose class has a class of its own")
         found = inspect.getattr_static(of_class, name, None)
         if type(found) is property and isinstance(found.fget, types.FunctionType) and of_class is not thing:
             from .allowed import call
@@ -184,7 +187,6 @@ def _set_item(value: Any, thing: Any, key: Any) -> None:
 def _store(place: Place, value: Any) -> None:
     trial = current()
     assert trial is not None  # in arms
-    note_change()
     trial.store(place, value)
 
 

@@ -95,7 +95,7 @@ class Selection:
             return self._of_maybe(yes, no)
         if kinds == (tuple, tuple) and len(yes) == len(no):
             return self.all_of(yes, no)
-        if kinds[0] is kinds[1] and (fields := fields_of(yes)) is not None:
+        if kinds[0] is kinds[1] and (fields := fields_of(yes)) is not None and fields_of(no) is not None:
             chosen = {field: self.of(getattr(yes, field), getattr(no, field)) for field in fields}
             return kinds[0](**chosen)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:

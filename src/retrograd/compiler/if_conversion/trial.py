@@ -98,6 +98,8 @@ class Trial:
         """Store a thing, to be undone by the arm that does, or at the end of the trial."""
         stores = self.frames[-1].stores if self.frames else self._stored
         stores.store(place, thing)
+        if self.frames:
+            self.frames[-1].changes += 1
         if not self.frames and site is not None:
             self.stored[site] = "stores something that was there before"
 
