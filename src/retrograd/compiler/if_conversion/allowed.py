@@ -71,7 +71,7 @@ _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
-_HOLDERS = frozenset({list, tuple, dict, set, frozenset, range, str})
+_SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
     f"retrograd.{name}" for name in ("python_math", "whole_numbers", "compiler.guards.builtin_overrides")
@@ -132,7 +132,7 @@ def minus(thing: Any) -> Any:
 
 def contains(thing: Any, things: Any) -> bool:
     """``thing in things``."""
-    if in_arms() and not (type(things) in _HOLDERS and is_plain(things) and _is_constant(thing)):
+    if in_arms() and not (type(things) in _SEARCHED and is_plain(things) and _is_constant(thing)):
         thing, things = operand(thing), operand(things)
     return thing in things
 
@@ -308,7 +308,7 @@ def _joined(row: str, found: Any, things: Any) -> Any:
     return found
 
 
-def _of_both(left: Any, right: Any) -> tuple[Any, Any]:
+def _quotient_and_rest(left: Any, right: Any) -> tuple[Any, Any]:
     if type(left) not in NUMBERS or type(right) not in NUMBERS:
         raise refuse("divides what is no number")
     return operated("FloorDiv", left, right), operated("Mod", left, right)
@@ -336,7 +336,7 @@ def _replaced(thing: Any, **changes: Any) -> Any:
     return born(dataclasses.replace(thing, **changes))
 
 
-#: By the function. Those of ``functools`` and ``itertools`` read all items at once.
+#: What an arm does in place of a function, by the function.
 _SPECIAL: dict[Any, Callable[..., Any]] = {
     **{
         function: functools.partial(_of_items, function, place)
@@ -351,7 +351,7 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     **{function: functools.partial(operated, name) for function, name in NAMES.items()},
     any: functools.partial(_joined, "maximum", False),
     all: functools.partial(_joined, "minimum", True),
-    divmod: _of_both,
+    divmod: _quotient_and_rest,
     getattr: _attribute,
     isinstance: _is_instance,
     dataclasses.replace: _replaced,
