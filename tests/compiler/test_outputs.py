@@ -298,6 +298,30 @@ def test_what_is_no_tree_of_numbers_runs_as_it_is() -> None:
     assert shared[1][0] is shared[1][1]
 
 
+def test_gradients_by_results() -> None:
+    """A result is an interior Value: what follows depends on it, and so may others of its call."""
+
+    def square(x: Value) -> Value:
+        return x * x
+
+    def two(x: Value) -> tuple[Value, Value]:
+        y = x * 0.6
+        return y, y * y + x
+
+    for one, both in ((square, two), (rg.compile(square), rg.compile(two))):
+        x = Value(3.0)
+        y = one(x)
+        assert rg.gradient(2.0 * y, y) == 2.0
+        assert rg.gradient(y, [y, x]) == [1.0, 6.0]
+        assert rg.gradient(one(y), y) == 18.0
+        slope = rg.gradient(y**2, y, create_graph=True)
+        assert (slope.data, rg.gradient(slope, x)) == (18.0, 12.0)
+        a, b = both(x)
+        assert rg.gradient(a * b, a) == pytest.approx(b.data + a.data * 2.0 * a.data)
+        assert rg.gradient(a * b, [a, b]) == pytest.approx([b.data + a.data * 2.0 * a.data, a.data])
+        assert rg.gradient(b, [a, x]) == pytest.approx([2.0 * a.data, 1.2 * a.data + 1.0])
+
+
 def test_several_results_have_no_gradient() -> None:
     f = rg.compile(lambda x: [x * W, x])
     f(2.0)

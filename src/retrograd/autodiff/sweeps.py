@@ -5,7 +5,8 @@ With Values instead of numbers a sweep records what it computes, so that it can 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from .. import engine
 from ..engine import Value
@@ -46,8 +47,10 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
 
 def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
     """The same, None where no path of local derivatives leads from ``root`` to one of ``xs``."""
-    xs = [x._op.plain(x) if is_result(x) else x for x in xs]  # type: ignore[attr-defined]
-    walk = _Walk({id(x) for x in xs}, expand=True)
+    results = [x for x in xs if is_result(x)]
+    plain = {id(x): x._op.plain(x) for x in results}  # type: ignore[attr-defined]
+    xs = [plain.get(id(x), x) for x in xs]
+    walk = _Walk({id(x) for x in xs}, plain, {id(x._op.call) for x in results})  # type: ignore[attr-defined]
     walk.visit(root)
     steps = walk.steps
     for node, row, _, _ in steps:
@@ -98,12 +101,18 @@ class _Walk:
         dependent: the ids of sources and of what depends on them.
         seen: all nodes that were visited.
         steps: those that depend on a source, oldest first. Each comes with its row, its operands, and one bool an
-            operand: whether that operand depends on a source. With ``expand``, a compiled function's result comes
+            operand: whether that operand depends on a source. With ``plain``, a compiled function's result comes
             after the nodes of a plain call, whose result is its one operand.
     """
 
-    def __init__(self, dependent: set[int], expand: bool = False) -> None:
-        self.dependent, self.expand = dependent, expand
+    def __init__(
+        self, dependent: set[int], plain: Mapping[int, Any] | None = None, calls: Collection[int] = ()
+    ) -> None:
+        """``plain``: what plain calls gave for compiled functions' results that are sources, by the ids of these.
+
+        ``calls``: of what calls they are results, by id: other results of the same call may depend on them.
+        """
+        self.dependent, self.plain, self.calls = dependent, plain, calls
         self.seen: dict[int, Value] = {}
         self.steps: list[_Step] = []
 
@@ -124,20 +133,32 @@ class _Walk:
             seen[id(node)] = node
             operands: tuple[Leaf, ...] = engine.operands(node)
             wanted = [id(operand) in dependent for operand in operands]
-            if True not in wanted:
+            if self.plain and id(node) in self.plain:
+                self._expand(node, self.plain[id(node)])
+                continue
+            if True not in wanted and not self._is_sibling(node):
                 continue
             row = engine.row_name(node)
-            if self.expand and row == "user":
+            if self.plain is not None and row == "user":
                 if getattr(node._op, "is_shared", False):
                     dependent.add(id(node))  # several results of a compiled function follow
                     continue
                 if (plain_call := getattr(node._op, "plain", None)) is not None:
-                    result = plain_call(node)
-                    if isinstance(result, Value):
-                        self.visit(result)
-                    row, operands, wanted = _EXPANDED, (result,), [id(result) in dependent]
+                    self._expand(node, plain_call(node))
+                    continue
             dependent.add(id(node))
             self.steps.append((node, row, operands, wanted))
+
+    def _is_sibling(self, node: Value) -> bool:
+        """Whether a node is a result of the same call of a compiled function as one of the sources."""
+        return bool(self.calls) and id(getattr(node._op, "call", None)) in self.calls
+
+    def _expand(self, node: Value, result: Any) -> None:
+        """Add a compiled function's result after the nodes of a plain call, which gave ``result``."""
+        if isinstance(result, Value):
+            self.visit(result)
+        self.dependent.add(id(node))
+        self.steps.append((node, _EXPANDED, (result,), [id(result) in self.dependent]))
 
 
 def _refuse_user_node(node: Value) -> None:

@@ -34,6 +34,11 @@ class FusedOperation(str):
         self._function, self._arguments = function, arguments
         return self
 
+    @property
+    def call(self) -> object:
+        """The call, which has this one result."""
+        return self
+
     def plain(self, _: Value | None = None) -> Any:
         """The result of the same call, recorded operation by operation."""
         return self._function(*self._arguments)
@@ -74,6 +79,11 @@ class _ResultOperation(str):
         self = super().__new__(cls, call.name)
         self._call = call
         return self
+
+    @property
+    def call(self) -> object:
+        """The call, whose results this is one of."""
+        return self._call
 
     def plain(self, node: Value) -> Any:
         """The same result of the same call, recorded operation by operation."""
