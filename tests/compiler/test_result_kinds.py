@@ -182,3 +182,22 @@ def test_jax_needs_no_kind() -> None:
     in_jax = compiled.to_jax(at)
     for x in (at, [5.0] * 4, [5.0, 0.5, 0.5, 0.5]):
         assert float(in_jax(in_jax.parameters, *in_jax.inputs(x))) == pytest.approx(hinge(x))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: max(x, 0),
+        lambda x: min(-x, 1),
+        lambda x: max(0, min(1, x)) + 1,
+        lambda x: -(max(x, 0) ** 2),
+        lambda x: max([x, 0, x - 1]),
+        lambda x: (x if x > 0 else 0) + max(x - 1, 0),
+        lambda x: x if x > 0 else 0,
+    ],
+)
+@pytest.mark.parametrize("first", [-1.0, 0.0, 2.5])
+def test_an_int_that_the_first_call_chooses_is_no_type_of_others(f: Callable[[float], Any], first: float) -> None:
+    compiled = rg.compile(f)
+    for x in (first, -1.0, 2.5, 0.3, -7.5, 1.25, float("nan"), 3.75):
+        assert compiled(x) == pytest.approx(f(x), rel=1e-15, nan_ok=True), x

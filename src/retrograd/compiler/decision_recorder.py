@@ -161,6 +161,7 @@ class DecisionRecorder(ABC):
     def _settle_whole(self, leaf: Any, is_alone: bool) -> None:
         """A result: that it is an int, or a float, as in this run becomes a guard."""
         whole = self._whole.get(id(leaf._node), 0.0) if is_tracer(leaf) else 0.0
+        self._recording.is_int = is_alone and (whole if isinstance(whole, float) else engine.concrete(whole)) > 0.5
         if isinstance(whole, Value):
             is_int = engine.concrete(whole) > 0.5
             self.guard(">", whole, 0.5, is_int)

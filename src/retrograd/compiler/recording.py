@@ -103,6 +103,9 @@ class Recording:
     kind_varies: bool = False
     kind_guards: list[Guard] = field(default_factory=list)
 
+    #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
+    is_int: bool = False
+
     @property
     def replayable(self) -> bool:
         """Whether the recording can be valid for another call."""

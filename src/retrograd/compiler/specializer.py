@@ -388,7 +388,7 @@ class Specializer:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
         decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
-        kind = None if isinstance(plain.root, Value) else _number_kind(plain.root)
+        kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
         self._examples[number] = Example(
             differentiate_first, arguments, traced.signature, kind, outputs, decisions, self.conversions.lengthened
         )
@@ -468,9 +468,9 @@ class Specializer:
         )
 
 
-def _number_kind(number: object) -> type:
-    """As what a program's plain number is returned."""
-    return type(number) if type(number) in (int, np.float64) else float
+def _number_kind(number: object, is_int: bool) -> type:
+    """As what a program's plain number is returned; ``is_int`` where it is an int in each call."""
+    return int if is_int else np.float64 if type(number) is np.float64 else float
 
 
 def _guards_among(decisions: Sequence[Guard | IndexGuard]) -> list[Guard]:
