@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from support.lane_cases import check, flat, graph_of, in_lanes, numbers
+from support.lane_cases import check, flat, graph_of, in_lanes, more_than_registers, numbers
 from support.parts import ALL
 
 import retrograd as rg
@@ -115,6 +115,25 @@ def test_each_lane_adds_up_the_adjoints_of_numbers_before_the_loop() -> None:
     points = [numbers(18, seed) for seed in range(45)]
     compiled = check(f, *((numbers(18, seed, -1.0, 1.0), points) for seed in range(3)))
     assert max(in_lanes(compiled)) in (45, 44)
+
+
+@pytest.mark.parametrize("count", [13, 17])
+def test_more_sums_than_registers(count: int) -> None:
+    """Of adjoints that begin with something, get several terms in an iteration, or are read where they are used."""
+
+    def f(p: list[Any], rates: list[Any], points: list[list[float]]) -> Any:
+        weights = [rate * rate for rate in rates]
+        total = 0.0
+        for x, y in points:
+            a = sum(w * x for w in p[:9]) + sum(w * y for w in p[9:])
+            b = rm.tanh(a + sum(w * a for w in weights)) + sum(w * y for w in weights) * p[3]
+            total = total + (a - b) * (a - b) * p[4] + weights[2]
+        return total * sum(weights) + p[5] * p[6] + sum(p)
+
+    points = [numbers(2, seed) for seed in range(count)]
+    compiled = check(f, *((numbers(19, seed, -0.3, 0.3), numbers(21, seed), points) for seed in range(3)))
+    assert max(in_lanes(compiled)) in (count, count - 1)
+    assert more_than_registers(compiled)
 
 
 def test_a_parameter_that_an_iteration_alone_reads_is_no_sum_of_lanes() -> None:

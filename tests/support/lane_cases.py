@@ -12,12 +12,13 @@ import retrograd as rg
 from retrograd.engine import ENGINE
 
 if ENGINE == "native":
+    from retrograd.compiler.backends.loops.code import Loop, steps_in
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
-    from retrograd.compiler.backends.loops.lanes import find_lanes
+    from retrograd.compiler.backends.loops.lanes import find_lanes, sums_in_memory
     from retrograd.compiler.backends.loops.pipeline import write_passes
     from retrograd.compiler.backends.loops.reading import read_graph
 
-__all__ = ["check", "flat", "graph_of", "in_lanes", "numbers"]
+__all__ = ["check", "flat", "graph_of", "in_lanes", "more_than_registers", "numbers"]
 
 
 def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> list[float]:
@@ -36,6 +37,14 @@ def in_lanes(compiled: Any) -> list[int]:
     passes = write_passes(graph_of(compiled), fast=True)
     blocks = list(passes.blocks.values())
     return [int(body.counts[0]) for body in find_lanes(passes.layout.top, blocks, passes.places, lanes, functions)]
+
+
+def more_than_registers(compiled: Any) -> int:
+    """How many sums its loops hand on in memory."""
+    passes = write_passes(graph_of(compiled), fast=True)
+    loops = [step for block in passes.blocks.values() for step in steps_in(block) if isinstance(step, Loop)]
+    found = [sums_in_memory(loop, passes.places) for loop in loops]
+    return sum(len(sums.handed_on) for sums in found if sums is not None)
 
 
 def check(f: Callable[..., Any], *calls: tuple[Any, ...], bound: float = 1e-11) -> Any:

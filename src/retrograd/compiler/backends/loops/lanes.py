@@ -20,7 +20,7 @@ from .shifts import with_shifts
 from .storage import Places
 from .structure import Body, bodies_of, inner_bodies
 
-__all__ = ["Sums", "find_lanes", "shifted", "stays", "sums_in_memory", "sums_of_lanes", "values_outside"]
+__all__ = ["REGISTERS", "Sums", "find_lanes", "shifted", "stays", "sums_in_memory", "sums_of_lanes", "values_outside"]
 
 #: Of the lanes that all iterations need, so many have work at least.
 _LEAST_USED = 0.4
@@ -34,6 +34,9 @@ _LESS, _LESS_THAN_LLVM = 0.5, 0.9
 
 #: Sums in memory are where so much of a stretch of it is some.
 _DENSE = 0.25
+
+#: So many vectors at most are in registers through a loop; more of them are in memory.
+REGISTERS = 16
 
 
 def find_lanes(top: Body, blocks: Sequence[Block], places: Places, lanes: int, functions: Container[str]) -> list[Body]:
@@ -103,7 +106,7 @@ class _Chooser:
             assert sums is not None
             rounds = -(-int(loop.of.counts[0]) // self._lanes)
             ended = sum(1 for phi in _summed(loop) if phi.start != 0.0)  # others may go on in a loop around it
-            time += rounds * (self._side_by_side(loop, loop, sums) + _ROUND) + _ENTER + _SUM * (len(sums) + ended)
+            time += rounds * (self._side_by_side(loop, loop, sums) + _ROUND) + _ENTER + _SUM * (sums.added + ended)
         return time
 
     def _side_by_side(self, loop: Loop, outer: Loop, sums: Sums) -> float:
@@ -155,13 +158,20 @@ class Sums:
     Attributes:
         stretches: the array, the first element and how many, of each.
         addresses: those that are added to, and in which stretch each is.
+        handed_on: sums that the loop hands on, of which there are more than registers.
     """
 
     stretches: list[tuple[str, int, int]]
     addresses: dict[Address, int]
+    handed_on: list[Phi]
+
+    @property
+    def added(self) -> int:
+        """How many elements are added to."""
+        return sum(count for _, _, count in self.stretches)
 
     def __len__(self) -> int:
-        return sum(count for _, _, count in self.stretches)
+        return self.added + len(self.handed_on)
 
     def place(self, at: Address) -> int:
         """Where the sum of the element 0 of an address's array would be, among all sums."""
@@ -177,7 +187,7 @@ def sums_in_memory(loop: Loop, places: Places) -> Sums | None:
         if isinstance(step, Op) and (at := step.at) is not None and at.array in ("G", "B"):
             same = step.name == "add to" and at.of.frame.within(loop.of) and places.step_of(at, loop.of) == 0
             (added if same else others)[at.array].append(at)
-    sums = Sums([], {})
+    sums = Sums([], {}, _more_than_registers(loop))
     for array, addresses in added.items():
         elements = np.unique(np.concatenate([places.numbers(at) for at in addresses]))
         first, count = int(elements[0]), int(elements[-1] - elements[0]) + 1
@@ -188,6 +198,26 @@ def sums_in_memory(loop: Loop, places: Places) -> Sums | None:
         sums.addresses.update(dict.fromkeys(addresses, len(sums.stretches)))
         sums.stretches.append((array, first, count))
     return sums
+
+
+def _more_than_registers(loop: Loop) -> list[Phi]:
+    """The sums that a loop hands on and adds to in its own steps, if they are many."""
+    summed = _summed(loop)
+    if len(summed) <= REGISTERS:
+        return []
+    users = _users(loop)
+
+    def is_direct(phi: Phi) -> bool:
+        value: Value | None = phi.result
+        while isinstance(value, Ref) and value != phi.following:
+            user = users[value.number][0]
+            if not isinstance(user, Op) or user not in own:
+                return False
+            value = user.result
+        return True
+
+    own = {step for step in loop.body.steps if isinstance(step, Op)}
+    return [phi for phi in summed if is_direct(phi)]
 
 
 # --- sums -----------------------------------------------------------------------------------------------------

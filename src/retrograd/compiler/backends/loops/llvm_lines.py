@@ -6,6 +6,8 @@ vectors as elements, or for the iterations of a loop in lanes, whose arrays are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..llvm.ir_builder import constant
@@ -15,7 +17,7 @@ from .layout import Constants
 from .storage import Index, Places, fit
 from .structure import Body, Indices
 
-__all__ = ["Lines", "SideBySide"]
+__all__ = ["Lines", "PhiLine", "SideBySide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,16 @@ class SideBySide:
     backward: bool
     mask: str
     sums: Sums
+
+
+@dataclass(frozen=True, slots=True)
+class PhiLine:
+    """A phi as it is written: what it is called, its type, and the names of what it begins as and of what follows."""
+
+    name: str
+    kind: str
+    start: str
+    following: str
 
 
 class Lines:
@@ -58,6 +70,8 @@ class Lines:
         self._count = 0
         self._counters: dict[Body, tuple[str, str]] = {}  # of the loops around: counter and ordinal
         self._known: list[dict[object, str]] = [{}]  # what was computed of them, by the body
+        self._block = self._last_block = "entry"  # that is being written, and the last one of the loop before it
+        self._bases: dict[str, str] = {}  # in a loop in lanes: of arrays of which it has pointers of its own
 
     # --- numbers --------------------------------------------------------------------------------------------
 
@@ -139,7 +153,7 @@ class Lines:
     def _pointer(self, at: Address) -> str:
         array, index = self._places.element(at)
         moving = self._moving(index)
-        base = f"%{array}"
+        base = self._bases.get(array, f"%{array}")
         kind = "double" if isinstance(at.of, Constants) or self._side_by_side is not None else self._double
         if moving:
             base = self._once(("at", array, moving), f"getelementptr {kind}, ptr {base}, i64 {moving}")
@@ -168,6 +182,36 @@ class Lines:
         if not moving:
             return str(index.base)
         return self._once((moving, "+", index.base), f"add i64 {moving}, {index.base}") if index.base else moving
+
+    @contextmanager
+    def _iterations(
+        self, last: str, backward: bool = False, marks: str = "", none: str = ""
+    ) -> Iterator[tuple[str, list[PhiLine]]]:
+        """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on.
+
+        It is left out where the bit ``none`` is true.
+        """
+        before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
+        entering = f"br i1 {none}, label %{after}, label %{head}" if none else f"br label %{head}"
+        self.lines += [entering, f"{head}:"]
+        place = len(self.lines)
+        self.lines.append("")
+        counter, following = self._new("k"), self._new("k")
+        self._block = head
+        self._known.append({})
+        phis: list[PhiLine] = []
+        yield counter, phis
+        begin, end, step = (last, "0", -1) if backward else ("0", last, 1)
+        self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
+        done = self._emit(f"icmp eq i64 {counter}, {end}")
+        self.lines += [f"br i1 {done}, label %{after}, label %{head}{marks}", f"{after}:"]
+        phis.insert(0, PhiLine(counter, "i64", begin, following))
+        self.lines[place] = "\n".join(
+            f"{phi.name} = phi {phi.kind} [ {phi.start}, %{before} ], [ {phi.following}, %{self._block} ]"
+            for phi in phis
+        )
+        self._known.pop()
+        self._last_block, self._block = self._block, after
 
     # --- lanes ----------------------------------------------------------------------------------------------
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from ..llvm.ir_builder import base_loads, constant
+from ..llvm.ir_builder import base_loads
 from .backward import SEED
-from .code import Block, Loop, Op, Phi, Ref, Value
+from .code import Block, Loop, Op, Phi
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
-from .lanes import Sums, shifted, stays, sums_in_memory, sums_of_lanes, values_outside
-from .llvm_lines import Lines, SideBySide
+from .lane_loops import LaneLoops
+from .lanes import sums_of_lanes
+from .llvm_lines import PhiLine
 from .storage import Places
 from .structure import Body
 
@@ -27,17 +26,7 @@ _ATTRIBUTES = 'noinline "no-builtins" "prefer-vector-width"="512"'
 _BLOCK_LINES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _PhiLine:
-    """A phi as it is written: what it is called, its type, and the names of what it begins as and of what follows."""
-
-    name: str
-    kind: str
-    start: str
-    following: str
-
-
-class Text(Lines):
+class Text(LaneLoops):
     """Writes one function: ``int32_t name(double seed, void **bases)``, which returns 1 where a flag is true.
 
     With a ``width`` it runs so many calls side by side: each number is a vector with a call in each element, and so is
@@ -71,12 +60,7 @@ class Text(Lines):
         """
         super().__init__(places, width, lanes)
         self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
-        self._vector = f"<{lanes} x double>"
-        self._sums_of_lanes: set[Value | None] = set()  # vectors outside of the loops in lanes, too
-        self._shifts: dict[Ref, str] = {}  # in a loop in lanes: what they had of numbers that go to their neighbours
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
-        self._block = self._last_block = "entry"  # that is being written, and the last one of the loop before it
-        self._has_vectors = width > 1  # in memory, for functions of vectors
         self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
         self._write(block)
         memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument", "value")]
@@ -168,7 +152,7 @@ class Text(Lines):
             self._add_to(op.at, operands[0])
             return
         assert op.result is not None
-        self._names[op.result.number] = self._computed(op, operands)
+        self._set(op, self._computed(op, operands))
 
     def _computed(self, op: Op, operands: list[str]) -> str:
         """The name of an operation's result."""
@@ -292,9 +276,9 @@ class Text(Lines):
             for start, phi in carried:
                 assert phi.following is not None
                 kind = self._vector if phi.result in self._sums_of_lanes else self._double
-                phis.append(_PhiLine(self._name(phi.result), kind, start, self._name(phi.following)))
+                phis.append(PhiLine(self._name(phi.result), kind, start, self._name(phi.following)))
             if raised and following_raised:
-                phis.append(_PhiLine(raised, "i64", "0", following_raised))
+                phis.append(PhiLine(raised, "i64", "0", following_raised))
         for phi in loop.phis:
             if phi.final is not None and phi.following is not None:
                 self._names[phi.final.number] = self._name(phi.following)
@@ -320,163 +304,6 @@ class Text(Lines):
                 end, name = self._names[phi.final.number], self._new("c")
                 self.lines.append(f"{name} = phi {self._double} [ {start}, %{before} ], [ {end}, %{self._last_block} ]")
                 self._names[phi.final.number] = name
-
-    @contextmanager
-    def _iterations(
-        self, last: str, backward: bool = False, marks: str = "", none: str = ""
-    ) -> Iterator[tuple[str, list[_PhiLine]]]:
-        """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on.
-
-        It is left out where the bit ``none`` is true.
-        """
-        before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
-        entering = f"br i1 {none}, label %{after}, label %{head}" if none else f"br label %{head}"
-        self.lines += [entering, f"{head}:"]
-        place = len(self.lines)
-        self.lines.append("")
-        counter, following = self._new("k"), self._new("k")
-        self._block = head
-        self._known.append({})
-        phis: list[_PhiLine] = []
-        yield counter, phis
-        begin, end, step = (last, "0", -1) if backward else ("0", last, 1)
-        self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
-        done = self._emit(f"icmp eq i64 {counter}, {end}")
-        self.lines += [f"br i1 {done}, label %{after}, label %{head}{marks}", f"{after}:"]
-        phis.insert(0, _PhiLine(counter, "i64", begin, following))
-        self.lines[place] = "\n".join(
-            f"{phi.name} = phi {phi.kind} [ {phi.start}, %{before} ], [ {phi.following}, %{self._block} ]"
-            for phi in phis
-        )
-        self._known.pop()
-        self._last_block, self._block = self._block, after
-
-    def _loop_in_lanes(self, loop: Loop) -> None:
-        body, lanes = loop.of, self._lanes
-        assert body.parent is not None
-        count, ordinal = int(body.counts[0]), self._number(body.firsts, body.parent)
-        starts = [(phi, self._name(phi.start)) for phi in loop.phis if phi.start is not None]
-        outside = {value: self._names[value.number] for value in values_outside(loop)}
-        self._set_width(lanes)
-        self._has_vectors = True
-        for value, name in outside.items():
-            self._names[value.number] = self._everywhere(name, "i1" if value.boolean else "double")
-        begun: dict[Ref, str] = {}
-        steps = shifted(loop, self._places)
-        assert steps is not None
-        handed_on = {step.result for step in steps.steps if isinstance(step, Op) and step.name == "shift"}
-        self._shifts = {}
-        for phi, start in starts:
-            if stays(phi, loop):
-                self._names[phi.result.number] = self._everywhere(start)
-            elif phi.result in handed_on:
-                begun[phi.result], self._shifts[phi.result] = self._everywhere(start), self._new("c")
-            else:
-                begun[phi.result] = self._begun_in_lanes(phi, start, loop)
-                self._names[phi.result.number] = self._new("c")
-        sums = sums_in_memory(loop, self._places)
-        assert sums is not None
-        self._begin_sums(sums)
-        with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis):
-            first = self._emit(f"mul i64 {counter}, {lanes}")
-            self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
-            self._side_by_side = SideBySide(body, loop.backward, self._mask(first, count), sums)
-            self._write(steps)
-            for phi, _ in starts:
-                if phi.result in begun:
-                    name = self._shifts.get(phi.result) or self._name(phi.result)
-                    following = self._following_in_lanes(phi, name)
-                    phis.append(_PhiLine(name, self._double, begun[phi.result], following))
-        self._side_by_side = None
-        self._end_sums(sums)
-        last = 0 if loop.backward else (count - 1) % lanes
-        ends = {line.name: line.following for line in phis}
-        for phi, start in starts:
-            if phi.final is None:
-                continue
-            if phi.result in self._shifts:
-                vector = f"{self._double} {ends[self._shifts[phi.result]]}"
-                self._names[phi.final.number] = self._emit(f"extractelement {vector}, i32 {last}")
-            else:
-                end = ends.get(self._name(phi.result))
-                self._names[phi.final.number] = start if end is None else self._end_of_lanes(phi, end)
-        for phi in loop.phis:
-            if phi.start is None and phi.final is not None and phi.following is not None:
-                numbers = f"{self._double} {self._name(phi.following)}"
-                self._names[phi.final.number] = self._emit(f"extractelement {numbers}, i32 {last}")
-        for value, name in outside.items():
-            self._names[value.number] = name
-        self._set_width(1)
-
-    def _begin_sums(self, sums: Sums) -> None:
-        """Set the lanes' sums in memory to zero."""
-        if sums.addresses:
-            with self._iterations(str(len(sums) - 1)) as (counter, _):
-                place = self._emit(f"getelementptr {self._double}, ptr {self._of_sums()}, i64 {counter}")
-                self.lines.append(f"store {self._double} zeroinitializer, ptr {place}, align 8")
-
-    def _end_sums(self, sums: Sums) -> None:
-        """Add the lanes' sums to what they are sums of."""
-        at = 0
-        for array, first, count in sums.stretches:
-            with self._iterations(str(count - 1)) as (counter, _):
-                place = self._emit(f"getelementptr {self._double}, ptr {self._of_sums()}, i64 {counter}")
-                place = self._emit(f"getelementptr {self._double}, ptr {place}, i64 {at}")
-                total = self._sum_of_lanes(self._emit(f"load {self._double}, ptr {place}, align 8"))
-                element = self._emit(f"getelementptr double, ptr %{array}, i64 {counter}")
-                element = self._emit(f"getelementptr double, ptr {element}, i64 {first}")
-                before = self._emit(f"load double, ptr {element}, align 8")
-                total = self._emit(f"fadd double {before}, {total}")
-                self.lines.append(f"store double {total}, ptr {element}, align 8")
-            at += count
-
-    def _begun_in_lanes(self, phi: Phi, start: str, loop: Loop) -> str:
-        """What the lanes begin with of a sum, or of what is a constant in all iterations but the first."""
-        if phi.start in self._sums_of_lanes:
-            return start
-        others, lane = "zeroinitializer", 0
-        if isinstance(phi.following, float):
-            others, lane = self._name(phi.following), (int(loop.of.counts[0]) - 1) % self._lanes if loop.backward else 0
-        return self._emit(f"insertelement {self._double} {others}, double {start}, i32 {lane}")
-
-    def _following_in_lanes(self, phi: Phi, before: str) -> str:
-        """What the lanes have of it after an iteration."""
-        assert phi.following is not None
-        following = self._name(phi.following)
-        return following if isinstance(phi.following, float) else self._masked(following, before)
-
-    def _masked(self, value: str, otherwise: str) -> str:
-        """What lanes have computed; otherwise, in those that have no iteration."""
-        assert self._side_by_side is not None
-        if not self._side_by_side.mask:
-            return value
-        mask = f"{self._bit} {self._side_by_side.mask}"
-        return self._emit(f"select {mask}, {self._double} {value}, {self._double} {otherwise}")
-
-    def _shifted(self, result: Ref, following: str) -> str:
-        """What lanes get of their neighbours; the first of them, of the last of those before them."""
-        assert self._side_by_side is not None
-        before, lanes = self._shifts[result], self._lanes
-        vectors, first = (before, following), lanes - 1
-        if self._side_by_side.backward:
-            vectors, first = (self._masked(following, before), before), 1
-        places = ", ".join(f"i32 {first + i}" for i in range(lanes))
-        one, other = (f"{self._double} {vector}" for vector in vectors)
-        return self._emit(f"shufflevector {one}, {other}, <{lanes} x i32> <{places}>")
-
-    def _end_of_lanes(self, phi: Phi, value: str) -> str:
-        """What is left of it after the loop."""
-        if phi.final in self._sums_of_lanes:
-            return value
-        if isinstance(phi.following, float):
-            return constant(phi.following)
-        return self._sum_of_lanes(value)
-
-    def _sum_of_lanes(self, vector: str) -> str:
-        """The sum of the numbers of a vector."""
-        reduced = f"double @llvm.vector.reduce.fadd.v{self._lanes}f64"
-        self.declarations[f"declare {reduced}(double, {self._vector})"] = None
-        return self._emit(f"call reassoc {reduced}(double 0.0, {self._vector} {vector})")
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""

@@ -73,7 +73,7 @@ def _aligned(graph: ScalarGraph, section: Section) -> list[Section]:
         return [section]
     handed = _handed_on(graph, section)
     shift = int(np.argmin(handed))
-    if handed[shift] > handed[0] // 2:
+    if shift == 0 or handed[shift] > handed[0] // 2:
         return [section]
     moved = Section(begin + shift, period, count - 1)
     return [Section(begin, shift, 1), moved, Section(moved.end, period - shift, 1)]

@@ -241,6 +241,12 @@ class Places:
         self.tables: list[Table] = []
         self.sums = 0
 
+    def reserve(self, count: int) -> int:
+        """Make room for so many numbers in the array B: where they begin."""
+        first = self._storage.size
+        self._storage.size += count
+        return first
+
     def name(self, number: int) -> str:
         """What a table is called."""
         return f"{self._prefix}{number}"
