@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -520,3 +521,35 @@ def test_the_tightest_of_many_guards_on_one_number_is_checked() -> None:
         compiled = rg.compile(f, tier=tier)
         for x in (1.1, 1.2, 1.25, 1.24999, 1.0, 1.1, 0.99, 2.75, 5.0, -1.0, 1.1, math.nan, math.inf, 1.25, 1.1):
             assert compiled.value_and_grad(x, 1.5) == rg.value_and_grad(f)(x, 1.5), (tier, x)
+
+
+def kernel(xs: Sequence[float], ys: Sequence[float], noise: float) -> Any:
+    """A Gaussian process's covariance: noise only between a point and itself."""
+    total: Any = 0.0
+    for i, x in enumerate(xs):
+        for j, y in enumerate(ys):
+            total = total + rg.math.exp(-((x - y) ** 2)) + (noise if xs is ys and i == j else 0.0)
+    return total
+
+
+def test_which_arguments_are_one_container_is_a_guard() -> None:
+    a, b = [1.0, 2.0], [1.5, 2.5]
+    calls = [(a, b), (a, a), (b, b), (b, a), (a, a), (a, b), (list(b), list(a))]
+    for order in (calls, calls[::-1]):
+        compiled = rg.compile(kernel)
+        for xs, ys in order * 2:
+            assert compiled(xs, ys, 0.5) == kernel(xs, ys, 0.5)
+        assert compiled.stats().traces == 2
+
+
+@pytest.mark.parametrize("make", [lambda: [3.0], lambda: {"a": 3.0}, lambda: np.array([3.0]), lambda: ([1.0], 2.0)])
+def test_containers_are_told_from_captured_ones_and_in_rows(make: Callable[[], Any]) -> None:
+    known, other = make(), make()
+
+    def f(rows: Sequence[Any], x: float) -> float:
+        return x * (2.0 if rows[0] is known else 1.0) * (3.0 if rows[0] is rows[1] else 1.0) * (len(rows[0]) + 1)
+
+    compiled = rg.compile(f)
+    for rows in ([other, make()], [known, other], [known, known], [other, other], [other, known], [make(), make()]):
+        for _ in range(2):
+            assert compiled(rows, 1.5) == f(rows, 1.5)

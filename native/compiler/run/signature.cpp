@@ -1,5 +1,6 @@
 #include "compiler/run/signature.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -19,7 +20,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
       {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
-      {"variable", VARIABLE}, {"floats", FLOATS},
+      {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -33,6 +34,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case VALUE:
     case VARIABLE:
     case SAME:
+    case AGAIN:
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
       break;
@@ -61,6 +63,13 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       signature->rest_ = Ref::borrow(sixth);
       if (!signature->parse_items(third)) return nullptr;
       break;
+    case APART: {
+      auto child = parse(third);
+      if (!child) return nullptr;
+      signature->runs_python_ = child->runs_python_;
+      signature->items_.push_back(std::move(child));
+      break;
+    }
     default: break;
   }
   if (PyErr_Occurred()) return nullptr;
@@ -124,6 +133,8 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       return 1;
     }
     case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;
+    case AGAIN: return number_ < into.apart.size() && into.apart[number_] == argument;
+    case APART: return read_apart(argument, into);
     case IS: return argument == object_.get();
     case EQUAL: return equals(argument);
     case SEQUENCE: return type_of(argument) == object_.get() ? read_sequence(argument, into) : 0;
@@ -273,6 +284,16 @@ int Signature::read_node(PyObject* argument, Arguments& into) const {
   return 1;
 }
 
+// The function may ask which object a container is: it is a new one, and none that is captured.
+int Signature::read_apart(PyObject* argument, Arguments& into) const {
+  if (std::find(into.apart.begin(), into.apart.end(), argument) != into.apart.end()) return 0;
+  const Ref id(PyLong_FromVoidPtr(argument));
+  const int captured = id ? PySet_Contains(object_.get(), id.get()) : -1;
+  if (captured != 0) return captured < 0 ? -1 : 0;
+  into.apart.push_back(argument);
+  return items_.front()->read(argument, into);
+}
+
 // Reads a float64 array of the traced shape, in any memory order.
 int Signature::read_array(PyObject* argument, Arguments& into) const {
   const trees::FloatArray array(argument);
@@ -318,6 +339,7 @@ Ref Signature::collect(const double*& next) const {
       if (number_ != kNotDifferentiated)
         return Ref(trees::list_of_floats(std::exchange(next, next + number_), number_));
       return Ref::borrow(object_.get());
+    case APART: return items_.front()->collect(next);
     default: return Ref::borrow(object_ ? object_.get() : Py_None);
   }
 }
@@ -355,6 +377,7 @@ int Signature::traverse(visitproc visit, void* arg) const {
 
 int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
   if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
+  into.apart.clear();
   for (Py_ssize_t i = 0; i < count; ++i) {
     const int read_one = items_[static_cast<size_t>(i)]->read(arguments[i], into);
     if (read_one != 1) return read_one;

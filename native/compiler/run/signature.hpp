@@ -14,6 +14,7 @@ struct Arguments {
   std::vector<double> passive, active;  // numbers without and with a wanted gradient
   std::vector<Value*> values;           // that active numbers came from, borrowed; null, or none, for the others
   std::vector<int32_t> indices;
+  std::vector<PyObject*> apart;  // the containers that are different objects, borrowed
 };
 
 // The description of one argument, or of several.
@@ -29,6 +30,8 @@ class Signature {
   //   ("dict", type, [(key, spec), …][, build, default_factory])       a subclass of dict, which `build` makes of items
   //   ("fields", type, [(name, spec), …], build)                       a dataclass
   //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
+  //   ("apart", ids, spec)                        a container: none of those before it, nor of those with these ids
+  //   ("again", k)                                the k-th of those before it
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
 
@@ -47,7 +50,24 @@ class Signature {
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind { PASSIVE, ACTIVE, INDEX, VALUE, VARIABLE, SAME, IS, EQUAL, SEQUENCE, FLOATS, DICT, ARRAY, FIELDS, NODE };
+  enum Kind {
+    PASSIVE,
+    ACTIVE,
+    INDEX,
+    VALUE,
+    VARIABLE,
+    SAME,
+    IS,
+    EQUAL,
+    SEQUENCE,
+    FLOATS,
+    DICT,
+    ARRAY,
+    FIELDS,
+    NODE,
+    APART,
+    AGAIN
+  };
   static constexpr size_t kNotDifferentiated = SIZE_MAX;
 
   bool parse_items(PyObject* descriptions);
@@ -60,6 +80,7 @@ class Signature {
   int read_other_dict(PyObject* argument, Arguments& into) const;
   int read_fields(PyObject* argument, Arguments& into) const;
   int read_node(PyObject* argument, Arguments& into) const;
+  int read_apart(PyObject* argument, Arguments& into) const;
   bool is_key(PyObject* key, size_t i) const;
   bool equals(PyObject* argument) const;
   Ref collect_items(const double*& next) const;

@@ -147,9 +147,10 @@ def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
 class _Reader:
     """Describes the arguments of one call."""
 
-    def __init__(self, recorder: Recorder, by_identity: bool) -> None:
-        self._recorder, self._by_identity = recorder, by_identity
+    def __init__(self, recorder: Recorder, captured: frozenset[int] | None) -> None:
+        self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
         self._seen: dict[int, tuple[int, Value]] = {}
+        self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
         self.result = Signature()
 
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -157,6 +158,8 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
+        if self._by_identity and not differentiate and kind in (list, tuple, dict, np.ndarray):
+            return self._container(thing)
         if kind is list or kind is tuple:
             return self._sequence(thing, differentiate)
         if kind is Index and not differentiate:
@@ -190,6 +193,23 @@ class _Reader:
         if (differentiate or not self._by_identity) and has_plain_fields(thing):
             return self._dataclass(thing, differentiate)
         return self._object(thing, differentiate)
+
+    def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
+        """A container of which the function may ask which object it is."""
+        assert self._captured is not None
+        if id(thing) in self._captured:  # the function reads it otherwise, too, and its contents are captured state
+            return thing, ("is", thing)
+        if id(thing) in self._apart:
+            number, tracer = self._apart[id(thing)]
+            return tracer, ("again", number)
+        number = len(self._apart)
+        self._apart[id(thing)] = number, None  # it may contain itself
+        if type(thing) is dict:
+            tracer, spec = self._mapping(thing, False)
+        else:
+            tracer, spec = self._array(thing, False) if type(thing) is np.ndarray else self._sequence(thing, False)
+        self._apart[id(thing)] = number, tracer
+        return tracer, ("apart", self._captured, spec)
 
     def _float(self, number: float, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         leaf = Value(number)
@@ -346,14 +366,15 @@ def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any
 
 
 def signature_of(
-    arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool, by_identity: bool = False
+    arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool, captured: frozenset[int] | None = None
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
-    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``by_identity``, each
-    Value must be the same object in every call. Raises Unsuitable.
+    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
+    of containers that are captured state, the function may ask which object something is: each Value must be the same
+    object in every call, and containers the same or others as now. Raises Unsuitable.
     """
-    reader = _Reader(recorder, by_identity)
+    reader = _Reader(recorder, captured)
     specs = []
     for position, argument in enumerate(arguments):
         try:

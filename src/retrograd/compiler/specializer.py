@@ -73,7 +73,7 @@ class Described(NamedTuple):
 
     recorder: Recorder
     signature: Signature
-    by_identity: bool  #: see Asks.identity
+    identity: frozenset[int] | None  #: see Asks
 
 
 def trace(
@@ -95,10 +95,10 @@ def trace(
     as_number |= differentiate_first  # which gives a float in either case
     decides_kinds = False
     while True:
-        if described is not None and described.by_identity == asks.identity:
+        if described is not None and described.identity == asks.identity:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(asks.identity, decides_kinds, as_number=as_number)
+            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity)
             except Unsuitable as problem:
@@ -300,19 +300,19 @@ class Specializer:
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
-        by_identity = self.captured.asks.identity
+        identity = self.captured.asks.identity
         while True:
-            recorder = Recorder(by_identity, as_number=differentiate_first)
+            recorder = Recorder(identity is not None, as_number=differentiate_first)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, by_identity)
-                described: Described | None = Described(recorder, signature, by_identity)
+                signature = signature_of(arguments, recorder, differentiate_first, identity)
+                described: Described | None = Described(recorder, signature, identity)
                 objects = signature.objects
             except (Unsuitable, TypeError):  # the plain run says what is wrong
                 described, objects = None, []
             state = self.captured.capture(objects)
-            if by_identity or not self.captured.asks.identity:
+            if identity == self.captured.asks.identity:
                 return state, described
-            by_identity = True
+            identity = self.captured.asks.identity
 
     def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
         self._causes[cause] += 1

@@ -20,19 +20,24 @@ from .dependencies import DATA_LIMIT, Reach
 
 __all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
 
+#: The places that are contents of containers.
+_CONTAINERS = frozenset({"items", "entries", "elements", "bytes"})
+
 _lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
 
 
 class Asks(NamedTuple):
     """What a function may ask of numbers, besides computing with them."""
 
-    identity: bool = False  #: which object a Value is, which no tracer in its place can answer
+    #: Which object a Value or a container is, which no tracer in its place can answer: the ids of captured containers.
+    identity: frozenset[int] | None = None
     kinds: bool = True  #: whether something is a Value or a plain number
 
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
-        return Asks(reach.tests_identity, reach.asks_kinds)
+        containers = frozenset(id(thing) for kind, thing, _ in reach.places if kind in _CONTAINERS)
+        return Asks(containers if reach.tests_identity else None, reach.asks_kinds)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:

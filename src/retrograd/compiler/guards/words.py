@@ -40,6 +40,8 @@ def _argument(spec: tuple[Any, ...]) -> str:
     kind, thing = spec[0], spec[1]
     if kind == "floats":
         return _argument(one_by_one(spec))
+    if kind == "apart":
+        return f"{_argument(spec[2])}, another one than any before it"
     if kind == "sequence":
         return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "dict":
@@ -66,5 +68,6 @@ _NAMES = {
     "variable": "a Value",
     "value": "a Value",
     "same": "the same Value again",
+    "again": "a container that came before",
     "index": "an Index",
 }

@@ -194,7 +194,7 @@ class _Graph:
 def _traced(
     function: Callable[..., Any], arguments: Sequence[Any], known: Conversions, argnums: Sequence[int] | None = None
 ) -> _Graph:
-    asks = asks_of(function, arguments)._replace(identity=False)
+    asks = asks_of(function, arguments)._replace(identity=None)
     traced = without_decisions(
         function,
         arguments,
