@@ -533,3 +533,29 @@ def test_arguments_in_dictionaries_and_arrays():
         g.inputs(given(1, rows=4))
     with pytest.raises((ValueError, TypeError)):
         g.inputs({**given(1), "more": 1.0})
+
+
+def test_the_largest_keeps_its_gradient_where_xla_computes_it_again() -> None:
+    """Under jit, XLA computes operands again with other roundings, so that none may equal the result."""
+    import jax
+
+    def parts(a: list[Any]) -> list[Any]:
+        if len(a) == 1:
+            return a
+        even, odd = parts(a[::2]), parts(a[1::2])
+        turned = [math.sin(0.7 * k) * z for k, z in enumerate(odd)]
+        return [y + z for y, z in zip(even, turned, strict=True)] + [y - z for y, z in zip(even, turned, strict=True)]
+
+    def largest(p: list[Any]) -> Any:
+        return 0.1 * rg.max(parts([p[i % 6] * 1.0 for i in range(8)])) + p[0] * p[1]
+
+    def smallest(p: list[Any]) -> Any:
+        return 0.1 * rg.min(parts([p[i % 6] * 1.0 for i in range(8)])) + p[0] * p[1]
+
+    for f in (largest, smallest):
+        rng = random.Random(0)
+        function = rg.compile(f).to_jax([rng.uniform(-1, 1) for _ in range(6)])
+        gradient = jax.jit(jax.grad(function, argnums=1))
+        for _ in range(60):
+            p = [rng.uniform(-1.5, 1.5) for _ in range(6)]
+            assert gradient(function.parameters, *function.inputs(p)) == pytest.approx(rg.grad(f)(p), abs=1e-12)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Gathered, with_families
-from .op_functions import row_functions
+from .op_functions import row_functions, smallest
 from .views import FlatArray, Loop, addresses, gather
 
 __all__ = ["CallNumbers", "lower"]
@@ -264,9 +264,8 @@ class _Evaluation:
             numbers = numbers.reshape(*sizes[:outer], -1)
             at = (jnp.argmin if instruction["row"].endswith("min") else jnp.argmax)(numbers, axis=-1, keepdims=True)
             return jnp.take_along_axis(numbers, at, axis=-1)[..., 0]
-        return (jnp.min if instruction["row"].endswith("min") else jnp.max)(
-            numbers, axis=tuple(range(outer, len(sizes)))
-        )
+        rows = jnp.reshape(numbers, (*jnp.shape(numbers)[:outer], -1))
+        return smallest(rows) if instruction["row"].endswith("min") else -smallest(-rows)
 
     def _select(self, instruction: _Instruction, sizes: list[int], outer: int) -> Any:
         """The candidate that an index argument picks: NaN where it picks none."""

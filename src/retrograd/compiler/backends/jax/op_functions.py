@@ -19,7 +19,7 @@ from ....ops.formula import compile_python, guarded, operand_names, parse, to_ja
 from ....ops.jax_functions import primitives
 from .absorbing import absorbing_product
 
-__all__ = ["folds", "row_functions"]
+__all__ = ["folds", "row_functions", "smallest"]
 
 Function = Callable[..., Any]
 
@@ -50,12 +50,44 @@ def folds() -> dict[str, Function]:
         "mul": operator.mul,
         "neg": operator.neg,
         "sum": lambda a, b=0.0: a + b,
-        "max": jnp.maximum,
-        "min": jnp.minimum,
+        "max": lambda a, b: -_smaller(-a, -b),
+        "min": _smaller,
         "first_max": lambda a, b: jnp.where(b > a, b, a),
         "first_min": lambda a, b: jnp.where(b < a, b, a),
         "largest": jax.lax.stop_gradient,
     }
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, as :func:`smallest`: equal ones share the gradient."""
+    import jax.numpy as jnp
+
+    return jnp.where(a < b, a, jnp.where(b < a, b, 0.5 * a + 0.5 * b))
+
+
+def smallest(rows: Any) -> Any:
+    """The smallest number along the last axis; equal ones share the gradient, and all of them where one is NaN.
+
+    JAX's own gradient goes to what equals the result. XLA may compute either of them again, in another fusion and with
+    other roundings: then it goes nowhere. Here it goes to the first of the smallest ones at least.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def apply(numbers: Any) -> Any:
+        at = jnp.argmin(numbers, axis=-1, keepdims=True)
+        return jnp.take_along_axis(numbers, at, axis=-1)[..., 0]
+
+    def jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        (numbers,), (t,) = primals, tangents
+        y = apply(numbers)[..., None]
+        first = jnp.arange(numbers.shape[-1]) == jnp.argmin(numbers, axis=-1, keepdims=True)
+        chosen = (first | (numbers == y) | (y != y)).astype(t.dtype)
+        return y[..., 0], jnp.sum(t * chosen, axis=-1) / jnp.sum(chosen, axis=-1)
+
+    function = jax.custom_jvp(apply)
+    function.defjvp(jvp)
+    return function(rows)
 
 
 def _compiled(formula: ast.expr, names: Sequence[str], functions: dict[str, Function]) -> Function:
