@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import retrograd as rg
+from retrograd import Value
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 
@@ -392,3 +393,45 @@ def test_exact_bits_with_choices() -> None:
     for k in range(200):
         p = [math.sin(k + j) * 3 for j in range(3)]
         assert g.value_and_grad(p, rg.Index(k % 3)) == rg.value_and_grad(f)(p, rg.Index(k % 3))
+
+
+def by_first(p: Any, x: Any) -> Any:
+    """Its derivative by ``x`` is a term that the inner function only closes over."""
+    return rg.grad(lambda q: q * q * x * x)(p)
+
+
+def along_second(p: Any, x: Any) -> Any:
+    value, slope = rg.jvp(lambda q: p * q * q, x, 1.0)
+    return value * slope
+
+
+@pytest.mark.parametrize("f", [by_first, along_second])
+@pytest.mark.parametrize("options", KINDS)
+def test_derivatives_inside_can_be_differentiated_by_what_they_close_over(f: Any, options: str) -> None:
+    g = KINDS[options](f)
+    for at in ((1.0, 3.0), (2.0, 0.5)):
+        for which in (0, 1, (0, 1)):
+            assert rg.grad(g, argnums=which)(*at) == pytest.approx(rg.grad(f, argnums=which)(*at), rel=1e-14)
+        assert g.value_and_grad(*at) == pytest.approx(rg.value_and_grad(f)(*at), rel=1e-14)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_derivative_is_connected_to_values_in_containers(compiled: bool) -> None:
+    """As in the loss of a differential equation, which has the weights in a list."""
+
+    def net(w: Any, x: Any) -> Any:
+        return w["a"][0] * x * x
+
+    def loss(w: Any, x: Any) -> Any:
+        return rg.grad(net, argnums=1)(w, x) ** 2 + w["a"][0]
+
+    weights = {"a": [Value(2.0), 1.0]}
+    f = rg.compile(loss) if compiled else loss
+    if compiled:
+        f.backward(weights, 3.0)
+    else:
+        f(weights, 3.0).backward()
+    assert weights["a"][0].grad == 145.0
+    assert rg.grad(f)({"a": [2.0, 1.0]}, 3.0) == {"a": [145.0, 0.0]}
+    assert isinstance(rg.grad(net, argnums=1)(weights, 3.0), Value)
+    assert isinstance(rg.grad(net, argnums=1)({"a": [2.0]}, 3.0), float)

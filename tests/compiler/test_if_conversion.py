@@ -130,7 +130,7 @@ CONVERTED: list[Function] = [
 ]
 
 
-@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"exact": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"tier": "interpreter"}], ids=str)
 @pytest.mark.parametrize("f", CONVERTED, ids=lambda f: f.__name__)
 def test_one_program_takes_the_place_of_many(f: Function, options: dict[str, Any]) -> None:
     """Values, gradients and types are those of the function, whichever way it goes."""
@@ -404,3 +404,19 @@ class Program:
 def test_random_functions(seed: int, module: Callable[[str], types.ModuleType]) -> None:
     """Randomly written functions have the values and gradients of the engine, compiled or not."""
     flips(module(Program(seed).text()).f, calls=10, bound=1e-9, **({"tier": "vm"} if seed % 2 else {}))
+
+
+def test_exact_mode_keeps_the_bits_where_tests_flip() -> None:
+    def f(p: list[Any], x: list[float]) -> Any:
+        total = p[0] * 0.3
+        for k, v in enumerate(x):
+            total = total * p[1] + m.sin(v) * p[k % 3] if v > 0.1 else total - p[2] * v * total
+        return total * p[0]
+
+    rng = random.Random(5)
+    compiled, eager = rg.compile(f, exact=True), rg.value_and_grad(f)
+    for _ in range(40):
+        p, x = [rng.uniform(-1, 1) for _ in range(3)], [rng.choice([-0.7, 0.4]) for _ in range(3)]
+        assert compiled.value_and_grad(p, x) == eager(p, x)
+    with pytest.raises(ValueError, match="exact=True keeps the engine's bits"):
+        rg.compile(f, exact=True, tier="llvm")

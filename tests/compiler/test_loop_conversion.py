@@ -289,7 +289,7 @@ CONVERTED: list[Function] = [
 ]
 
 
-@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"exact": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"tier": "vm"}, {"tier": "interpreter"}], ids=str)
 @pytest.mark.parametrize("f", CONVERTED, ids=lambda f: f.__name__)
 def test_one_program_takes_the_place_of_many(f: Function, options: dict[str, Any]) -> None:
     """Values, gradients and types are those of the function, whichever way it goes."""

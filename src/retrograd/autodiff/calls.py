@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import engine
 from ..engine import Value
+from ..engine.containers import taken_apart
 from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, only_floats, single_output
 from ..errors import pair_expected
 from . import sparse as sparse_matrices
@@ -31,6 +32,9 @@ Results = list[Any]
 Argnums: TypeAlias = int | str | Sequence[int | str]
 
 
+_PLAIN = frozenset({float, int, bool, str, bytes, complex, type(None), np.float64})
+
+
 class Call:
     """One call of the user's function, with fresh variables instead of the arguments to differentiate.
 
@@ -41,7 +45,7 @@ class Call:
         self.function = function
         self.arguments = list(arguments)
         self.keywords = keywords
-        self.connected = is_differentiating() or any(isinstance(x, Value) for x in (*arguments, *keywords.values()))
+        self.connected = is_differentiating() or any(map(_holds_values, (*arguments, *keywords.values())))
         self.recording = engine.is_recording()
         self.variables: list[Value] = []
 
@@ -84,6 +88,19 @@ class Call:
             items = [self.released(item) for item in aux]
             return items if isinstance(aux, list) else aux._make(items) if hasattr(aux, "_make") else tuple(items)
         return aux
+
+
+def _holds_values(thing: Any) -> bool:
+    """Whether an argument is a Value, or a container of some; a module's parameters are its numbers."""
+    if isinstance(thing, Value):
+        return True
+    if type(thing) in (list, tuple):
+        rest = [item for item in thing if type(item) not in _PLAIN]
+        return bool(rest) and any(map(_holds_values, rest))
+    if isinstance(thing, np.ndarray):
+        return thing.dtype == object and any(isinstance(item, Value) for item in thing.flat)
+    container = None if type(thing) in _PLAIN else taken_apart(thing)
+    return container is not None and any(map(_holds_values, container.items))
 
 
 def _variable(leaf: Leaf) -> Value:
@@ -265,7 +282,7 @@ def _compiled(
     """What the compiled ``value_and_grad`` of ``f`` gives, where the transform gives the same: for plain numbers."""
     if not arguments or not hasattr(f, "scalar_function") or is_recorded():
         return None
-    if any(isinstance(x, Value) for x in arguments):
+    if any(map(_holds_values, arguments)):
         return None
     positions = _positions(argnums, f, len(arguments))
     for i in positions:

@@ -101,8 +101,8 @@ def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = Fals
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """A function of the same arguments that returns the gradient of ``f``, in reverse mode.
 
-    Numbers in, numbers out: the results are floats when every argument is a number, and Values connected to the
-    graph when one is a Value, or inside another transform. A Value that ``f`` only closes over is not an argument:
+    Numbers in, numbers out: the results are floats when the arguments are numbers, and Values connected to the graph
+    when one is a Value, or a container of some, or inside another transform. A Value that ``f`` only closes over is not an argument:
     to differentiate a gradient once more with respect to it, pass it in, or use ``gradient(…, create_graph=True)``.
     A call costs one forward pass and one sweep, whatever the number of inputs.
 

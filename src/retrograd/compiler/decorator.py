@@ -55,7 +55,8 @@ def compile(  # noqa: A001
     Args:
         function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts, dataclasses and float64
             arrays of them, which returns one Value or number. Without it, ``compile`` returns a decorator.
-        exact: Keep the order of every sum, so that each result has the same bits as the engine's. Slower.
+        exact: Keep the order of every sum, so that each result has the same bits as the engine's: the interpreter runs
+            the graph, and each way through the function's tests has a program of its own. Slower.
         tier: What runs the program. ``"auto"`` (the default) interprets the graph eight times, then runs it on
             the virtual machine (or goes on, if the graph is too irregular for vectors), and changes to LLVM after 200
             runs if llvmlite is installed.
@@ -68,7 +69,7 @@ def compile(  # noqa: A001
 
     Raises:
         TypeError: ``function`` cannot be called.
-        ValueError: For another ``tier``, or a negative ``verify``.
+        ValueError: For another ``tier``, one that does not keep bits beside ``exact``, or a negative ``verify``.
         MissingExtraError: For ``tier="llvm"`` without llvmlite.
 
     Example:
@@ -79,6 +80,11 @@ def compile(  # noqa: A001
     """
     if tier not in TIERS:
         raise ValueError(f"compile: tier is one of {', '.join(map(repr, TIERS))}, not {tier!r}.")
+    if exact and tier in ("vm", "llvm"):
+        raise ValueError(
+            f"compile: exact=True keeps the engine's bits, which only the interpreter does and tier={tier!r} does not: "
+            "leave one of them out."
+        )
     if verify < 0:
         raise ValueError(f"compile: verify is a number of calls, 0 or more, not {verify!r}.")
     if function is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import engine
+from ..autodiff.active import running_transform
 from ..engine import Value
 from ..engine.pytree import Structure, flatten, new_leaves, single_output
 from .reasons import Cause
@@ -58,9 +59,10 @@ class EagerRunner:
         if cause is not None:
             self._causes[cause] += 1
         signature = Signature()
+        if not differentiate_first:
+            return Result(self._function(*arguments), signature)
         given = list(arguments)
-        structure = None
-        if differentiate_first:
+        with running_transform():  # as value_and_grad does, so that derivatives inside can be differentiated
             leaves, structure = flatten(arguments[0], "the first argument")
             if structure.kind == "module":
                 signature.gradients.extend(Gradient(parameter=leaf) for leaf in leaves)  # type: ignore[arg-type]
@@ -68,7 +70,7 @@ class EagerRunner:
                 variables = new_leaves(leaves)
                 given[0] = structure.fill(variables)
                 signature.add_variables(variables)
-        return Result(self._function(*given), signature, structure)
+            return Result(self._function(*given), signature, structure)
 
 
 def answer(method: Method, result: Result) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import engine, errors
+from ..autodiff.active import running
 from ..engine import Value
 from ..engine.numbers import is_number
 from ..engine.source_lines import location_of_error
@@ -105,6 +106,7 @@ def trace(
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
         held = contents(signature.tracers)
+        running.count += differentiate_first  # as in EagerRunner.run
         try:
             recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
@@ -114,6 +116,8 @@ def trace(
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")
+        finally:
+            running.count -= differentiate_first
         if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:
@@ -276,7 +280,7 @@ class Specializer:
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
-        if isinstance(traced, Cause):
+        if isinstance(traced, Cause) or self._options.exact:  # gradients of arms add up in another order
             return False
         spec = traced.signature.spec
         alike = [
