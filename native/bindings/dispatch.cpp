@@ -184,7 +184,9 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (entry.is_due()) entry.settle(*self->scratch);
     found.swept = sweeps;
     entry.contest.begin();
-    if (is_long(entry)) {
+    if (entry.must_be_plain(*self->scratch)) {
+      outcome = Outcome::EXCEPTIONAL;
+    } else if (is_long(entry)) {
       const std::optional<Outcome> done = run_long(self, found, i, wanted);
       if (!done) {
         found.reason = Reason::STATE_CHANGED;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -295,3 +296,19 @@ def test_so_many_derivatives_are_computed_as_they_are(monkeypatch: pytest.Monkey
     at = [0.4, 0.8, 1.1]
     with pytest.warns(rg.errors.CompileWarning, match="runs as it is: it takes more than 20 derivatives"):
         assert compiled(at) == rg.hessian(curved)(at)
+
+
+@pytest.mark.parametrize("transform", [rg.jacobian, rg.hessian, rg.jacfwd])
+def test_derivatives_where_numbers_are_not_finite_are_the_engine_s(transform: Any) -> None:
+    """An infinity times a derivative that is structurally zero adds nothing, and a NaN ties with all others."""
+    functions: list[Any] = [
+        lambda p: rg.math.relu(p[0]) * (p[1] * p[1]),
+        lambda p: rg.maximum(p[0], p[2]) * (p[1] * p[1]),
+        lambda p: rg.max(p) * p[0],
+    ]
+    points = [[-1.0, 1e200, 2.0], [1.0, math.inf, 2.0], [0.0, 1e200, 0.0], [math.nan, 1.0, 2.0], [0.3, 0.1, -0.4]]
+    for f in functions:
+        compiled = transform(rg.compile(f))
+        compiled([0.5, 0.6, 0.7])
+        for point in points * 2:
+            assert np.array_equal(compiled(point), transform(f)(point), equal_nan=True), (f, point)

@@ -328,6 +328,24 @@ bool Specialization::may_continue(const Specialization& other, Divergence there)
   return there.certain <= common && common <= there.broken;
 }
 
+bool Specialization::must_be_plain(const Arguments& arguments) const {
+  if (!options.simplify) return false;
+  const auto finite = [](const std::vector<double>& numbers) {
+    return best_kernels().all_finite(numbers.data(), static_cast<int64_t>(numbers.size()));
+  };
+  return !finite(arguments.active) || !finite(arguments.passive);
+}
+
+Outcome Specialization::run_graph(const Arguments& arguments) {
+  const Outcome outcome = runner.forward(arguments, guards, options.float_errors);
+  if (outcome != Outcome::DONE || !options.simplify) return outcome;
+  // In what was simplified, an infinity times a derivative that is zero is NaN; in the engine it adds nothing.
+  const auto results = runner.results();
+  const bool finite =
+      std::all_of(results.begin(), results.end(), [](const double* one) { return std::isfinite(*one); });
+  return finite && std::isfinite(runner.root(0)) ? outcome : Outcome::EXCEPTIONAL;
+}
+
 bool Specialization::accepts(const Arguments& arguments) const {
   const auto& limits = index_limits;
   for (size_t slot = 0; slot < limits.size() && slot < arguments.indices.size(); ++slot) {

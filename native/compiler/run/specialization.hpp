@@ -197,8 +197,10 @@ struct Specialization {
 
   void plan_batches();
   void give(Machine& machine, uint32_t member, const Arguments& arguments) const;
-  // A forward pass node by node, or of code for the whole graph.
-  Outcome run_graph(const Arguments& arguments) { return runner.forward(arguments, guards, options.float_errors); }
+  // Whether the function must run as it is for these numbers: derivatives were simplified, which holds for finite ones.
+  bool must_be_plain(const Arguments& arguments) const;
+  // A forward pass node by node, or of code for the whole graph. Exceptional, too, where derivatives are not finite.
+  Outcome run_graph(const Arguments& arguments);
 };
 
 }  // namespace retrograd::compiler
