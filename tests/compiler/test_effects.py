@@ -356,3 +356,16 @@ def test_a_generator_with_a_state_of_its_own_is_asked() -> None:
     before = effects._random_state([own])
     own.random()
     assert effects._random_state([own]) != before
+
+
+def test_warnings_are_effects() -> None:
+    def f(x: float) -> float:
+        if x > 1.0:
+            warnings.warn("x is large", UserWarning, stacklevel=1)
+        return x * x
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        compiled = rg.compile(f)
+        assert [compiled(x) for x in (2.0, 2.0, 0.5, 3.0)] == [4.0, 4.0, 0.25, 9.0]
+    assert sum(one.category is UserWarning for one in heard) == 3

@@ -201,3 +201,15 @@ def test_an_int_that_the_first_call_chooses_is_no_type_of_others(f: Callable[[fl
     compiled = rg.compile(f)
     for x in (first, -1.0, 2.5, 0.3, -7.5, 1.25, float("nan"), 3.75):
         assert compiled(x) == pytest.approx(f(x), rel=1e-15, nan_ok=True), x
+
+
+def test_what_max_chooses_inside_no_grad_is_the_argument_itself() -> None:
+    def f(p: Sequence[Any]) -> Any:
+        with rg.no_grad():
+            low, high = min(p[0], p[1]), max(p[0] * 2.0, p[1], 0.5)
+        return p[0] * low + high * p[1]
+
+    compiled = rg.compile(f)
+    for point in ([1.0, 2.0], [2.0, 1.0], [-1.0, 3.0], [5.0, -2.0], [-3.0, -4.0], [0.5, 0.25]) * 2:
+        assert compiled(point) == f(point)
+        assert compiled.value_and_grad(point) == rg.value_and_grad(f)(point)

@@ -73,11 +73,12 @@ class Storm:
         """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
         calls = self._cache.calls()
         self._traces.append((number, calls))
-        among = {one for one, _ in self._traces}
+        traces = list(self._traces)  # another thread may call clear()
+        among = {one for one, _ in traces}
         self._dropped = {one: count for one, count in self._dropped.items() if one in among}
         hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
-        fruitless = sum(hits.get(one, 0) <= 1 for one, _ in self._traces)  # the call that was traced is a hit
-        if fruitless < _FRUITLESS or calls - self._traces[0][1] > _CALLS:
+        fruitless = sum(hits.get(one, 0) <= 1 for one, _ in traces)  # the call that was traced is a hit
+        if fruitless < _FRUITLESS or calls - traces[0][1] > _CALLS:
             self._rounds = 0
             return False
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)

@@ -9,7 +9,6 @@ from typing import Any
 
 from .. import engine
 from ..autodiff.sparse import Entries
-from ..autodiff.transforms import value_and_grad
 from ..engine import Value
 from ..index import Index
 from .eager import EagerRunner, Method, Result, answer
@@ -53,7 +52,6 @@ class Dispatcher:
         self._operation = getattr(function, "__name__", "compiled")
         self._eager, self._causes = eager, causes
         self._retrying = _Retrying()
-        self._eager_gradients = value_and_grad(function)
         self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
         self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes)
 
@@ -73,9 +71,9 @@ class Dispatcher:
 
     def _plainly(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The function itself, with as little besides as can be: it may run so in nearly every call."""
-        self._causes[_BACKING_OFF] += 1
         if kind == "gradients":
-            return self._eager_gradients(*arguments)
+            return self._eager.answer(Method.GRADIENTS, arguments, _BACKING_OFF)
+        self._causes[_BACKING_OFF] += 1
         root = self._function(*arguments)
         if kind == "call":
             return [root]

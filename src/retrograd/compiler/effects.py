@@ -155,6 +155,8 @@ def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:
         return f"draws random numbers with {name}()"
     if isinstance(owner, random.Random) and name == "seed" and frame.f_locals.get("a") is None:
         return "makes a generator of random numbers without a seed"
+    if module == "_warnings" and not str(frame.f_globals.get("__name__")).startswith("retrograd."):
+        return f"warns with {name}()"
     if module in _SYSTEM:
         return f"asks the system with {name}()"
     if (module == "builtins" and name in _TALKS) or type(owner).__module__ == "_io":

@@ -289,7 +289,7 @@ class Recorder(DecisionRecorder):
 
     def _selection(self, values: tuple[Value, ...], index: IndexTracer) -> Value:
         candidates = self._candidates.setdefault(tuple(map(id, values)), values)
-        node = engine.apply("identity", values[index._value])
+        node = self._chosen_node(values[index._value])
         self._recording.selections.append(Selection(node, Choice.BY_INDEX, candidates, index._slot))
         return node
 
@@ -458,9 +458,18 @@ class Recorder(DecisionRecorder):
             return item._number  # type: ignore[no-any-return]
         return as_float(item) if is_number(item) else None
 
+    @staticmethod
+    def _chosen_node(candidate: Value) -> Value:
+        """The node of a selection, of the candidate that is chosen now: itself, with its gradient, also in no_grad."""
+        before = engine.set_recording(True)
+        try:
+            return engine.apply("identity", candidate)
+        finally:
+            engine.set_recording(before)
+
     def _first(self, name: str, candidates: tuple[Value, ...], numbers: Sequence[float | None]) -> Value:
         best = numbers.index(_max(numbers) if name == "max" else _min(numbers))  # type: ignore[type-var]
-        node = engine.apply("identity", candidates[best])
+        node = self._chosen_node(candidates[best])
         choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
         self._recording.selections.append(Selection(node, choice, candidates))
         return node

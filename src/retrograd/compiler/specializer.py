@@ -300,7 +300,7 @@ class Specializer:
             is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
             if is_shorter or (one != number and self.conversions.concerns(_guards_among(example.decisions))):
                 self._cache.drop(one)
-                del self._examples[one]
+                self._examples.pop(one, None)  # another thread may have called clear()
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -414,7 +414,7 @@ class Specializer:
                 self._storm.dropped(number, hits)
                 total -= weights[number]
         living = {number for number, _, _ in self._cache.inventory()}
-        self._examples = {number: example for number, example in self._examples.items() if number in living}
+        self._examples = {number: example for number, example in [*self._examples.items()] if number in living}
 
     def verify(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> None:
         """Compare the specialization that would answer a call with a plain run. Raises VerificationError."""
