@@ -8,6 +8,7 @@ import math
 import random
 import sys
 import time
+import warnings
 from datetime import date
 from typing import Any
 
