@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -435,3 +437,38 @@ def test_a_derivative_is_connected_to_values_in_containers(compiled: bool) -> No
     assert rg.grad(f)({"a": [2.0, 1.0]}, 3.0) == {"a": [145.0, 0.0]}
     assert isinstance(rg.grad(net, argnums=1)(weights, 3.0), Value)
     assert isinstance(rg.grad(net, argnums=1)({"a": [2.0]}, 3.0), float)
+
+
+@dataclasses.dataclass
+class Pair:
+    rate: Any
+    size: Any
+
+
+def as_dict(p: Any) -> Any:
+    d = dataclasses.asdict(Pair(p[0] * 2.0, p[1]))
+    return d["rate"] * d["size"]
+
+
+def as_tuple(p: Any) -> Any:
+    a, b = dataclasses.astuple(Pair(p[0], p[1] * p[0]))
+    return a * b
+
+
+def copied(p: Any) -> Any:
+    a, b = copy.deepcopy(p)
+    return copy.copy(a) * copy.deepcopy([a * b, b])[0]
+
+
+@pytest.mark.parametrize("f", [as_dict, as_tuple, copied])
+def test_copies_inside_a_transform_keep_their_gradients(f: Any) -> None:
+    eager = rg.grad(f)([3.0, 5.0])
+    assert eager == ([10.0, 6.0] if f is as_dict else [30.0, 9.0])
+    g = rg.compile(f)
+    for _ in range(2):
+        assert rg.grad(g)([3.0, 5.0]) == eager
+        assert g.value_and_grad([3.0, 5.0]) == (f([3.0, 5.0]), eager)
+        assert rg.hessian(g)([3.0, 5.0]) == rg.hessian(f)([3.0, 5.0])
+    assert g.stats().eager == 0
+    kept = rg.Value(1.0)
+    assert rg.grad(lambda x: x * (copy.deepcopy(kept) is not kept))(2.0) == 1.0  # what is no variable is copied

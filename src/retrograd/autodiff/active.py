@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import ref
 
 from .. import engine
+from ..engine import Value
+from ..engine.running import running
 
 __all__ = [
     "Transform",
@@ -25,16 +26,6 @@ __all__ = [
 _Function = Callable[..., Any]
 
 
-class _RunningTransforms(threading.local):
-    """How many transforms are running their function on this thread."""
-
-    count = 0
-
-
-#: A call that takes no longer than a few others reads its ``count`` itself.
-running: _RunningTransforms = _RunningTransforms()
-
-
 def is_differentiating() -> bool:
     """Whether a transform is running its function on this thread."""
     return running.count > 0
@@ -46,16 +37,19 @@ def is_recorded() -> bool:
 
 
 @contextmanager
-def running_transform(count: int = 1) -> Iterator[None]:
+def running_transform(variables: Sequence[Value] = (), count: int = 1) -> Iterator[None]:
     """Count one more transform, and record operations even where the caller has switched recording off.
 
-    With a ``count`` of 0 it is not counted, so that compiled functions run their programs in it.
+    ``variables``: by which Values it differentiates; copies of these are themselves. With a ``count`` of 0 it is not
+    counted, so that compiled functions run their programs in it.
     """
     recording = engine.set_recording(True)
+    running.variables.append(variables)
     running.count += count
     try:
         yield
     finally:
+        running.variables.pop()
         running.count -= count
         engine.set_recording(recording)
 

@@ -229,7 +229,7 @@ def transformed_by(
         recording = engine.is_recording()
         positions = _positions(wanted, function, len(arguments))
         call = Call(function, arguments, keywords)
-        with running_transform():
+        with running_transform(call.variables):
             inputs = _joined_structure(call.differentiate(positions), wanted)
             results, arrange = body(call, inputs)
         result = arrange(as_returned(results, True, recording) if call.connected else results)

@@ -61,13 +61,13 @@ class EagerRunner:
         signature = Signature()
         if not differentiate_first:
             return Result(self._function(*arguments), signature)
-        given = list(arguments)
-        with running_transform():  # as value_and_grad does, so that derivatives inside can be differentiated
+        given, variables = list(arguments), list[Value]()
+        with running_transform(variables):  # as value_and_grad does, so that derivatives inside can be differentiated
             leaves, structure = flatten(arguments[0], "the first argument")
             if structure.kind == "module":
                 signature.gradients.extend(Gradient(parameter=leaf) for leaf in leaves)  # type: ignore[arg-type]
             else:
-                variables = new_leaves(leaves)
+                variables += new_leaves(leaves)
                 given[0] = structure.fill(variables)
                 signature.add_variables(variables)
             return Result(self._function(*given), signature, structure)

@@ -106,7 +106,9 @@ def trace(
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
         held = contents(signature.tracers)
-        running.count += differentiate_first  # as in EagerRunner.run
+        if differentiate_first:  # as in EagerRunner.run
+            running.variables.append(signature.wanted())
+            running.count += 1
         try:
             recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
@@ -117,7 +119,9 @@ def trace(
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")
         finally:
-            running.count -= differentiate_first
+            if differentiate_first:
+                running.variables.pop()
+                running.count -= 1
         if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
         for cotangent in recording.cotangents:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from .. import errors
+from .running import running
 
 __all__ = ["deep", "rebuild", "reduce", "shallow"]
 
@@ -90,8 +91,18 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
 # --- copy and deepcopy ------------------------------------------------------------------------------
 
 
+def _is_shared(engine: Any, value: Any) -> bool:
+    """Whether a copy is the Value itself: what a transform differentiates by, and what was computed meanwhile.
+
+    ``dataclasses.asdict`` copies, too. A copy of a graph leads to copies of its leaves, which would get the gradient.
+    """
+    return bool(running.variables) and (bool(engine.row_name(value)) or running.is_variable(value))
+
+
 def shallow(engine: Any, value: Any) -> Any:
     """A Value like ``value``, with the same operands (``copy.copy``)."""
+    if _is_shared(engine, value):
+        return value
     new = _build(engine, _describe(engine, value))
     _set_state(new, _state(engine, value))
     return new
@@ -99,6 +110,8 @@ def shallow(engine: Any, value: Any) -> Any:
 
 def deep(engine: Any, value: Any, memo: dict[int, Any]) -> Any:
     """A copy of ``value`` and of all that it was computed from (``copy.deepcopy``), oldest first, without recursion."""
+    if _is_shared(engine, value):
+        return value
     for node in engine.interior(value) or [value]:
         if id(node) not in memo:
             _copy_node(engine, node, memo)
