@@ -197,3 +197,18 @@ def test_whole_quotients_and_their_remainders_are_pythons(row: Any) -> None:
             assert gradient == pytest.approx(wanted[1], rel=1e-9, abs=rounded, nan_ok=True)
     with pytest.raises(ZeroDivisionError):
         compiled.value_and_grad([0.5] * 12, [0.0] * 12)
+
+
+def test_powers_of_products_with_zero() -> None:
+    """Where their partials are finite: of squares, and of the root of one."""
+
+    def turned(p: list[float]) -> Any:
+        x, y, total = 1.0, 0.0, 0.0
+        for k in range(20):
+            x, y = x + (x * 0.0 - y * p[0] * 0.1 * k), y + (y * 0.0 + x * p[0] * 0.1 * k)
+            norm = (x**2 + y**2) ** 0.5
+            x, y = x / norm, y / norm
+            total = total + rm.sqrt(1.0 + p[1] * 0.0) * rm.log(1.0 + p[0] * 0.0) + (p[1] * 0.0) ** 3 * p[0]
+        return x * p[1] + y + total
+
+    check(turned, (numbers(2, 8),), (numbers(2, 11),), bound=1e-9)

@@ -44,6 +44,15 @@ _BOUNDED = {
     *(row.name for row in OPS if set(row.partials) == {"0"}),
 }
 
+#: Of other functions of one number, at which of these their partial is finite.
+_FINITE_AT = {
+    **dict.fromkeys(("sqrt", "log", "log2", "log10"), (1.0,)),
+    **dict.fromkeys(("tan", "asinh"), (-1.0, 0.0, 1.0)),
+    **dict.fromkeys(("asin", "acos", "atanh"), (0.0,)),
+    "log1p": (0.0, 1.0),
+    "cbrt": (-1.0, 1.0),
+}
+
 #: Rows that tell -0.0 from 0.0.
 _SIGN_OF_ZERO = {"atan2", "copysign", "reciprocal"}
 
@@ -55,6 +64,15 @@ Check = int | Carry
 
 #: Rows that map what is not finite to something that is not finite.
 _PROPAGATING = {"add", "sum", "sub", "mul", "neg", "square", "identity"}
+
+
+def _is_finite_at(row: str, operands: Sequence[Value]) -> bool:
+    """Whether the partials of a row are finite at constant operands."""
+    if row == "pow":
+        base, exponent = operands
+        power = isinstance(base, float) and isinstance(exponent, float)
+        return power and (base != 0.0 or exponent == 0.0 or exponent >= 1.0)  # type: ignore[operator]  # numbers
+    return operands[0] in _FINITE_AT.get(row, ())
 
 
 class Forward:
@@ -210,7 +228,7 @@ class Forward:
             return
         for operand, value in zip(self.layout.operands[position.number], operands, strict=True):
             constant = isinstance(value, float) and isinstance(operand, NodeOperand)
-            if constant and value in (-1.0, 0.0, 1.0):
+            if constant and value in (-1.0, 0.0, 1.0) and not _is_finite_at(row, operands):
                 raise UnsupportedGraphError(f"{row} of a product with zero")
 
     # --- operands -------------------------------------------------------------------------------------------
