@@ -237,7 +237,7 @@ PyObject* locate(PyObject* object, PyObject* args) {
     if (std::find(operands.begin(), operands.end(), id) != operands.end()) id = {Id::NODE, user};
   }
   if (!id.is_node() || entry->program.nodes[id.index()] < 0) Py_RETURN_NONE;
-  const size_t producer = producer_of(entry->program, entry->program.nodes[id.index()]);
+  const size_t producer = producers_of(entry->program, {&entry->program.nodes[id.index()], 1}).front();
   if (producer == entry->program.instructions.size()) Py_RETURN_NONE;
   return PyLong_FromSize_t(producer);
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 
 #include "compiler/passes/reductions.hpp"
@@ -112,7 +113,7 @@ std::string verify(const Program& program, bool every_address);
 // The region that an address is in.
 uint32_t region_at(const Program& program, Address address);
 
-// The instruction that writes an address, or the number of instructions if none does.
-size_t producer_of(const Program& program, Address address);
+// The instruction that writes each of some addresses, or the number of instructions if none does.
+std::vector<size_t> producers_of(const Program& program, std::span<const Address> addresses);
 
 }  // namespace retrograd::compiler

@@ -1,5 +1,6 @@
 // The invariants of a vector program, checked after it is made.
 #include <algorithm>
+#include <unordered_map>
 
 #include "compiler/passes/program.hpp"
 
@@ -109,15 +110,20 @@ uint32_t region_at(const Program& program, Address address) {
   return static_cast<uint32_t>(after - program.regions.begin()) - 1;
 }
 
-size_t producer_of(const Program& program, Address address) {
+std::vector<size_t> producers_of(const Program& program, std::span<const Address> addresses) {
+  const size_t none = program.instructions.size();
+  std::unordered_map<Address, size_t> found;
+  for (const Address address : addresses) found.emplace(address, none);
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& instruction = program.instructions[i];
-    bool found = false;
-    each(instruction, instruction.result, instruction.rank - instruction.reduced,
-         [&](Address at) { found |= at == address; });
-    if (found) return i;
+    each(instruction, instruction.result, instruction.rank - instruction.reduced, [&](Address at) {
+      const auto wanted = found.find(at);
+      if (wanted != found.end() && wanted->second == none) wanted->second = i;
+    });
   }
-  return program.instructions.size();
+  std::vector<size_t> producers;
+  for (const Address address : addresses) producers.push_back(found[address]);
+  return producers;
 }
 
 std::string verify(const Program& program, bool every_address) { return Verifier(program).run(every_address); }

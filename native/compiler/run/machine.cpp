@@ -358,10 +358,12 @@ void Machine::schedule(std::span<const Guard> guards) {
   std::vector<size_t> after(program_.instructions.size() + 1);  // of each instruction, its last call; 0 for none
   const std::vector<LoweredCall>& calls = lowered_->forward.calls;
   for (size_t i = 0; i < calls.size(); ++i) after[calls[i].instruction] = i + 1;
+  std::vector<Address> addresses;
+  for (const Location& place : program_.roots) addresses.push_back(place.address);
+  const std::vector<size_t> producers = producers_of(program_, addresses);
   const auto ready = [&](uint32_t which) {
-    const Location& place = program_.roots[which];
-    const bool computed = program_.regions[place.region].kind == RegionKind::VALUE;
-    return computed ? after[producer_of(program_, place.address)] : 0;
+    const bool computed = program_.regions[program_.roots[which].region].kind == RegionKind::VALUE;
+    return computed ? after[producers[which]] : 0;
   };
   for (uint32_t i = 0; i < guards.size(); ++i) {
     schedule_.emplace_back(std::max(ready(guards[i].left), guards[i].right ? ready(guards[i].right) : 0), i);
