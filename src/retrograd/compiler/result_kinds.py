@@ -6,6 +6,7 @@ program computes what it needs to know of that beside the result: a number that 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from ..engine import Value
 from .recording import Choice, Selection
 
 __all__ = ["kind_of"]
+
+#: So many selections are enough, of so many nodes near the result.
+_ENOUGH, _NEAR = 48, 2_000
 
 #: True for a Value, False for a plain number; or a node, whose number is 1 or 0.
 Kind = Value | bool
@@ -37,6 +41,8 @@ def kind_of(
     if _is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
         return True
     selected = {id(one.node): one for one in selections if id(one.node) in mixed}
+    if (enough := _is_a_value_if(result, selected, {*mixed, *numbers}, numbers)) is not None:
+        return enough
     kinds: dict[int, Kind] = dict.fromkeys(numbers, False)
     rest = [result]
     while rest:
@@ -66,9 +72,9 @@ def kind_of(
 
 def _is_surely_a_value(result: Value | float, seen: set[int]) -> bool:
     """Whether a result is a Value whatever the nodes in ``seen`` are, by their ids."""
-    rest: list[Any] = [result]
+    rest: deque[Any] = deque([result])
     while rest:
-        node = rest.pop()
+        node = rest.popleft()
         if id(node) in seen:
             continue
         seen.add(id(node))
@@ -77,6 +83,31 @@ def _is_surely_a_value(result: Value | float, seen: set[int]) -> bool:
             return True
         rest += below
     return False
+
+
+def _is_a_value_if(
+    result: Value | float, selected: Mapping[int, Selection], unsure: set[int], numbers: Collection[int]
+) -> Value | None:
+    """A number that is not 0 in this run, and where it is not 0 in another, the result is a Value.
+
+    It is of some selections near the result, which choose a Value now or may do so; None if it is 0. There may be one
+    in each step of a loop, and to find the kinds of all nodes takes longer than to trace them.
+    """
+    rest, seen, found = deque([result]), set[int](), list[Kind]()
+    while rest and len(found) < _ENOUGH and len(seen) < _NEAR:
+        node: Any = rest.popleft()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        selection = selected.get(id(node))
+        if selection is None:
+            rest.extend(_below(node) or () if id(node) not in unsure else ())
+        elif selection.choice is not Choice.BY_INDEX and len(selection.candidates) == 2:
+            are_numbers = [id(one) in numbers for one in selection.candidates]
+            if sum(are_numbers) == 1 and _is_surely_a_value(selection.candidates[are_numbers.index(False)], {*unsure}):
+                found.append(_chosen(selection, [not is_number for is_number in are_numbers]))
+    kind = _any(found)
+    return kind if isinstance(kind, Value) and engine.concrete(kind) > 0 else None
 
 
 def _below(node: Any) -> Sequence[Value] | None:
