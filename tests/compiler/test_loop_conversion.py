@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import random
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -419,3 +420,40 @@ def test_exported_loops(tmp_path: Any) -> None:
     ps, xs = draw(1)
     compiled.to_c(tmp_path / "f.c", ps, xs)
     assert " ? " in (tmp_path / "f.c").read_text()
+
+
+def looks_up(xs: list[float], ys: list[Any], x: float) -> Any:
+    """The search may end at the last interval, after which there is nothing to compare with."""
+    i = 0
+    while i < len(xs) - 2 and x > xs[i + 1]:
+        i += 1
+    w = (x - xs[i]) / (xs[i + 1] - xs[i])
+    return ys[i] * (1.0 - w) + ys[i + 1] * w
+
+
+def searches(xs: list[float], ys: list[Any], x: float) -> Any:
+    """It leaves the list where x is too large, which raises."""
+    i = 0
+    while x > xs[i + 1]:
+        i = i + 1
+    return ys[i] * x
+
+
+@pytest.mark.parametrize("f", [looks_up, searches])
+def test_a_search_that_may_reach_the_end_of_a_table(f: Any) -> None:
+    rng = random.Random(3)
+    xs, ys = [k / 7 for k in range(8)], [rng.uniform(-1, 1) for _ in range(8)]
+
+    def total(ys: list[Any], queries: list[float]) -> Any:
+        return sum(f(xs, ys, x) for x in queries)
+
+    compiled, eager = rg.compile(total), rg.value_and_grad(total)
+    for _ in range(30):
+        queries = [rng.uniform(0, 1) for _ in range(4)]
+        value, gradient = compiled.value_and_grad(ys, queries)
+        wanted, slopes = eager(ys, queries)
+        assert (value, *gradient) == pytest.approx((wanted, *slopes), rel=1e-13, abs=1e-15)
+    assert len(compiled.stats().programs) == 1
+    if f is searches:
+        with pytest.raises(IndexError):
+            compiled.value_and_grad(ys, [1.5, 0.1, 0.2, 0.3])

@@ -5,12 +5,13 @@ It is data for ``rg.where``, and a guard only where something asks for its truth
 
 from __future__ import annotations
 
+import enum
 import operator
 from typing import Any, Protocol
 
 from ..engine import Value
 
-__all__ = ["BoolTracer", "ComparisonRecorder", "is_comparison"]
+__all__ = ["BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
 
 #: The row of the op table that computes a comparison.
 _ROWS = {
@@ -23,10 +24,18 @@ _ROWS = {
 }
 
 
+class Purpose(enum.Enum):
+    """What a comparison is for."""
+
+    DECIDES = "the function goes one way or the other"
+    ENDS_LOOP = "a loop has ended after as many iterations as were recorded"
+    MUST_HOLD = "the function raises something if it has another outcome"
+
+
 class ComparisonRecorder(Protocol):
     """The recorder, as its bool tracers know it."""
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose = Purpose.DECIDES) -> None:
         """A comparison decided something."""
 
     def count(self, test: BoolTracer) -> Any:
@@ -86,13 +95,18 @@ class BoolTracer:
 
     def ends_loop(self) -> None:
         """The outcome decides that a loop has ended after as many iterations as were recorded."""
-        self._decide(ends_loop=True)
+        self._decide(Purpose.ENDS_LOOP)
 
-    def _decide(self, ends_loop: bool = False) -> None:
+    def must_hold(self) -> bool:
+        """The outcome, without which the function raises something."""
+        self._decide(Purpose.MUST_HOLD)
+        return self._outcome
+
+    def _decide(self, purpose: Purpose = Purpose.DECIDES) -> None:
         self._recorder.check("a comparison")
         if not self._decided:
             self._decided = True
-            self._recorder.guard(self._kind, self._left, self._right, self._outcome, ends_loop)
+            self._recorder.guard(self._kind, self._left, self._right, self._outcome, purpose)
 
     def __index__(self) -> int:
         return int(bool(self))

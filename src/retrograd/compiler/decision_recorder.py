@@ -15,7 +15,7 @@ from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number, to_float
 from ..engine.source_lines import current_location
-from .bool_tracer import BoolTracer
+from .bool_tracer import BoolTracer, Purpose
 from .choice_tracer import ChoiceTracer, choice_between, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Guard, Recording
@@ -62,7 +62,7 @@ class DecisionRecorder(ABC):
         """The concrete number of a node in this run."""
         return engine.concrete(value)
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, ends_loop: bool = False) -> None:
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose = Purpose.DECIDES) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""
         if type(right) is not float and right is not None and not isinstance(right, Value):
             number = as_float(right)
@@ -70,7 +70,7 @@ class DecisionRecorder(ABC):
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(inner=2), ends_loop))
+        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(inner=2), purpose))
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
         """A comparison of numbers, which may decide something later."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..engine import Value
 from ..engine.source_lines import Location
+from .bool_tracer import Purpose
 from .outputs import OutputsOfTrace
 
 __all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
@@ -44,12 +45,12 @@ class Guard(NamedTuple):
     right: Value | float | None
     outcome: bool
     where: Location | None
-    ends_loop: bool = False  #: it says that a loop has ended after as many iterations as were recorded
+    purpose: Purpose = Purpose.DECIDES
 
     def bare(self) -> Guard:
         """The same without Values, which would keep the graph of the trace."""
         right = None if isinstance(self.right, Value) else self.right
-        return Guard(self.kind, None, right, self.outcome, self.where, self.ends_loop)
+        return Guard(self.kind, None, right, self.outcome, self.where, self.purpose)
 
 
 class IndexGuard(NamedTuple):

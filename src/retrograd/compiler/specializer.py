@@ -15,6 +15,7 @@ from ..engine import Value
 from ..engine.numbers import is_number
 from ..engine.source_lines import location_of_error
 from .backoff import Storm, Untraceable
+from .bool_tracer import Purpose
 from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
 from .guards.captured_state import Asks, CapturedState
@@ -58,7 +59,7 @@ class Example(NamedTuple):
 
     def ends_loops(self) -> bool:
         """Whether loops must end within as many iterations as were recorded."""
-        return any(isinstance(one, Guard) and one.ends_loop for one in self.decisions)
+        return any(isinstance(one, Guard) and one.purpose is Purpose.ENDS_LOOP for one in self.decisions)
 
 
 class Traced(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import describe
+from ..bool_tracer import Purpose
 from ..recording import Guard, IndexGuard
 from ..signature import one_by_one
 
@@ -30,7 +31,9 @@ def state_guards(paths: Sequence[str], frozen: Sequence[str]) -> str:
 
 def _decision(guard: Guard | IndexGuard) -> str:
     where = f"{guard.where}: {guard.where.text}" if guard.where else "a comparison"
-    if isinstance(guard, Guard) and guard.ends_loop:
+    if isinstance(guard, Guard) and guard.purpose is Purpose.MUST_HOLD:
+        return f"{where}   # it raises nothing there"
+    if isinstance(guard, Guard) and guard.purpose is Purpose.ENDS_LOOP:
         return f"{where}   # it ends within as many iterations as the program has"
     relation = "its truth" if guard.kind == "bool" else f"its {guard.kind}"
     return f"{where}   # {relation} is {guard.outcome}"

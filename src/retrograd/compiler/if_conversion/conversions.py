@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import engine
+from ..bool_tracer import Purpose
 from ..guards.bytecode import asks_what_it_is, catches_exceptions, codes_of, tests_none
 from ..guards.captured_state import functions_of
 from ..recording import Guard
@@ -258,6 +259,6 @@ def _by_line(guards: Iterable[Guard]) -> dict[Site, tuple[bool, ...]]:
     """What the comparisons on each line decided, in order."""
     found: dict[Site, list[bool]] = defaultdict(list)
     for guard in guards:
-        if guard.where is not None and not guard.ends_loop:
+        if guard.where is not None and guard.purpose is Purpose.DECIDES:
             found[guard.where.file, guard.where.line].append(guard.outcome)
     return {line: tuple(outcomes) for line, outcomes in found.items()}

@@ -46,7 +46,8 @@ def must_hold(test: Any) -> bool:
     if type(test) is not BoolTracer or trial is None:
         return bool(test)
     taken = is_taken(trial)
-    return bool(test if taken is True else joined("maximum", negated(taken), test))
+    needed = test if taken is True else joined("maximum", negated(taken), test)
+    return needed.must_hold() if type(needed) is BoolTracer else bool(needed)
 
 
 def not_reached() -> bool:
