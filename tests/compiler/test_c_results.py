@@ -194,6 +194,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
     f = rg.compile(lambda p: p[0] * p[1])
     with pytest.raises(ValueError, match="hessian"):
         f.to_c(tmp_path / "f.c", [1.0, 2.0], name="f", derivatives=["laplacian"])
+    with pytest.raises(ValueError, match="f_jacobian: write them to two files"):
+        rg.compile(lambda p: p[0] * p[1]).to_c(
+            tmp_path / "f.c", [1.0, 2.0], name="f", derivatives=["jacobian", "sparse jacobian"]
+        )
     with pytest.raises(NotTraceableError):
         rg.compile(lambda p: [p[0], "text"]).to_c(tmp_path / "f.c", [1.0, 2.0], name="f")
     assert not (tmp_path / "f.c").exists()

@@ -357,7 +357,7 @@ class Compiled(Generic[P]):
         """
         from .backends.c import to_c
 
-        functions = {what.split()[-1]: self._matrix(what, args) for what in derivatives}
+        functions = [(what.split()[-1], self._matrix(what, args)) for what in derivatives]
         return to_c(self._function, path, args, name, functions, argnums, self._dispatcher.specializer.conversions)
 
     def _matrix(self, what: str, args: tuple[Any, ...]) -> Callable[..., Any]:

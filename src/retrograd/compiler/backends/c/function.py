@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,7 @@ def to_c(
     path: str | os.PathLike[str],
     arguments: Sequence[Any],
     name: str,
-    derivatives: Mapping[str, Callable[..., Any]],
+    derivatives: Sequence[tuple[str, Callable[..., Any]]],
     argnums: int | Sequence[int] | None,
     known: Conversions,
 ) -> CFunction:
@@ -128,13 +129,14 @@ def to_c(
         path: the file.
         arguments: an example of its arguments, with which it is traced.
         name: what the C functions' names begin with; the function's own if empty.
-        derivatives: functions of the same arguments, to be written besides, by what their names end with.
+        derivatives: what the names of others end with that are to be written besides, and functions of the same
+            arguments.
         argnums: the positions of the arguments by which the gradient is taken; all if None.
         known: how many iterations loops took in calls of the function.
 
     Raises:
         NotTraceableError: the trace would not be valid for other calls, or has an operation that C lacks.
-        ValueError: the name is no identifier of C, or there is no such argument.
+        ValueError: the name is no identifier of C, two would be the same, or there is no such argument.
     """
     if engine.ENGINE != "native":
         raise errors.not_traceable(
@@ -144,8 +146,10 @@ def to_c(
     which = [argnums] if isinstance(argnums, int) else argnums
     if not set(which or ()) <= set(range(len(arguments))):
         raise ValueError(f"to_c: argnums is {argnums!r}, but there are {len(arguments)} arguments.")
+    if twice := [what for what, count in Counter(what for what, _ in derivatives).items() if count > 1]:
+        raise ValueError(f"to_c: two functions would be called {name}_{twice[0]}: write them to two files.")
     main = _traced(function, arguments, known, which)
-    others = {f"{name}_{what}": _traced(derivative, arguments, known) for what, derivative in derivatives.items()}
+    others = {f"{name}_{what}": _traced(derivative, arguments, known) for what, derivative in derivatives}
     single = main.traced.recording.tree is None
     parts = others if single else {f"{name}_values": main, **others}
     try:
