@@ -18,7 +18,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import branches, sections
+    from retrograd.compiler.backends.loops import branches, costs
     from retrograd.compiler.backends.loops.sections import find_structure
     from retrograd.compiler.backends.loops.structure import bodies_of
 
@@ -30,7 +30,7 @@ _SEEN = [None if _DRAW.random() < 0.35 else _DRAW.gauss(0.0, 1.0) for _ in range
 @pytest.fixture(autouse=True)
 def _short_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the shortest code, whatever time it takes."""
-    monkeypatch.setattr(sections, "_CODE", 1e3)
+    monkeypatch.setattr(costs, "_CODE", 1e3)
 
 
 def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.0) -> list[float]:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import sections
+    from retrograd.compiler.backends.loops import costs, sections
     from retrograd.compiler.backends.loops.backward import SEED
     from retrograd.compiler.backends.loops.code import Block, Loop, Ref
     from retrograd.compiler.backends.loops.install import compile_graph
@@ -40,7 +40,7 @@ if ENGINE == "native":
 @pytest.fixture(autouse=True)
 def _small_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for nests in programs of any size, and take them if the code is shorter, whatever time it takes."""
-    monkeypatch.setattr(sections, "_CODE", 1e3)
+    monkeypatch.setattr(costs, "_CODE", 1e3)
     monkeypatch.setattr(sections, "_LONG", 0)
     monkeypatch.setattr(sections, "_GAIN", 1.0)
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import sections
+    from retrograd.compiler.backends.loops import costs, sections
     from retrograd.compiler.backends.loops.nests import find_nests
     from retrograd.compiler.backends.loops.pipeline import write_passes
     from retrograd.compiler.backends.loops.structure import bodies_of, build
@@ -115,7 +115,7 @@ def test_all_terms_of_a_sum_are_alike() -> None:
 @pytest.mark.parametrize("part", [slice(7), slice(6), slice(5), slice(1, 7), slice(1, 6)], ids=str)
 def test_a_loop_that_reads_a_part_of_another_one_s_row(part: slice, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes without an iteration write nothing where the row that they read goes on, or the next one begins."""
-    monkeypatch.setattr(sections, "_CODE", 1e3)  # loops in loops, however short
+    monkeypatch.setattr(costs, "_CODE", 1e3)  # loops in loops, however short
     monkeypatch.setattr(sections, "_LONG", 0)
 
     def f(p: list[Any], data: list[list[float]]) -> Any:
