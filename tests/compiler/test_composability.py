@@ -470,5 +470,38 @@ def test_copies_inside_a_transform_keep_their_gradients(f: Any) -> None:
         assert g.value_and_grad([3.0, 5.0]) == (f([3.0, 5.0]), eager)
         assert rg.hessian(g)([3.0, 5.0]) == rg.hessian(f)([3.0, 5.0])
     assert g.stats().eager == 0
-    kept = rg.Value(1.0)
-    assert rg.grad(lambda x: x * (copy.deepcopy(kept) is not kept))(2.0) == 1.0  # what is no variable is copied
+
+
+def test_copies_of_what_is_no_variable_are_others() -> None:
+    """Of a Value from outside, and of a module inside, whose parameters may be trained there."""
+    model, kept = rg.nn.Linear(1, 1), Value(2.0) * 1.0
+
+    def outer(model: Any, x: float) -> Any:
+        fast, other = copy.deepcopy(model), copy.deepcopy(kept)
+        for parameter in fast.parameters():
+            parameter.data += 1.0
+        other.data = 7.0
+        return (model([x])[0] - fast([x])[0]) ** 2
+
+    value, gradient = rg.value_and_grad(outer)(model, 2.0)
+    assert (value, kept.data) == (9.0, 2.0)
+    assert gradient == [-12.0, -6.0]
+
+
+def test_other_arguments_may_contain_themselves() -> None:
+    @dataclasses.dataclass
+    class Node:
+        weight: Any
+        parent: Any = None
+        unset: Any = dataclasses.field(init=False)
+
+    node = Node(2.0)
+    node.parent = node
+    chain: Any = []
+    for _ in range(3000):
+        chain = [chain, chain]
+    for other in (node, chain):
+        assert rg.grad(lambda x, _: x * x)(3.0, other) == 6.0
+    node.weight, node.unset = Value(2.0), None
+    slope = rg.grad(lambda x, n: x * x * n.weight)(3.0, node)
+    assert rg.gradient(slope, node.weight) == 6.0

@@ -266,7 +266,7 @@ class Copy:
         if how == "value_and_grad":
             if self.compiled:
                 return f.value_and_grad(numbers[4], p, q, i)
-            return rg.value_and_grad(f)(numbers[4], p, q, i)
+            return tuple(one.data for one in rg.value_and_grad(f)(numbers[4], p, q, i))  # Values, since p holds some
         if how == "twice":
             product, z = self.names["product"], [leaves[0], leaves[0]]
             if self.compiled:

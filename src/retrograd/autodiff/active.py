@@ -40,8 +40,8 @@ def is_recorded() -> bool:
 def running_transform(variables: Sequence[Value] = (), count: int = 1) -> Iterator[None]:
     """Count one more transform, and record operations even where the caller has switched recording off.
 
-    ``variables``: by which Values it differentiates; copies of these are themselves. With a ``count`` of 0 it is not
-    counted, so that compiled functions run their programs in it.
+    ``variables``: by which Values it differentiates, but for parameters of modules; copies of these hand gradients on
+    to them. With a ``count`` of 0 it is not counted, so that compiled functions run their programs in it.
     """
     recording = engine.set_recording(True)
     running.variables.append(variables)

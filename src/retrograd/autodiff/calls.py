@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -48,6 +49,7 @@ class Call:
         self.connected = is_differentiating() or any(map(_holds_values, (*arguments, *keywords.values())))
         self.recording = engine.is_recording()
         self.variables: list[Value] = []
+        self.numbers: list[Value] = []  #: those of them that are no parameters of a module
 
     def differentiate(self, positions: Sequence[int]) -> list[Structure]:
         """Replace the arguments at ``positions`` by variables. Returns the structures of those arguments."""
@@ -57,6 +59,7 @@ class Call:
             recorded = self.connected or engine.program_recorder() is not None
             fresh = [_variable(leaf) for leaf in leaves] if recorded else new_leaves(leaves)
             self.variables.extend(fresh)
+            self.numbers.extend(fresh if structure.kind != "module" else ())
             self.arguments[position] = structure.fill(fresh)
         return [structure for _, structure in flat]
 
@@ -92,15 +95,23 @@ class Call:
 
 def _holds_values(thing: Any) -> bool:
     """Whether an argument is a Value, or a container of some; a module's parameters are its numbers."""
-    if isinstance(thing, Value):
-        return True
-    if type(thing) in (list, tuple):
-        rest = [item for item in thing if type(item) not in _PLAIN]
-        return bool(rest) and any(map(_holds_values, rest))
-    if isinstance(thing, np.ndarray):
-        return thing.dtype == object and any(isinstance(item, Value) for item in thing.flat)
-    container = None if type(thing) in _PLAIN else taken_apart(thing)
-    return container is not None and any(map(_holds_values, container.items))
+    rest, seen = [thing], dict[int, Any]()  # an object may contain itself
+    while rest:
+        thing = rest.pop()
+        if isinstance(thing, Value):
+            return True
+        if type(thing) in _PLAIN or id(thing) in seen or only_floats(thing):
+            continue
+        seen[id(thing)] = thing
+        if type(thing) in (list, tuple):
+            rest += [item for item in thing if type(item) not in _PLAIN]
+        elif isinstance(thing, np.ndarray):
+            rest += thing.ravel().tolist() if thing.dtype == object else []
+        else:
+            with contextlib.suppress(AttributeError):  # a field that is not set
+                container = taken_apart(thing)
+                rest += [] if container is None else container.items
+    return False
 
 
 def _variable(leaf: Leaf) -> Value:
@@ -229,7 +240,7 @@ def transformed_by(
         recording = engine.is_recording()
         positions = _positions(wanted, function, len(arguments))
         call = Call(function, arguments, keywords)
-        with running_transform(call.variables):
+        with running_transform(call.numbers):
             inputs = _joined_structure(call.differentiate(positions), wanted)
             results, arrange = body(call, inputs)
         result = arrange(as_returned(results, True, recording) if call.connected else results)

@@ -320,7 +320,7 @@ def hvp(f: Callable[..., Any], at: Any, direction: Any) -> Any:
     if (compiled_derivative := derivative_of(f)) is not None:
         return compiled_derivative("hvp", lambda plain: lambda at, direction: hvp(plain, at, direction))(at, direction)
     recording, call, seeds = _call_along(f, at, direction, "hvp")
-    with running_transform(call.variables):
+    with running_transform(call.numbers):
         inputs = _differentiate_all(call, at)
         slopes = _derivatives(call.scalar(), call.variables, True)
         with ieee(), anomaly.unchecked_nodes():
@@ -356,7 +356,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
         along = compiled_derivative("jvp", lambda plain: lambda at, direction: jvp(plain, at, direction))
         return along(primals, tangents)  # type: ignore[no-any-return]
     recording, call, seeds = _call_along(f, primals, tangents, "jvp")
-    with running_transform(call.variables):
+    with running_transform(call.numbers):
         _differentiate_all(call, primals)
         outputs, shape = flatten(call.run(), f"the result of {function_name(f)}")
         roots = [output for output in outputs if isinstance(output, Value)]
@@ -394,9 +394,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     """
     call = Call(f, primals, {})
     by_program = derivative_of(f) is not None  # whose results are nodes of the tape, and run it back
-    with running_transform(call.variables):
+    with running_transform(call.numbers):
         inputs = join(call.differentiate(range(len(primals))))
-    with running_transform(call.variables, 0 if by_program and not call.connected else 1):
+    with running_transform(call.numbers, 0 if by_program and not call.connected else 1):
         result, aux = pair(call.run(), f) if has_aux else (call.run(), None)
         outputs, shape = flatten(result, f"the result of {function_name(f)}")
     values = shape.collect(call.returned([x if isinstance(x, Value) else float(x) for x in outputs]))
@@ -410,7 +410,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
             )
         connected = call.connected or is_differentiating() or any(isinstance(seed, Value) for seed in seeds)
         recording = engine.is_recording()
-        with running_transform(call.variables):
+        with running_transform(call.numbers):
             with ieee(), anomaly.unchecked_nodes():
                 along = engine.reduce("dot", outputs, seeds)
             results = _derivatives(along, call.variables, connected)

@@ -16,8 +16,8 @@ from .recording import Choice, Selection
 
 __all__ = ["kind_of"]
 
-#: So many selections are enough, of so many nodes near the result.
-_ENOUGH, _NEAR = 48, 2_000
+#: So many selections near the result are enough, if so many of them choose a Value now: then some do in other calls.
+_ENOUGH, _MANY = 48, 12
 
 #: True for a Value, False for a plain number; or a node, whose number is 1 or 0.
 Kind = Value | bool
@@ -41,7 +41,7 @@ def kind_of(
     if _is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
         return True
     selected = {id(one.node): one for one in selections if id(one.node) in mixed}
-    if (enough := _is_a_value_if(result, selected, {*mixed, *numbers}, numbers)) is not None:
+    if (enough := _is_a_value_if(result, selected, mixed, numbers)) is not None:
         return enough
     kinds: dict[int, Kind] = dict.fromkeys(numbers, False)
     rest = [result]
@@ -70,12 +70,12 @@ def kind_of(
     return kinds[id(result)]
 
 
-def _is_surely_a_value(result: Value | float, seen: set[int]) -> bool:
-    """Whether a result is a Value whatever the nodes in ``seen`` are, by their ids."""
-    rest: deque[Any] = deque([result])
+def _is_surely_a_value(result: Value | float, unsure: Collection[int]) -> bool:
+    """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids."""
+    rest, seen = deque[Any]([result]), set[int]()
     while rest:
         node = rest.popleft()
-        if id(node) in seen:
+        if id(node) in seen or id(node) in unsure:
             continue
         seen.add(id(node))
         below = _below(node)
@@ -86,28 +86,47 @@ def _is_surely_a_value(result: Value | float, seen: set[int]) -> bool:
 
 
 def _is_a_value_if(
-    result: Value | float, selected: Mapping[int, Selection], unsure: set[int], numbers: Collection[int]
+    result: Value | float, selected: Mapping[int, Selection], mixed: Collection[int], numbers: Collection[int]
 ) -> Value | None:
-    """A number that is not 0 in this run, and where it is not 0 in another, the result is a Value.
+    """A number that is not 0 in this run; where it is not 0 in another, the result is a Value. None if none is known.
 
-    It is of some selections near the result, which choose a Value now or may do so; None if it is 0. There may be one
-    in each step of a loop, and to find the kinds of all nodes takes longer than to trace them.
+    It is of selections between a Value and a number on which the result depends: of all, or of some near it, if many of
+    these choose a Value now. There may be one in each step of a loop; to find the kinds of all nodes would take longer
+    than to trace them.
     """
-    rest, seen, found = deque([result]), set[int](), list[Kind]()
-    while rest and len(found) < _ENOUGH and len(seen) < _NEAR:
-        node: Any = rest.popleft()
-        if id(node) in seen:
+    unsure = {*mixed, *numbers}
+    rest, seen, found = deque[Any]([result]), set[int](), list[Any]()
+    while rest:
+        node = rest.popleft()
+        if id(node) in seen or id(node) in numbers:
             continue
         seen.add(id(node))
         selection = selected.get(id(node))
-        if selection is None:
-            rest.extend(_below(node) or () if id(node) not in unsure else ())
-        elif selection.choice is not Choice.BY_INDEX and len(selection.candidates) == 2:
-            are_numbers = [id(one) in numbers for one in selection.candidates]
-            if sum(are_numbers) == 1 and _is_surely_a_value(selection.candidates[are_numbers.index(False)], {*unsure}):
-                found.append(_chosen(selection, [not is_number for is_number in are_numbers]))
-    kind = _any(found)
-    return kind if isinstance(kind, Value) and engine.concrete(kind) > 0 else None
+        if selection is None and id(node) not in mixed:
+            rest.extend(_below(node) or ())
+            continue
+        condition, yes, no = _test_of(node, selection)
+        sure = [isinstance(one, Value) and _is_surely_a_value(one, unsure) for one in (yes, no)]
+        if condition is None or sum(sure) != 1:
+            return None
+        found.append(condition if sure[0] else engine.apply("equal", condition, 0.0))
+        rest.append(no if sure[0] else yes)
+        if len(found) == _ENOUGH and sum(engine.concrete(one) > 0 for one in found) >= _MANY:
+            break
+    total: Value | None = engine.reduce("sum", found) if found else None
+    return total if total is not None and engine.concrete(total) > 0 else None
+
+
+def _test_of(node: Value, selection: Selection | None) -> tuple[Any, Any, Any]:
+    """A condition, and what it selects: the first where it is not 0, else the second; None for other choices."""
+    if selection is None:
+        condition, yes, no = engine.operands(node)
+        return condition, yes, no
+    if selection.choice is Choice.BY_INDEX or len(selection.candidates) != 2:
+        return None, 0.0, 0.0
+    a, b = selection.candidates
+    larger, smaller = (b, a) if selection.choice is Choice.FIRST_MAX else (a, b)
+    return engine.apply("less", smaller, larger), b, a
 
 
 def _below(node: Any) -> Sequence[Value] | None:

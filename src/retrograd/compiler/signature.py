@@ -124,6 +124,10 @@ class Signature:
         """The leaf of an active input."""
         return self._active[offset]
 
+    def active_leaves(self) -> list[Value]:
+        """The leaves of all active inputs, by offset."""
+        return self._active
+
     def wanted(self) -> list[Value]:
         """The leaves of which gradients are wanted, in order."""
         active = self._active

@@ -108,7 +108,7 @@ def trace(
         described = None  # a recorder runs once
         held = contents(signature.tracers)
         if differentiate_first:  # as in EagerRunner.run
-            running.variables.append(signature.wanted())
+            running.variables.append(signature.active_leaves())
             running.count += 1
         try:
             recording = recorder.run(function, signature.tracers, want_sources, several)

@@ -91,18 +91,24 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
 # --- copy and deepcopy ------------------------------------------------------------------------------
 
 
-def _is_shared(engine: Any, value: Any) -> bool:
-    """Whether a copy is the Value itself: what a transform differentiates by, and what was computed meanwhile.
+def _linked(engine: Any, value: Any) -> Any:
+    """The copy of what a transform differentiates by, and of what depends on that: a node that hands gradients on.
 
     ``dataclasses.asdict`` copies, too. A copy of a graph leads to copies of its leaves, which would get the gradient.
+    None for other Values, and for the parameters of a module, whose copy is a module of its own.
     """
-    return bool(running.variables) and (bool(engine.row_name(value)) or running.is_variable(value))
+    if not running.variables or type(value) is not engine.Value:
+        return None
+    variables = {id(variable) for some in running.variables for variable in some}
+    nodes = [value, *engine.interior(value)]
+    used = (id(one) for node in nodes for one in (node, *engine.operands(node)))
+    return engine.apply("identity", value) if any(number in variables for number in used) else None
 
 
 def shallow(engine: Any, value: Any) -> Any:
     """A Value like ``value``, with the same operands (``copy.copy``)."""
-    if _is_shared(engine, value):
-        return value
+    if (linked := _linked(engine, value)) is not None:
+        return linked
     new = _build(engine, _describe(engine, value))
     _set_state(new, _state(engine, value))
     return new
@@ -110,8 +116,9 @@ def shallow(engine: Any, value: Any) -> Any:
 
 def deep(engine: Any, value: Any, memo: dict[int, Any]) -> Any:
     """A copy of ``value`` and of all that it was computed from (``copy.deepcopy``), oldest first, without recursion."""
-    if _is_shared(engine, value):
-        return value
+    if (linked := _linked(engine, value)) is not None:
+        memo[id(value)] = linked
+        return linked
     for node in engine.interior(value) or [value]:
         if id(node) not in memo:
             _copy_node(engine, node, memo)

@@ -14,17 +14,13 @@ class _Running(threading.local):
 
     Attributes:
         count: how many transforms are running their function.
-        variables: the Values by which each of them differentiates, and those around that do not count.
+        variables: the Values in place of numbers by which each of them differentiates, and those that do not count.
     """
 
     count = 0
 
     def __init__(self) -> None:
         self.variables: list[Sequence[Any]] = []
-
-    def is_variable(self, value: object) -> bool:
-        """Whether a transform differentiates by this Value."""
-        return any(value is variable for variables in self.variables for variable in variables)
 
 
 running: _Running = _Running()
