@@ -449,3 +449,24 @@ def test_a_pass_under_no_grad_beside_infinities(compiled: Callable[..., Any]) ->
             square.backward()
             infinite.backward()
         assert w.grad == math.inf
+
+
+def test_one_value_as_two_arguments_gets_its_gradient_once() -> None:
+    def two(x: Value, y: Value) -> tuple[Value, Value]:
+        h = rg.math.sin(x) * y
+        return h, h * h + x
+
+    def one(x: Value, y: Value) -> Value:
+        return rg.math.sin(x) * y + x
+
+    pair, single = rg.compile(two), rg.compile(one)
+    for x, y in ((Value(0.4), Value(1.3)), (same := Value(0.7), same)) * 2:
+        for f, g in ((two, pair), (one, single)):
+            found = []
+            for h in (f, g):
+                x.grad = y.grad = 0.0
+                result = h(x, y)
+                loss = result * result if isinstance(result, Value) else result[0] * result[1]
+                loss.backward()
+                found.append([x.grad, y.grad, *rg.gradient(loss, [x, y])])
+            assert found[0] == pytest.approx(found[1], rel=1e-13)

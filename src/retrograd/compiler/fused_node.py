@@ -22,6 +22,14 @@ from .outputs import Outputs
 __all__ = ["FusedCall", "FusedOperation"]
 
 
+def _shares(root: Value, upstream: float, operands: Sequence[Value]) -> list[float]:
+    """What each operand adds to a gradient: of one that is there several times, the first has all of it."""
+    found: dict[int, float] = {}
+    for operand, gradient in zip(operands, engine.gradients(root, upstream, operands), strict=True):
+        found.setdefault(id(operand), gradient)
+    return [found.pop(id(operand), 0.0) for operand in operands]
+
+
 class FusedOperation(str):
     """The name of the operation that a fused node is, which knows the call that it stands for."""
 
@@ -47,7 +55,7 @@ class FusedOperation(str):
         """``upstream`` times the derivatives of that result; for the native engine, where no program can find them."""
         recording = engine.set_recording(True)
         try:
-            return list(engine.gradients(self.plain(), upstream, operands))
+            return _shares(self.plain(), upstream, operands)
         finally:
             engine.set_recording(recording)
 
@@ -119,7 +127,7 @@ class FusedCall:
             results = self.plain()
             root = engine.reduce("dot", results, cotangents)
             inner = [results[number] for number in self._outputs.inner]
-            return list(engine.gradients(root, 1.0, [*operands, *inner]))
+            return _shares(root, 1.0, [*operands, *inner])
         finally:
             engine.set_recording(recording)
 
