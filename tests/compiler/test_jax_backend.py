@@ -559,3 +559,15 @@ def test_the_largest_keeps_its_gradient_where_xla_computes_it_again() -> None:
         for _ in range(60):
             p = [rng.uniform(-1.5, 1.5) for _ in range(6)]
             assert gradient(function.parameters, *function.inputs(p)) == pytest.approx(rg.grad(f)(p), abs=1e-12)
+
+
+def test_the_largest_shares_its_second_derivatives_as_the_engine_does() -> None:
+    import jax
+
+    def f(p: list[Any]) -> Any:
+        return rg.max([p[0] * p[0], p[1] * p[1] * p[0], p[2]]) * rg.min(p)
+
+    for point in ([1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [0.5, -2.0, 0.5]):
+        function = rg.compile(f).to_jax(point)
+        found = jax.hessian(function, argnums=1)(function.parameters, *function.inputs(point))
+        assert np.asarray(found) == pytest.approx(np.array(rg.hessian(f)(point)), abs=1e-12)

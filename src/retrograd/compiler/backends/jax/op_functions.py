@@ -80,7 +80,7 @@ def smallest(rows: Any) -> Any:
 
     def jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
         (numbers,), (t,) = primals, tangents
-        y = apply(numbers)[..., None]
+        y = function(numbers)[..., None]  # which has this rule in derivatives of higher order
         first = jnp.arange(numbers.shape[-1]) == jnp.argmin(numbers, axis=-1, keepdims=True)
         chosen = (first | (numbers == y) | (y != y)).astype(t.dtype)
         return y[..., 0], jnp.sum(t * chosen, axis=-1) / jnp.sum(chosen, axis=-1)
