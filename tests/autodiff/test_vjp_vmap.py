@@ -299,3 +299,20 @@ def test_transforms_of_transforms(names: tuple[str, ...]) -> None:
         for name in names:
             exact = means[name](exact)
         assert nested(names)(0.7) == pytest.approx(float(exact(mp.mpf(0.7))), rel=1e-10)
+
+
+def test_a_pullback_of_the_outputs_themselves() -> None:
+    """The cotangent depends on the variables, and is no operand of what is differentiated: J^T r."""
+
+    def residuals(p: list[Any]) -> list[Any]:
+        return [p[0] * p[1], p[1] - 1.0]
+
+    def norm(p: list[Any]) -> Any:
+        outputs, pullback = rg.vjp(residuals, p)
+        (slopes,) = pullback(outputs)
+        return slopes[0] * slopes[0] + slopes[1]
+
+    assert norm([2.0, 3.0]) == 338.0
+    assert norm([Value(2.0), Value(3.0)]).data == 338.0
+    assert rg.value_and_grad(norm)([2.0, 3.0]) == (338.0, [336.0, 437.0])
+    assert rg.hessian(norm)([2.0, 3.0]) == rg.jacobian(rg.grad(norm))([2.0, 3.0])

@@ -155,7 +155,7 @@ def _recorded(outputs: Sequence[Leaf], variables: Sequence[Value], upper: bool) 
     for row, output in enumerate(outputs):
         first = row if upper else 0
         if isinstance(output, Value):
-            slopes = partial_derivatives(output, variables[first:])
+            slopes = partial_derivatives([output], [1.0], variables[first:])
             reached = [(first + place, slope) for place, slope in enumerate(slopes) if slope is not None]
             columns += [column for column, _ in reached]
             numbers += [(slope + 0.0).data if isinstance(slope, Value) else float(slope) for _, slope in reached]

@@ -15,7 +15,7 @@ from ..errors import HigherOrderError, MissingDerivativeError, name_of
 from . import anomaly
 from .local_derivatives import Local, LocalDerivatives, ieee, product
 
-__all__ = ["first_derivatives", "forward_sweep", "is_result", "partial_derivatives", "reverse_sweep"]
+__all__ = ["first_derivatives", "forward_sweep", "is_result", "partial_derivatives", "reverse_sweep", "weighted_sweep"]
 
 
 def first_derivatives(root: Value, xs: Sequence[Value]) -> list[float]:
@@ -37,21 +37,28 @@ def reverse_sweep(root: Leaf, xs: Sequence[Value]) -> list[Value]:
 
     On the way a constant adjoint is a number, and any other an expression.
     """
-    if not isinstance(root, Value):
+    return weighted_sweep([root], [1.0], xs)
+
+
+def weighted_sweep(roots: Sequence[Leaf], weights: Sequence[Leaf], xs: Sequence[Value]) -> list[Value]:
+    """The same of several roots, each times a weight that does not count as one of their operands."""
+    pairs = [(root, weight) for root, weight in zip(roots, weights, strict=True) if isinstance(root, Value)]
+    if not pairs:
         return [Value(0.0) for _ in xs]
-    found = partial_derivatives(root, xs)
+    found = partial_derivatives([root for root, _ in pairs], [weight for _, weight in pairs], xs)
     if engine.program_recorder() is not None:
         return [_as_value(0.0 if slope is None else slope) for slope in found]
     return [_as_result(0.0 if slope is None else slope) for slope in found]
 
 
-def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
-    """The same, None where no path of local derivatives leads from ``root`` to one of ``xs``."""
+def partial_derivatives(roots: Sequence[Value], weights: Sequence[Leaf], xs: Sequence[Value]) -> list[Leaf | None]:
+    """The same, None where no path of local derivatives leads from a root to one of ``xs``."""
     results = [x for x in xs if is_result(x)]
     plain = {id(x): x._op.plain(x) for x in results}  # type: ignore[attr-defined]
     xs = [plain.get(id(x), x) for x in xs]
     walk = _Walk({id(x) for x in xs}, plain, {id(x._op.call) for x in results})  # type: ignore[attr-defined]
-    walk.visit(root)
+    for root in roots:
+        walk.visit(root)
     steps = walk.steps
     for node, row, _, _ in steps:
         if row == "user":
@@ -60,9 +67,12 @@ def partial_derivatives(root: Value, xs: Sequence[Value]) -> list[Leaf | None]:
     if recorder is not None:
         recorder.differentiates([node for node, _, _, _ in steps], set(walk.seen), walk.reaches)
     else:
-        first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
-    found: dict[int, Leaf] = {id(root): 1.0}
+        for root in roots:
+            first_derivatives(root, xs)  # for its errors: a changed .data, another thread's graph
+    found: dict[int, Leaf] = {}
     with ieee(), anomaly.unchecked_nodes():
+        for root, weight in zip(roots, weights, strict=True):
+            found[id(root)] = weight if id(root) not in found else found[id(root)] + weight
         derivatives = LocalDerivatives(True, recorder is not None)
         for node, row, operands, wanted in reversed(steps):
             upstream = found.get(id(node))

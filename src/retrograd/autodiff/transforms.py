@@ -27,7 +27,7 @@ from .active import (
 )
 from .calls import Argnums, Call, Results, as_returned, function_name, pair, transformed_by
 from .local_derivatives import ieee
-from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep
+from .sweeps import first_derivatives, forward_sweep, is_result, reverse_sweep, weighted_sweep
 
 __all__ = ["grad", "gradient", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "value_and_grad", "vjp"]
 
@@ -411,9 +411,12 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         connected = call.connected or is_differentiating() or any(isinstance(seed, Value) for seed in seeds)
         recording = engine.is_recording()
         with running_transform(call.numbers):
-            with ieee(), anomaly.unchecked_nodes():
-                along = engine.reduce("dot", outputs, seeds)
-            results = _derivatives(along, call.variables, connected)
+            if any(isinstance(seed, Value) for seed in seeds):  # which may depend on the variables themselves
+                results: Results = list(weighted_sweep(outputs, seeds, call.variables))
+            else:
+                with ieee(), anomaly.unchecked_nodes():
+                    along = engine.reduce("dot", outputs, seeds)
+                results = _derivatives(along, call.variables, connected)
         return inputs.collect(as_returned(results, connected, recording))
 
     return (values, pullback, call.released(aux)) if has_aux else (values, pullback)

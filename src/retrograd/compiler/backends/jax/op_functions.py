@@ -78,6 +78,8 @@ def smallest(rows: Any) -> Any:
         at = jnp.argmin(numbers, axis=-1, keepdims=True)
         return jnp.take_along_axis(numbers, at, axis=-1)[..., 0]
 
+    function: Any = jax.custom_jvp(apply)
+
     def jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
         (numbers,), (t,) = primals, tangents
         y = function(numbers)[..., None]  # which has this rule in derivatives of higher order
@@ -85,7 +87,6 @@ def smallest(rows: Any) -> Any:
         chosen = (first | (numbers == y) | (y != y)).astype(t.dtype)
         return y[..., 0], jnp.sum(t * chosen, axis=-1) / jnp.sum(chosen, axis=-1)
 
-    function = jax.custom_jvp(apply)
     function.defjvp(jvp)
     return function(rows)
 

@@ -66,13 +66,13 @@ Check = int | Carry
 _PROPAGATING = {"add", "sum", "sub", "mul", "neg", "square", "identity"}
 
 
-def _is_finite_at(row: str, operands: Sequence[Value]) -> bool:
-    """Whether the partials of a row are finite at constant operands."""
-    if row == "pow":
-        base, exponent = operands
+def _is_finite_at(row: str, values: Sequence[Value], operands: Sequence[Operand]) -> bool:
+    """Whether the partials of a row are finite at constants."""
+    if row == "pow" and isinstance(operands[1], Constant):
+        base, exponent = values
         power = isinstance(base, float) and isinstance(exponent, float)
         return power and (base != 0.0 or exponent == 0.0 or exponent >= 1.0)  # type: ignore[operator]  # numbers
-    return operands[0] in _FINITE_AT.get(row, ())
+    return values[0] in _FINITE_AT.get(row, ())
 
 
 class Forward:
@@ -103,6 +103,7 @@ class Forward:
             separate: in which loops sines and cosines of one number are not computed together.
         """
         self.t: Builder = Builder(not _SIGN_OF_ZERO.isdisjoint(layout.rows), retried)
+        self._fixed: set[Value | None] = set()  # what is computed of constants, at which a product with zero arrived
         self.values: list[Value] = []
         self.operands: list[list[Value]] = []
         self.layout: Layout = layout
@@ -194,6 +195,8 @@ class Forward:
         self.t.flag(outside)
         self.values.append(value)
         self.operands.append(operands)
+        if isinstance(value, Ref) and all(isinstance(one, float) or one in self._fixed for one in operands):
+            self._fixed.add(value)
         home = self._home_of(position, value)
         if isinstance(value, Ref) and isinstance(self._homes.get(value), Own | None):
             self._homes[value] = home
@@ -223,12 +226,18 @@ class Forward:
             body, nodes = body.parent, nodes[body.firsts]
         return Near(body, nodes, position)
 
+    def _is_fixed(self, position: Position) -> bool:
+        """Whether a position has a constant, or what is computed of such."""
+        value = self.values[position.number] if position.number < len(self.values) else None
+        return isinstance(value, float) or value in self._fixed
+
     def _refuse_unbounded(self, position: Position, row: str, operands: list[Value]) -> None:
         if row in _BOUNDED or not self.layout.active[position.number]:
             return
-        for operand, value in zip(self.layout.operands[position.number], operands, strict=True):
-            constant = isinstance(value, float) and isinstance(operand, NodeOperand)
-            if constant and value in (-1.0, 0.0, 1.0) and not _is_finite_at(row, operands):
+        of = self.layout.operands[position.number]
+        for operand, value in zip(of, operands, strict=True):
+            fixed = value in (-1.0, 0.0, 1.0) or value in self._fixed
+            if fixed and isinstance(operand, NodeOperand) and not _is_finite_at(row, operands, of):
                 raise UnsupportedGraphError(f"{row} of a product with zero")
 
     # --- operands -------------------------------------------------------------------------------------------
@@ -249,13 +258,18 @@ class Forward:
             case Leaf():
                 return self._load(Address("L", operand))
             case Far():
-                return self._load(Address("W", operand))
+                found = self._load(Address("W", operand))
+                if all(map(self._is_fixed, self.layout.targets(operand))):
+                    self._fixed.add(found)
+                return found
             case Last(frame=frame, position=position):
                 value, body = self.values[position.number], position.body
                 while body is not frame:
                     value = self.t.last(self._loops[body], value)
                     assert body.parent is not None
                     body = body.parent
+                if self._is_fixed(position):
+                    self._fixed.add(value)
                 self._note_home(value, operand)
                 return value
             case Merged(position=position, otherwise=otherwise):
