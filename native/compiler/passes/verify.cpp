@@ -122,6 +122,7 @@ std::vector<size_t> producers_of(const Program& program, std::span<const Address
     });
   }
   std::vector<size_t> producers;
+  producers.reserve(addresses.size());
   for (const Address address : addresses) producers.push_back(found[address]);
   return producers;
 }

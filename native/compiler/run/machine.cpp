@@ -359,6 +359,7 @@ void Machine::schedule(std::span<const Guard> guards) {
   const std::vector<LoweredCall>& calls = lowered_->forward.calls;
   for (size_t i = 0; i < calls.size(); ++i) after[calls[i].instruction] = i + 1;
   std::vector<Address> addresses;
+  addresses.reserve(program_.roots.size());
   for (const Location& place : program_.roots) addresses.push_back(place.address);
   const std::vector<size_t> producers = producers_of(program_, addresses);
   const auto ready = [&](uint32_t which) {
