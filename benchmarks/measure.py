@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import platform
 import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -32,6 +33,7 @@ __all__ = [
     "interleaved",
     "machine",
     "optional",
+    "print_over_c",
     "race",
     "resident_memory",
     "same",
@@ -141,6 +143,27 @@ def race(contenders: Mapping[str, Callable[[int], float]], rounds: int) -> Race:
         for name in draw.sample(list(contenders), len(contenders)):
             taken[name].append(contenders[name](turn))
     return Race(taken)
+
+
+def print_over_c(rows: Iterable[tuple[str, Mapping[str, float], str]], ours: str, turns: int) -> None:
+    """Print what each contender takes on each program, ours over the better C, and the geometric mean.
+
+    Args:
+        rows: of each program its name, microseconds by contender, and what else there is to say.
+        ours: which contender is compared.
+        turns: of how many turns the figures are the minimum.
+    """
+    ratios = []
+    for name, figures, remark in rows:
+        line = "  ".join(f"{contender} {microseconds:9.2f} µs" for contender, microseconds in figures.items())
+        peers = [figures[peer] for peer in ("C by hand", "CasADi's C") if peer in figures]
+        if peers:
+            ratios.append(figures[ours] / min(peers))
+            line += f"  {ours} / C {ratios[-1]:6.2f}"
+        print(f"{name:18} {line}  {remark}", flush=True)
+    if ratios:
+        print(f"geometric mean of {ours} / C: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+    print(f"Minimum of {turns} turns, collector off; CasADi and gcc where installed.")
 
 
 def optional(module: str) -> Any | None:

@@ -23,7 +23,7 @@ import numpy as np
 
 import retrograd as rg
 
-from .measure import Contender, interleaved, optional, same, timed
+from .measure import Contender, interleaved, optional, print_over_c, same, timed
 
 __all__ = ["PROGRAMS", "Function", "casadi_calls", "main"]
 
@@ -231,17 +231,8 @@ def measured(function: Function, at: list[float], turns: int) -> tuple[dict[str,
 
 def main(turns: int, programs: Sequence[tuple[Function, list[float]]] = PROGRAMS) -> None:
     """Print what each contender takes on each program, ours over CasADi's C, and the geometric mean."""
-    ratios = []
-    for function, at in programs:
-        figures, milliseconds = measured(function, at, turns)
-        line = "  ".join(f"{name} {microseconds:9.2f} µs" for name, microseconds in figures.items())
-        if "CasADi's C" in figures:
-            ratios.append(figures["ours"] / figures["CasADi's C"])
-            line += f"  ours / C {ratios[-1]:6.2f}"
-        print(f"{function.__name__:18} {line}  code in {milliseconds:6.0f} ms")
-    if ratios:
-        print(f"geometric mean of ours / CasADi's C: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
-    print(f"Minimum of {turns} turns, collector off; CasADi and gcc where installed.")
+    found = ((function.__name__, *measured(function, at, turns)) for function, at in programs)
+    print_over_c(((name, figures, f"code in {ms:6.0f} ms") for name, figures, ms in found), "ours", turns)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .measure import Contender, interleaved, optional, same, timed
+from .measure import Contender, interleaved, optional, print_over_c, same, timed
 from .recurrences import casadi_calls, ours
 
 __all__ = ["PROGRAMS", "main"]
@@ -264,18 +264,8 @@ def measured(function: Function, at: list[float], source: str, turns: int) -> tu
 
 def main(turns: int) -> None:
     """Print what each contender takes on each program, ours over the better C, and the geometric mean."""
-    ratios = []
-    for function, at, source in PROGRAMS:
-        figures, milliseconds = measured(function, at, source, turns)
-        line = "  ".join(f"{name} {microseconds:9.2f} µs" for name, microseconds in figures.items())
-        peers = [figures[name] for name in ("C by hand", "CasADi's C") if name in figures]
-        if peers:
-            ratios.append(figures["ours"] / min(peers))
-            line += f"  ours / C {ratios[-1]:6.2f}"
-        print(f"{function.__name__:18} {line}  code in {milliseconds:6.0f} ms", flush=True)
-    if ratios:
-        print(f"geometric mean of ours / C: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
-    print(f"Minimum of {turns} turns, collector off; CasADi and gcc where installed.")
+    found = ((function.__name__, *measured(function, at, source, turns)) for function, at, source in PROGRAMS)
+    print_over_c(((name, figures, f"code in {ms:6.0f} ms") for name, figures, ms in found), "ours", turns)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ gradient, called through ctypes, CasADi on buffers. C by hand is there for some 
 from __future__ import annotations
 
 import ctypes
-import math
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ import numpy as np
 import retrograd as rg
 
 from . import recurrences, subjects, triangles
-from .measure import Contender, interleaved, optional, same, timed
+from .measure import Contender, interleaved, optional, print_over_c, same, timed
 
 __all__ = ["main", "programs", "written"]
 
@@ -73,18 +72,8 @@ def measured(program: Program, turns: int) -> tuple[dict[str, float], int]:
 
 def main(turns: int) -> None:
     """Print what each contender takes on each program, that of ``to_c`` over the better one, and the geometric mean."""
-    ratios = []
-    for program in programs():
-        figures, lines = measured(program, turns)
-        line = "  ".join(f"{name} {microseconds:9.2f} µs" for name, microseconds in figures.items())
-        peers = [microseconds for name, microseconds in figures.items() if name != "to_c"]
-        if peers:
-            ratios.append(figures["to_c"] / min(peers))
-            line += f"  to_c / C {ratios[-1]:6.2f}"
-        print(f"{program[0].__name__:18} {line}  {lines:6} lines", flush=True)
-    if ratios:
-        print(f"geometric mean of to_c / C: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
-    print(f"Minimum of {turns} turns, collector off; CasADi where installed.")
+    found = ((program[0].__name__, *measured(program, turns)) for program in programs())
+    print_over_c(((name, figures, f"{lines:6} lines") for name, figures, lines in found), "to_c", turns)
 
 
 if __name__ == "__main__":

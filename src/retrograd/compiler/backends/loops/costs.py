@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .fission import divided, time_in_turn
+from .fission import time_in_turn
 from .graph import LEAF, ScalarGraph
 from .layout import Far, Layout, Leaf
 from .storage import fit
@@ -22,8 +22,11 @@ def time_of_code(size: int) -> float:
     return _CODE * (size + _MORE * max(size - _SOME, 0))
 
 
-def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat]) -> float:
-    """What it takes that numbers are handed on through memory, that parts may be left out, that nodes run in turn."""
+def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequence[int | Repeat]) -> float:
+    """What it takes that numbers are handed on through memory, that parts may be left out, that nodes run in turn.
+
+    ``parts``: the items as they are taken apart.
+    """
     layout = Layout(graph, top := build([*items]))
     far = [operand for operand in layout.first_use if isinstance(operand, Far)]
     streams = [(operand.frame, operand.nodes) for operand in far]
@@ -31,7 +34,7 @@ def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat]) -> float:
     moved = sum(operand.frame.times for operand in far)
     looked_up = sum(frame.times for frame, numbers in streams if fit(frame, numbers).table is not None)
     chosen = sum(len(body.counts) for body in bodies_of(top) if body.optional)
-    return _MEMORY * moved + _TABLE * looked_up + _CHOICE * chosen + 2.0 * time_in_turn(graph, divided(graph, items))
+    return _MEMORY * moved + _TABLE * looked_up + _CHOICE * chosen + 2.0 * time_in_turn(graph, parts)
 
 
 def count_tables(graph: ScalarGraph, top: Body) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from .branches import find_branches
@@ -72,13 +73,19 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
     shapes = sorted((s for s in _shapes(graph) if s.size <= most_straight), key=lambda shape: shape.size)
     if not shapes:
         raise UnsupportedGraphError("too little of the program repeats itself")
-    best, least = shapes[0], math.inf
-    for shape in shapes if len(shapes) > 1 else ():
+    if len(shapes) == 1:
+        return build(divided(graph, shapes[0].items))
+    best, least = list[int | Repeat](), math.inf
+    for shape in shapes:
         if (code := time_of_code(shape.size)) >= least:
             break
-        if (time := code + time_of_run(graph, shape.items)) < least:
-            best, least = shape, time
-    return build(divided(graph, best.items))
+        with suppress(UnsupportedGraphError):  # it cannot be taken apart
+            parts = divided(graph, shape.items)
+            if (time := code + time_of_run(graph, shape.items, parts)) < least:
+                best, least = parts, time
+    if not best:
+        raise UnsupportedGraphError("no shape of the program can be taken apart")
+    return build(best)
 
 
 def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
