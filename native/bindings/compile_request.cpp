@@ -153,7 +153,13 @@ class Reader {
     into_.as_array = flag(recording, "as_array");
     into_.connected = flag(recording, "connected");
     each(recording, "selections", [&](PyObject* selection) { read_selection(selection); });
-    each(recording, "guards", [&](PyObject* guard) { read_guard(guard); });
+    const Ref compared = field(recording, "compared");
+    Py_ssize_t place = 0;  // of a guard's left side among what is compared
+    each(recording, "guards", [&](PyObject* guard) {
+      const auto side = [&](Py_ssize_t which) { return checked(PySequence_GetItem(compared.get(), which)); };
+      read_guard(guard, side(place), side(place + 1));
+      place += 2;
+    });
     each(recording, "index_guards", [&](PyObject* guard) { read_index_guard(guard); });
   }
 
@@ -173,20 +179,16 @@ class Reader {
     into_.selections.push_back(std::move(read));
   }
 
-  void read_guard(PyObject* guard) {
-    Guard read;
-    read.test = test_of(text(field(guard, 0, "kind").get()));
-    read.left = root(held(field(guard, 1, "left")));
-    read.right = 0;
-    read.number = 0.0;
-    read.outcome = flag(guard, 3, "outcome");
-    const Ref right = field(guard, 2, "right");
-    if (is_value(right.get())) {
-      read.right = root(held(right));
-    } else if (right.get() != Py_None) {
-      read.number = real(right.get());
+  void read_guard(PyObject* guard, const Ref& left, const Ref& right) {
+    if (guard != guard_) {  // a line that decides alike again and again has one
+      guard_ = guard;
+      read_.test = test_of(text(field(guard, 0, "kind").get()));
+      read_.outcome = flag(guard, 1, "outcome");
     }
-    into_.guards.push_back(read);
+    read_.left = root(held(left));
+    read_.right = is_value(right.get()) ? root(held(right)) : 0;
+    read_.number = read_.right || right.get() == Py_None ? 0.0 : real(right.get());
+    into_.guards.push_back(read_);
   }
 
   void read_index_guard(PyObject* guard) {
@@ -217,6 +219,8 @@ class Reader {
   std::unordered_set<const PyObject*> tuples_;
   const PyObject* choice_ = nullptr;  // of the selection before, which the recording holds
   uint16_t choice_row_ = 0;
+  const PyObject* guard_ = nullptr;  // that was read last, likewise
+  Guard read_{};
   std::unordered_map<const Value*, uint32_t> compared_;
 };
 

@@ -7,6 +7,7 @@
 #include "parameters/optimizer.hpp"
 #include "parameters/parameters.hpp"
 #include "tape/adjoints.hpp"
+#include "tape/comparison_tracer.hpp"
 #include "tape/number_tracer.hpp"
 #include "tape/record.hpp"
 #include "trees/in_place.hpp"
@@ -245,9 +246,8 @@ PyMethodDef functions[] = {
     {"set_errstate", set_errstate, METH_VARARGS,
      "Whether divide, over and invalid raise in this thread; returns what did."},
     {"set_observer", set_observer, METH_O,
-     "KernelCall a function with every new node of this thread; returns the one before."},
-    {"set_backward_hook", set_backward_hook, METH_O,
-     "KernelCall a function instead of sweeping; returns the one before."},
+     "Call a function with every new node of this thread; returns the one before."},
+    {"set_backward_hook", set_backward_hook, METH_O, "Call a function instead of sweeping; returns the one before."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -293,14 +293,14 @@ int execute(PyObject* module) {
   }
   if (!this_tape()) return -1;  // the importing thread has one from now on
   if (!trees::look_in_place()) return -1;
-  if (!add_value_type(module) || !add_number_tracer_type(module) || !add_functions_dict(module) ||
-      !compiler::add_specialization_cache_type(module) || !compiler::add_parameters_type(module) ||
-      !trees::add_structure_type(module)) {
+  if (!add_value_type(module) || !add_number_tracer_type(module) || !add_comparison_tracer_type(module) ||
+      !add_functions_dict(module) || !compiler::add_specialization_cache_type(module) ||
+      !compiler::add_parameters_type(module) || !trees::add_structure_type(module)) {
     return -1;
   }
   for (PyMethodDef* table :
        {functions, record_functions, sum_functions, sparse_functions, sweep_functions, tracer_functions,
-        listener_functions, nary_functions, optimizer_functions, trees::tree_functions}) {
+        extreme_functions, listener_functions, nary_functions, optimizer_functions, trees::tree_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

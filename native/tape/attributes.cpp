@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "tape/comparison_tracer.hpp"
 #include "tape/docs.hpp"
 #include "tape/record.hpp"
 
@@ -228,10 +229,13 @@ PyObject* compare_data(PyObject* self, PyObject* other, int operation) {
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
-  static constexpr const char* kinds[] = {"<", "<=", "==", "!=", ">", ">="};  // in the order of Py_LT, Py_LE, ...
   Ref outcome(compare_data(self, other, operation));
   if (!outcome || outcome.get() == Py_NotImplemented || !following()) return outcome.release();
-  Ref answer(ask_tracer("compare", self, "(sOO)", kinds[operation], other, outcome.get()));
+  if (outcome.get() == Py_True || outcome.get() == Py_False) {
+    PyObject* made = traced_comparison(operation, as_value(self), other, outcome.get() == Py_True);
+    if (made || PyErr_Occurred()) return made;
+  }
+  Ref answer(ask_tracer("compare", self, "(sOO)", kComparisons[operation], other, outcome.get()));
   return answer.get() == Py_NotImplemented ? outcome.release() : answer.release();
 }
 

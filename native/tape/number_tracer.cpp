@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "tape/comparison_tracer.hpp"
 #include "tape/record.hpp"
 
 namespace retrograd {
@@ -57,8 +58,11 @@ constexpr bool raises(Row row) { return row == ROW_div || row == ROW_mod || row 
 
 // The same row with every exception that floats raise; the recorder is told of it.
 PyObject* raising(Row row, PyObject* like, PyObject* x, PyObject* y) {
-  if (!Ref(PyObject_CallMethod(tracer_at(like)->recorder, "may_raise", nullptr))) return nullptr;
   Tape* tape = current_tape;
+  if (!tape->told_of_raising && !Ref(PyObject_CallMethod(tracer_at(like)->recorder, "may_raise", nullptr))) {
+    return nullptr;
+  }
+  tape->told_of_raising = true;
   bool before[] = {true, true, true};
   std::swap(before, tape->raise);
   PyObject* result = on_operands(row, x, y);
@@ -101,6 +105,39 @@ PyObject* quotient_and_remainder(PyObject* x, PyObject* y) {
   return remainder ? PyTuple_Pack(2, quotient.get(), remainder.get()) : nullptr;
 }
 
+// The number of this run of what a tracer is compared with, if that is simple.
+bool simple_number(PyObject* object, double* number) {
+  if (is_value(object)) {
+    *number = as_value(object)->data;
+    return true;
+  }
+  if (!followed_node(object)) return exact_number(object, number);
+  *number = tracer_at(object)->number;
+  return true;
+}
+
+bool relation(int operation, double x, double y) {
+  switch (operation) {
+    case Py_LT: return x < y;
+    case Py_LE: return x <= y;
+    case Py_EQ: return x == y;
+    case Py_NE: return x != y;
+    case Py_GT: return x > y;
+    default: return x >= y;
+  }
+}
+
+PyObject* compare(PyObject* x, PyObject* y, int operation) {
+  double number = 0.0;
+  if (Value* node = followed_node(x); node && flush_parameters() && simple_number(y, &number)) {
+    const bool outcome = relation(operation, tracer_at(x)->number, number);
+    PyObject* made = traced_comparison(operation, node, y, outcome);
+    if (made || PyErr_Occurred()) return made;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  return PyObject_CallMethod(x, "_compare", "sO", kComparisons[operation], y);
+}
+
 PyObject* itself(PyObject* self) { return Py_NewRef(self); }
 
 PyMemberDef members[] = {
@@ -117,6 +154,7 @@ PyType_Slot slots[] = {
     {Py_tp_dealloc, slot(dealloc)},
     {Py_tp_members, members},
     {Py_tp_doc, const_cast<char*>("A float of a trace: its node, its number in this run, and the recorder.")},
+    {Py_tp_richcompare, slot(compare)},
     {Py_nb_add, slot(binary<ROW_add>)},
     {Py_nb_subtract, slot(binary<ROW_sub>)},
     {Py_nb_multiply, slot(binary<ROW_mul>)},
@@ -134,6 +172,19 @@ PyType_Spec spec = {"retrograd._native.NumberTracer", sizeof(NumberTracer), 0, P
                     slots};
 
 }  // namespace
+
+bool exact_number(PyObject* object, double* number) {
+  if (PyFloat_CheckExact(object)) {
+    *number = PyFloat_AsDouble(object);
+    return true;
+  }
+  if (!PyLong_CheckExact(object)) return false;
+  constexpr long long kExact = 1LL << 53;
+  int overflow;
+  const long long whole = PyLong_AsLongLongAndOverflow(object, &overflow);
+  *number = static_cast<double>(whole);
+  return !overflow && -kExact <= whole && whole <= kExact;
+}
 
 PyObject* traced_number(PyObject* like, PyObject* node) {
   if (!node || node == Py_NotImplemented) return node;

@@ -20,6 +20,9 @@ inline Value* followed_node(PyObject* object) {
   return tracer->recorder == current_tape->tracer.get() ? tracer->node : nullptr;
 }
 
+// Reads a float, or an int that a float equals, of exactly these types: whether it is one.
+bool exact_number(PyObject* object, double* number);
+
 // A tracer of the same trace, of a node that is given away; null where that is null.
 PyObject* traced_number(PyObject* like, PyObject* node);
 

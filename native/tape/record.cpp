@@ -401,7 +401,13 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace
 
-PyObject* on_operand(Row row, Value* a) { return row == ROW_neg ? on_value<Rule_neg>(a) : on_value<Rule_abs>(a); }
+PyObject* on_operand(Row row, Value* a) {
+  switch (row) {
+    case ROW_neg: return on_value<Rule_neg>(a);
+    case ROW_abs: return on_value<Rule_abs>(a);
+    default: return on_value<Rule_identity>(a);
+  }
+}
 
 PyObject* on_operands(Row row, PyObject* x, PyObject* y) {
   switch (row) {

@@ -69,8 +69,8 @@ bool observe(Tape* tape, Value* node);
 // value of a Rule's domain().
 bool refused(Row row, int violation, const double* operands, int count);
 
-// The operators of Values: a row on one, and on two operands of which one is a Value; NotImplemented where the other is
-// neither a Value nor a number, nor a tracer.
+// The operators of Values: a row (neg, abs or identity) on one, and on two operands of which one is a Value;
+// NotImplemented where the other is neither a Value nor a number, nor a tracer.
 PyObject* on_operand(Row row, Value* a);
 PyObject* on_operands(Row row, PyObject* x, PyObject* y);
 

@@ -26,13 +26,18 @@ bool follows(PyObject* tracer, PyObject* name) {
 }
 
 PyObject* set_tracer(PyObject*, PyObject* tracer) {
-  static PyObject* name = nullptr;
+  static PyObject *name = nullptr, *comparisons = nullptr;
   Tape* tape = this_tape();
   if (!name) name = PyUnicode_InternFromString("follows_numbers");
-  if (!tape || !name) return nullptr;
+  if (!comparisons) comparisons = PyUnicode_InternFromString("comparison_type");
+  if (!tape || !name || !comparisons) return nullptr;
   tape->following = tracer != Py_None && follows(tracer, name);
+  Ref type(tape->following ? PyObject_GetAttr(tracer, comparisons) : nullptr);
+  PyErr_Clear();
+  tape->comparison_type = type && PyType_Check(type.get()) ? std::move(type) : Ref();
   Ref before = std::exchange(tape->tracer, tracer == Py_None ? Ref() : Ref::borrow(tracer));
   tape->tracing = bool(tape->tracer);
+  tape->told_of_raising = false;
   return before ? before.release() : Py_NewRef(Py_None);
 }
 

@@ -255,6 +255,7 @@ extern PyMethodDef sum_functions[];
 extern PyMethodDef sparse_functions[];
 extern PyMethodDef sweep_functions[];
 extern PyMethodDef tracer_functions[];
+extern PyMethodDef extreme_functions[];
 extern PyMethodDef nary_functions[];
 extern PyMethodDef nary_operators[];
 extern PyMethodDef operator_functions[];

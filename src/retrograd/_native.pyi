@@ -1,6 +1,6 @@
 # Generated from src/retrograd/ops/table.py by tools/generate.py (make generate). Do not edit.
 # The part that is not in the table comes from tools/native_stub.pyi.in.
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NoReturn, Self, SupportsFloat, TypeAlias, final
 
 import numpy as np
@@ -2739,6 +2739,9 @@ def set_recording(on: bool, /) -> bool: ...
 def set_errstate(divide: bool, over: bool, invalid: bool, /) -> tuple[bool, bool, bool]: ...
 def set_observer(observer: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None: ...
 def keep_fallible(on: bool, /) -> list[Any]: ...
+def first_extreme(
+    items: Sequence[Any], largest: bool, constants: Mapping[bytes, Value], /
+) -> tuple[Value, tuple[Value, ...], int] | None: ...
 def contents(
     thing: Any,
     deep: int,
@@ -2747,6 +2750,20 @@ def contents(
     /,
 ) -> object: ...
 def hear_calls(setter: int, listener: Callable[[Any, str, Any], object], /) -> None: ...
+@disjoint_base
+class ComparisonTracer:
+    _decided: bool
+    _kind: str
+    _left: Value
+    _recorder: Any
+    _right: Any
+    joins: str
+    node: Value | None
+    outcome: bool
+    parts: tuple[Any, ...]
+    def __new__(cls, recorder: Any, kind: str, left: Value, right: Any, outcome: bool, /) -> Self: ...
+    def __bool__(self) -> bool: ...
+
 @disjoint_base
 class NumberTracer:
     _node: Value

@@ -118,9 +118,9 @@ def test_names_that_one_side_does_not_know_are_refused() -> None:
         cache.add(SimpleNamespace(**{**vars(request()), "recording": None}))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not a Value"):
         cache.add(request(recording={"result": 3.0}))
-    guard = SimpleNamespace(kind="~", left=w, right=None, outcome=True, where=None)
+    guard = SimpleNamespace(kind="~", outcome=True, where=None)
     with pytest.raises(ValueError, match="unknown comparison, '~'"):
-        cache.add(request(recording={"guards": [guard]}))
+        cache.add(request(recording={"guards": [guard], "compared": [w, None]}))
     with pytest.raises(OverflowError):
         cache.add(request(recording={"leaves_before": -1}))
     assert [facts["number"] for facts in cache.facts()] == [0]

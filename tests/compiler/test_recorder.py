@@ -150,9 +150,12 @@ def test_errors_are_those_of_floats() -> None:
 # --- guards -------------------------------------------------------------------------------------------------------
 
 
-def kinds(result: Recording) -> list[tuple[str, float, Any, bool]]:
-    return [(g.kind, g.left.data, g.right.data if isinstance(g.right, Value) else g.right, g.outcome)
-            for g in result.guards]  # fmt: skip
+def kinds(result: Recording) -> list[tuple[str, Any, Any, bool]]:
+    sides = [side.data if isinstance(side, Value) else side for side in result.compared]
+    return [
+        (guard.kind, left, right, guard.outcome)
+        for guard, left, right in zip(result.guards, sides[::2], sides[1::2], strict=True)
+    ]
 
 
 def test_what_a_comparison_decides_is_a_guard() -> None:
@@ -177,6 +180,51 @@ def test_what_a_comparison_decides_is_a_guard() -> None:
     ]
     assert result.replayable
     assert all(g.where is not None and "decided =" in g.where.text for g in result.guards)
+
+
+def test_an_instruction_that_decides_alike_has_one_guard_and_compares_anew() -> None:
+    w = Value(2.0)
+
+    def f(x: Any) -> Value:
+        passed = [x < bound for bound in (5, 6.0, w * 4, 1)]
+        return w * sum(1.0 for one in passed if one) if (x < 7) is not None else w
+
+    result = trace(f, 3.0)
+    assert kinds(result) == [
+        ("<", 3.0, 5.0, True),
+        ("<", 3.0, 6.0, True),
+        ("<", 3.0, 8.0, True),
+        ("<", 3.0, 1.0, False),
+    ]
+    first, second, third, other = result.guards
+    assert first is second is third is not other
+    assert first.where == other.where
+
+
+def test_code_that_is_made_and_freed_in_a_trace_keeps_its_own_lines() -> None:
+    def f(x: Any) -> Value:
+        total = Value(0.0)
+        for line in range(1, 60):
+            namespace: dict[str, Any] = {"__name__": "made"}
+            exec("\n" * line + "def decide(x): return 1.0 if x > 0 else 0.0", namespace)
+            total += namespace["decide"](x)
+        return total
+
+    result = trace(f, 3.0)
+    assert [guard.where.line for guard in result.guards if guard.where] == [line + 1 for line in range(1, 60)]
+
+
+def test_a_comparison_of_a_trace_that_has_ended_decides_nothing() -> None:
+    kept: list[Any] = []
+
+    def f(x: Any) -> Value:
+        kept.extend([x < 5, x < 6])
+        return Value(2.0) * (1.0 if kept[0] else 0.0)
+
+    trace(f, 3.0)
+    for comparison in kept:
+        with pytest.raises(rg.errors.LeakedTraceError):
+            bool(comparison)
 
 
 def test_the_largest_of_values_is_a_choice_without_a_guard() -> None:
@@ -228,8 +276,8 @@ def test_a_number_that_no_float_equals_cannot_be_guarded() -> None:
 
 def test_the_hinge_has_one_guard_for_both_labels() -> None:
     one, other = (trace(lambda label: nn.hinge(Value(0.25), label), label) for label in (1.0, -1.0))
-    assert [(g.kind, g.right, g.outcome) for g in one.guards] == [("!=", 1.0, False)]
-    assert [(g.kind, g.right, g.outcome) for g in other.guards] == [("!=", 1.0, False)]
+    assert [(kind, right, outcome) for kind, _, right, outcome in kinds(one)] == [("!=", 1.0, False)]
+    assert [(kind, right, outcome) for kind, _, right, outcome in kinds(other)] == [("!=", 1.0, False)]
 
 
 # --- the built-in max and min -----------------------------------------------------------------------------------

@@ -38,9 +38,9 @@ class Replay:
 
     def holds(self) -> bool:
         """Whether every guard comes out as it did."""
-        for guard in self.trace.guards:
-            left = self.number(guard.left)
-            right = self.number(guard.right) if guard.right is not None else 0.0
+        compared = self.trace.compared
+        for guard, one, other in zip(self.trace.guards, compared[::2], compared[1::2], strict=True):
+            left, right = (0.0 if side is None else self.number(side) for side in (one, other))
             if RELATIONS["!=" if guard.kind == "bool" else guard.kind](left, right) != guard.outcome:
                 return False
         return all(

@@ -9,7 +9,7 @@ import enum
 import operator
 from typing import Any, Protocol
 
-from ..engine import Value
+from ..engine import ComparisonTracer, Value
 
 __all__ = ["BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
 
@@ -35,7 +35,10 @@ class Purpose(enum.Enum):
 class ComparisonRecorder(Protocol):
     """The recorder, as its bool tracers know it."""
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose = Purpose.DECIDES) -> None:
+    def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison has just been asked for its truth."""
+
+    def guard(self, kind: str, left: Value, right: Value | float, outcome: bool, purpose: Purpose) -> None:
         """A comparison decided something."""
 
     def count(self, test: BoolTracer) -> Any:
@@ -45,17 +48,26 @@ class ComparisonRecorder(Protocol):
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
 
-class BoolTracer:
-    """The outcome of one comparison in the function that is traced. Its recorder makes it."""
+class BoolTracer(ComparisonTracer):
+    """The outcome of one comparison in the function that is traced.
 
-    __slots__ = ("_decided", "_kind", "_left", "_outcome", "_recorder", "_right", "joins", "node", "parts")
+    The engine makes it where that is simple (native/tape/comparison_tracer.cpp), and else its recorder. The engine asks
+    :meth:`_decide` for its truth.
 
-    def __init__(self, recorder: ComparisonRecorder, kind: str, left: Value, right: object, outcome: bool) -> None:
-        self._recorder, self._kind, self._left, self._right = recorder, kind, left, right
-        self._outcome, self._decided = outcome, False
-        self.node: Value | None = None  # 1 or 0, where that is computed
-        self.joins: str = ""  # of a combination: "and", "or" or "not"
-        self.parts: tuple[BoolTracer, ...] = ()
+    Attributes:
+        outcome: The outcome in this run, which decides nothing.
+        node: 1 or 0, where that is computed.
+        joins: Of a combination: "and", "or" or "not".
+        parts: What it joins.
+    """
+
+    __slots__ = ()
+
+    _recorder: ComparisonRecorder
+    _right: Value | float
+    node: Value | None
+    joins: str
+    parts: tuple[BoolTracer, ...]
 
     def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
         """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
@@ -78,20 +90,10 @@ class BoolTracer:
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python
         return bool
 
-    @property
-    def outcome(self) -> bool:
-        """The outcome in this run, which decides nothing."""
-        return self._outcome
-
-    def operands(self) -> tuple[str, Value, object]:
+    def operands(self) -> tuple[str, Value, Value | float]:
         """The row that computes this comparison as a number, 1 or 0, and its operands."""
         self._recorder.check("a comparison")
         return _ROWS[self._kind], self._left, self._right
-
-    def __bool__(self) -> bool:
-        """The outcome, which decides something now."""
-        self._decide()
-        return self._outcome
 
     def ends_loop(self) -> None:
         """The outcome decides that a loop has ended after as many iterations as were recorded."""
@@ -100,13 +102,16 @@ class BoolTracer:
     def must_hold(self) -> bool:
         """The outcome, without which the function raises something."""
         self._decide(Purpose.MUST_HOLD)
-        return self._outcome
+        return self.outcome
 
     def _decide(self, purpose: Purpose = Purpose.DECIDES) -> None:
         self._recorder.check("a comparison")
         if not self._decided:
             self._decided = True
-            self._recorder.guard(self._kind, self._left, self._right, self._outcome, purpose)
+            if purpose is Purpose.DECIDES:
+                self._recorder.decide(self._kind, self._left, self._right, self.outcome)
+            else:
+                self._recorder.guard(self._kind, self._left, self._right, self.outcome, purpose)
 
     def __index__(self) -> int:
         return int(bool(self))

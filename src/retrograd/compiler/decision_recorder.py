@@ -7,20 +7,36 @@ condition chooses is a node, or the tracer of a number, an int or a text.
 from __future__ import annotations
 
 import struct
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any
 
 from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number, to_float
-from ..engine.source_lines import current_location
+from ..engine.source_lines import current_location, is_users
 from .bool_tracer import BoolTracer, Purpose
 from .choice_tracer import ChoiceTracer, choice_between, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Guard, Recording
 
 __all__ = ["DecisionRecorder", "as_float"]
+
+
+class _Constants(dict[bytes, Value]):
+    """The numbers among what is chosen, as leaves, by their bits; made where they are missing."""
+
+    def __init__(self, numbers: set[int]) -> None:
+        super().__init__()
+        self._numbers = numbers  # the ids of all leaves that are plain numbers
+
+    def __missing__(self, bits: bytes) -> Value:
+        (number,) = struct.unpack("d", bits)
+        self[bits] = made = engine.restore("constant", (), number, 0.0)
+        self._numbers.add(id(made))
+        return made
 
 
 class DecisionRecorder(ABC):
@@ -40,7 +56,10 @@ class DecisionRecorder(ABC):
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
-        self._constants: dict[bytes, Value] = {}
+        self._constants = _Constants(self._numbers)
+        self.comparison_type = None if tests_identity else BoolTracer  # what the engine makes of comparisons
+        self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
+        self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
         self._recording = Recording()
 
     @abstractmethod
@@ -70,7 +89,15 @@ class DecisionRecorder(ABC):
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guards.append(Guard(kind, left, right, outcome, current_location(inner=2), purpose))
+        self._recording.guard(Guard(kind, outcome, current_location(inner=2), purpose), left, right)
+
+    def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
+        self.guard(kind, left, right, outcome)
+        frame = sys._getframe(2)
+        if is_users(frame):
+            self._codes[id(frame.f_code)] = frame.f_code
+            self.known_guards[id(frame.f_code), frame.f_lasti, kind, outcome] = self._recording.guards[-1]
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
         """A comparison of numbers, which may decide something later."""
@@ -92,7 +119,7 @@ class DecisionRecorder(ABC):
         """A comparison as a number, 1 or 0."""
         if test.node is None:
             row, left, right = test.operands()
-            test.node = engine.apply(row, left, right)  # type: ignore[arg-type]  # a number
+            test.node = engine.apply(row, left, right)
             self._chosen.append(test.node)
             self._numbers.add(id(test.node))
         return test.node
@@ -182,11 +209,7 @@ class DecisionRecorder(ABC):
         if type(item) is not float and not is_number(item):
             raise errors.not_selectable(item, position)
         number = item if type(item) is float else to_float(item, "a selection")
-        bits = struct.pack("d", number)
-        if bits not in self._constants:
-            self._constants[bits] = engine.restore("constant", (), number, 0.0)
-            self._numbers.add(id(self._constants[bits]))
-        return self._constants[bits]
+        return self._constants[struct.pack("d", number)]
 
 
 def as_float(number: Any) -> float | None:

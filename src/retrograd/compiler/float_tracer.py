@@ -21,6 +21,16 @@ from ..engine.numbers import is_number
 __all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
 
 
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
 class NumberRecorder(Protocol):
     """The recorder, as its float tracers know it."""
 
@@ -49,7 +59,8 @@ class NumberRecorder(Protocol):
 class FloatTracer(engine.NumberTracer):
     """A float that depends on the arguments of the function that is traced. Its recorder makes it.
 
-    Its arithmetic is the engine's (native/tape/number_tracer.cpp), which asks the recorder where it is not simple.
+    Its arithmetic and its comparisons are the engine's (native/tape/number_tracer.cpp), which asks the recorder where
+    they are not simple.
     """
 
     __slots__ = ()
@@ -73,7 +84,8 @@ class FloatTracer(engine.NumberTracer):
 
     # --- comparisons are guards
 
-    def _compare(self, kind: str, relation: Callable[[Any, Any], bool], other: object) -> Any:
+    def _compare(self, kind: str, other: object) -> Any:
+        """A comparison that is not simple, which the engine leaves to us."""
         self._recorder.check("a number")
         right = other
         if isinstance(other, FloatTracer):
@@ -84,25 +96,7 @@ class FloatTracer(engine.NumberTracer):
             number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
         else:
             return NotImplemented
-        return self._recorder.comparison(kind, self._node, right, bool(relation(self._number, number)))
-
-    def __lt__(self, other: object) -> Any:
-        return self._compare("<", operator.lt, other)
-
-    def __le__(self, other: object) -> Any:
-        return self._compare("<=", operator.le, other)
-
-    def __gt__(self, other: object) -> Any:
-        return self._compare(">", operator.gt, other)
-
-    def __ge__(self, other: object) -> Any:
-        return self._compare(">=", operator.ge, other)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compare("==", operator.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare("!=", operator.ne, other)
+        return self._recorder.comparison(kind, self._node, right, bool(_RELATIONS[kind](self._number, number)))
 
     def __bool__(self) -> bool:
         self._recorder.check("a number")

@@ -15,7 +15,6 @@ What the recorder cannot see, such as the time, random numbers and files, is fou
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
 from collections.abc import Callable, Sequence, Set
 from itertools import repeat
@@ -36,7 +35,7 @@ from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
 from .if_conversion.frozen_list import FrozenList
 from .outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
-from .recording import Choice, Guard, IndexGuard, Recording, Selection
+from .recording import Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 
 __all__ = ["Recorder", "TooManyDerivativesError", "active_recorder"]
@@ -415,48 +414,33 @@ class Recorder(DecisionRecorder):
     # --- the built-in max and min -------------------------------------------------------------------------
 
     def largest(self, name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
-        """The largest (or smallest) of tracers and numbers as one node; None if Python's comparisons must decide."""
-        kinds = set(map(type, items))
-        if Value in kinds or any(isinstance(item, Value) for item in items):
-            return self._first_largest(name, items, kinds)
-        if FloatTracer not in kinds or not all(is_tracer(item) or is_number(item) for item in items):
-            return None
-        numbers = [item._number if is_tracer(item) else as_float(item) for item in items]
-        if any(number is None or math.isnan(number) for number in numbers):
-            return None  # with a NaN, Python's result depends on the order
-        if self._by_order:
-            return self.traced(self._first(name, self._candidates_of(items), numbers))
-        return self.traced(engine.reduce(name, list(map(self._unwrapped, items))))
+        """The largest (or smallest) of items as one node; None if Python's comparisons must decide.
 
-    def _first_largest(self, name: str, items: Sequence[Any], kinds: set[type]) -> Value | None:
-        """The first of Values and numbers that no other is larger than. It alone gets the gradient."""
-        concrete = engine.concrete
-        if kinds == {Value}:
-            plain = list(map(concrete, items))
-            if any(map(math.isnan, plain)):
-                return None
-            node = self._first(name, tuple(items), plain)
-            if self._mixed:  # so may its candidates be
-                self._mixed.add(id(node))
-            return node
-        numbers = [
-            concrete(item) if type(item) is Value else item if type(item) is float else self._concrete_number(item)
-            for item in items
-        ]
-        mixed = float in kinds or not all(isinstance(item, Value) for item in items)
-        if None in numbers or any(map(math.isnan, numbers)) or (mixed and self._decides_kinds):  # type: ignore[arg-type]
+        It is the first that no other is larger than, which alone gets the gradient.
+        """
+        found = engine.first_extreme(items, name == "max", self._constants)
+        if found is None:  # also with a NaN, where Python's result depends on the order
+            plain = [item if isinstance(item, Value) or is_tracer(item) else _plain(item) for item in items]
+            found = (
+                None
+                if any(item is None for item in plain)
+                else engine.first_extreme(plain, name == "max", self._constants)
+            )
+        if found is None:
             return None
-        node = self._first(name, self._candidates_of(items), numbers)
-        if mixed or self._mixed:
+        node, candidates, values = found
+        if values == 0 and not self._by_order:
+            return self.traced(engine.reduce(name, candidates))
+        mixed = 0 < values < len(candidates)
+        if mixed and self._decides_kinds:
+            return None
+        choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
+        self._recording.selections.append(Selection(node, choice, candidates))
+        if values == 0:
+            return self.traced(node)
+        if mixed or self._mixed:  # so may its candidates be
             self._mixed.add(id(node))
         return node
-
-    def _concrete_number(self, item: Any) -> float | None:
-        if isinstance(item, Value):
-            return self.concrete(item)
-        if is_tracer(item):
-            return item._number  # type: ignore[no-any-return]
-        return as_float(item) if is_number(item) else None
 
     @staticmethod
     def _chosen_node(candidate: Value) -> Value:
@@ -466,13 +450,6 @@ class Recorder(DecisionRecorder):
             return engine.apply("identity", candidate)
         finally:
             engine.set_recording(before)
-
-    def _first(self, name: str, candidates: tuple[Value, ...], numbers: Sequence[float | None]) -> Value:
-        best = numbers.index(_max(numbers) if name == "max" else _min(numbers))  # type: ignore[type-var]
-        node = self._chosen_node(candidates[best])
-        choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
-        self._recording.selections.append(Selection(node, choice, candidates))
-        return node
 
     def _kind_varies(self, results: Sequence[Value | float]) -> bool:
         return bool(self._mixed) and not self._as_number and not self._are_surely_values(results)
@@ -487,7 +464,7 @@ class Recorder(DecisionRecorder):
         asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
         if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
             return False
-        self._recording.kind_guards = [Guard(">", kind, 0.0, True, None) for kind in asked]
+        self._recording.positive = list(asked)
         return True
 
 
@@ -502,6 +479,10 @@ def _by_node(outputs: OutputsOfTrace) -> list[bool]:
         if not constant:
             found[place] = is_value
     return found
+
+
+def _plain(item: Any) -> float | None:
+    return as_float(item) if is_number(item) else None
 
 
 def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:

@@ -35,22 +35,16 @@ class Selection(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A comparison that decided something: ``left kind right`` was ``outcome``.
+    """A comparison that decided something, without what it compared: see ``Recording.compared``.
 
-    ``kind`` is ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, or ``bool``, which has no right side.
+    ``kind`` is ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, or ``bool``, which has no right side. An instruction that
+    decides alike again and again has one guard.
     """
 
     kind: str
-    left: Value | None
-    right: Value | float | None
     outcome: bool
     where: Location | None
     purpose: Purpose = Purpose.DECIDES
-
-    def bare(self) -> Guard:
-        """The same without Values, which would keep the graph of the trace."""
-        right = None if isinstance(self.right, Value) else self.right
-        return Guard(self.kind, None, right, self.outcome, self.where, self.purpose)
 
 
 class IndexGuard(NamedTuple):
@@ -74,6 +68,8 @@ class Recording:
     result: Value | float = 0.0  #: a float if the result depends on nothing
     selections: list[Selection] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
+    #: What each guard compares: its left and its right side.
+    compared: list[Value | float | None] = field(default_factory=list)
     index_guards: list[IndexGuard] = field(default_factory=list)
     #: The nodes whose operands may be outside a domain in another call, whether the result depends on them or not.
     fallible: list[Value] = field(default_factory=list)
@@ -99,10 +95,10 @@ class Recording:
     connected: bool = False  #: a Value is among them
 
     #: Whether the function selects among Values and plain numbers; whether its result is one or the other thereby; and
-    #: what else must hold for it to be a Value, if it is not.
+    #: what else must be positive for it to be a Value, if it is not.
     mixes_kinds: bool = False
     kind_varies: bool = False
-    kind_guards: list[Guard] = field(default_factory=list)
+    positive: list[Value] = field(default_factory=list)
 
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
     is_int: bool = False
@@ -112,8 +108,18 @@ class Recording:
         """Whether the recording can be valid for another call."""
         return not self.graph_breaks
 
+    def guard(self, guard: Guard, left: Value, right: Value | float | None) -> None:
+        """A comparison decided something."""
+        self.guards.append(guard)
+        self.compared += left, right
+
+    def guard_kind(self) -> None:
+        """That the result is a Value becomes a guard, which alone keeps what that compares: constants are counted."""
+        positive, self.positive = self.positive, []
+        for node in positive:
+            self.guard(Guard(">", True, None), node, 0.0)
+
     def forget_nodes(self) -> None:
         """Let the recorded graph go, which may be large: what is left says what was decided."""
         self.result, self.tree, self.outputs = 0.0, None, ()
-        self.guards, self.kind_guards = [guard.bare() for guard in self.guards], []
-        self.selections, self.fallible = [], []
+        self.compared, self.positive, self.selections, self.fallible = [], [], [], []

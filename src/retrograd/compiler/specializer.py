@@ -129,8 +129,7 @@ def trace(
             signature.add_input(cotangent, False)
         varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds)
         if not varies or decides_kinds:
-            recording.guards += recording.kind_guards
-            recording.kind_guards = []  # whose nodes would keep constants alive
+            recording.guard_kind()
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
 

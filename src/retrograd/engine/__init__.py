@@ -20,6 +20,7 @@ from .. import errors, habits, ops
 
 if TYPE_CHECKING:
     from .._native import (
+        ComparisonTracer,
         NumberTracer,
         Parameters,
         SpecializationCache,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         concrete,
         contents,
         evaluate,
+        first_extreme,
         functions,
         get_source,
         gradients,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENGINE",
+    "ComparisonTracer",
     "Number",
     "NumberTracer",
     "Parameters",
@@ -72,6 +75,7 @@ __all__ = [
     "contents",
     "errstate",
     "evaluate",
+    "first_extreme",
     "functions",
     "get_source",
     "gradients",

@@ -24,6 +24,7 @@ from . import Value
 __all__ = [
     "Location",
     "current_location",
+    "is_users",
     "location_numbered",
     "location_of",
     "location_of_error",
@@ -69,6 +70,11 @@ def _belongs_to_package(code: CodeType, frame: FrameType) -> bool:
     """Whether a frame runs code of this package: one of its files, or a formula compiled from the op table."""
     known = _inside.get(code.co_filename)
     return (_is_inside(code.co_filename) if known is None else known) or "__name__" not in frame.f_globals
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs code that is outside this package."""
+    return not _belongs_to_package(frame.f_code, frame)
 
 
 def current_location(inner: int = 0) -> Location | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from .rules import worked_example
 from .value import GradientSnapshot, Number, Value, apply, evaluate, reached, structural_leaves, sweep
 
 __all__ = [
+    "ComparisonTracer",
     "NumberTracer",
     "Parameters",
     "SpecializationCache",
     "concrete",
     "contents",
+    "first_extreme",
     "functions",
     "gradients",
     "hear_calls",
@@ -85,6 +87,10 @@ def sparse_gradients(roots: Sequence[Number], leaves: Sequence[Value], /) -> tup
 Parameters = tuple[Value, ...]
 
 
+class ComparisonTracer:
+    """What a comparison in a trace is made of. The reference engine traces nothing."""
+
+
 class NumberTracer:
     """What a float of a trace is made of. The reference engine traces nothing."""
 
@@ -121,6 +127,13 @@ def hear_calls(setter: int, listener: Callable[[Any, str, Any], object], /) -> N
 def keep_fallible(on: bool, /) -> list[Value]:
     """No nodes: nothing is traced here."""
     return []
+
+
+def first_extreme(
+    items: Sequence[Any], largest: bool, constants: Mapping[bytes, Value], /
+) -> tuple[Value, tuple[Value, ...], int] | None:
+    """Nothing: nothing is traced here."""
+    return None
 
 
 def tape_position() -> tuple[int, int]:
