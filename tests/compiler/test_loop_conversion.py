@@ -108,6 +108,48 @@ def adapts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return y[0] * y[1] + 0.1 * rejected
 
 
+def solved(a: Any, count: int) -> list[Any]:
+    """A list of one's own, whose items are set."""
+    x = [0.0] * count
+    for i in range(count):
+        x[i] = a * (i + 1) + (x[i - 1] if i else 0.5)
+    return x
+
+
+def settles(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Lists that other code makes are handed on until they change little; a part of one is changed on its own."""
+    beta, weight = [0.0] * 3, 1.0 + ps[0] * ps[0]
+    for _ in range(30):
+        new = solved(weight, 3)
+        shift = max(abs(x - y) for x, y in zip(new, beta, strict=True))
+        beta = new
+        if shift < 0.01 + abs(xs[0]):
+            break
+        weight = weight * 0.6
+    rest = beta[1:]
+    rest[0] = rest[0] * ps[1]
+    return sum(beta) + rest[0]
+
+
+def approached(p: Any, x: float) -> Any:
+    """What is assigned after a ``return`` in a loop is read after it; the function asks what it was given."""
+    far = p - x
+    for _ in range(50):
+        if far == 0:
+            return 0.0
+        inner = far * far + 1.0
+        ratio = far / inner
+        before, far = far, 0.5 * far
+        if abs(before - far) < 0.01:
+            break
+    return ratio + inner * p
+
+
+def met(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    given = xs.tolist() if hasattr(xs, "tolist") else xs
+    return sum(approached(p, x) for p, x in zip(ps, given, strict=True))
+
+
 # --- ints, texts, lists, None -------------------------------------------------------------------------------------
 
 
@@ -287,6 +329,7 @@ def sets_an_attribute(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 CONVERTED: list[Function] = [
     *(leaves_a_loop, counts_to_an_item, sets_an_attribute),
     *(newton, interpolates, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
+    *(settles, met),
 ]
 
 

@@ -23,13 +23,14 @@ from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..float_tracer import is_tracer
 from ..guards.dependencies import is_library
+from .conditions import joined, negated
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from .places import attribute, born, changes, is_own, is_own_container, note_change, present
-from .selections import NUMBERS, MaybeTracer, joined, negated
+from .selections import NUMBERS, MaybeTracer
 from .trial import current, in_arms, refuse
 
 __all__ = [
@@ -101,7 +102,8 @@ def operated(name: str, left: Any, right: Any) -> Any:
         if found is not NotImplemented:
             return found
     operands = operand(left), operand(right)
-    return ANEW[name](*(inside_domain(ROWS[name], operands) if name in ROWS else operands))
+    made = ANEW[name](*(inside_domain(ROWS[name], operands) if name in ROWS else operands))
+    return born(made) if type(made) is list else made  # [0.0] * n
 
 
 def _by_methods(name: str, left: Any, right: Any) -> Any:

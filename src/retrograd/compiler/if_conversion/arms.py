@@ -12,7 +12,7 @@ from typing import Any
 
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import is_choice
-from . import selections
+from . import conditions
 from .allowed import (
     augmented,
     call,
@@ -29,11 +29,11 @@ from .allowed import (
     written,
     written_as,
 )
+from .conditions import is_taken, joined, must_hold, not_reached
 from .conversions import Site
-from .domains import is_taken, must_hold, not_reached
 from .kinds import may_be_read_on
 from .places import as_key, attribute, born, is_none, is_not_none, item, set_attribute, set_item
-from .selections import Selection, joined, unbound, unset
+from .selections import Selection, unbound, unset
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
 
@@ -178,7 +178,7 @@ def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
 
 def negated(one: Any) -> Any:
     """``not one``."""
-    return selections.negated(one) if _trial_of(one) else not one
+    return conditions.negated(one) if _trial_of(one) else not one
 
 
 def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -> Any:

@@ -8,53 +8,16 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from ...engine import Value
 from ...ops.table import BY_NAME, Op
 from ..bool_tracer import BoolTracer
 from ..float_tracer import FloatTracer
-from .selections import joined, negated
-from .trial import Frame, Trial, current, recorder
+from .conditions import is_taken
+from .trial import current, recorder
 
-__all__ = ["inside_domain", "is_taken", "must_hold", "not_reached"]
-
-
-def is_taken(trial: Trial) -> Any:
-    """Whether the arms are taken that are running: True, or a comparison."""
-    return _is_taken(trial.frames, len(trial.frames))
-
-
-def _is_taken(frames: Sequence[Frame], count: int) -> Any:
-    """The same of the first so many of them."""
-    if count == 0:
-        return True
-    frame = frames[count - 1]
-    found = frame.taken[frame.is_yes]
-    if found is None:
-        around = True if frame.is_whole else _is_taken(frames, count - 1)
-        test = frame.test if frame.test is None or frame.is_yes else negated(frame.test)
-        found = around if test is None else test if around is True else joined("minimum", around, test)
-        frame.taken[frame.is_yes] = found
-    return found
-
-
-def must_hold(test: Any) -> bool:
-    """A test that the function raises something without: a guard, where the arms are taken that it is in."""
-    trial = current()
-    if type(test) is not BoolTracer or trial is None:
-        return bool(test)
-    taken = is_taken(trial)
-    needed = test if taken is True else joined("maximum", negated(taken), test)
-    return needed.must_hold() if type(needed) is BoolTracer else bool(needed)
-
-
-def not_reached() -> bool:
-    """That arms are not taken, in which the function raises something: a guard. False where it does now."""
-    trial = current()
-    taken = is_taken(trial) if trial is not None else True
-    return type(taken) is BoolTracer and bool(negated(taken))
+__all__ = ["inside_domain"]
 
 
 def inside_domain(name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,11 +11,11 @@ from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..guards.dependencies import is_library
-from .domains import must_hold
+from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
 from .objects import is_plain
-from .selections import MaybeTracer, Selection, joined, negated
+from .selections import MaybeTracer, Selection
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
@@ -115,7 +115,8 @@ def item(thing: Any, key: Any) -> Any:
         note_change()
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
         return _item_by_choice(thing, key)
-    return thing[key]
+    found = thing[key]
+    return born(found) if type(key) is slice and type(found) is list else found
 
 
 def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:

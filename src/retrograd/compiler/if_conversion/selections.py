@@ -10,11 +10,12 @@ from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import FloatTracer
+from .conditions import joined, must_hold_around, negated
 from .frozen_list import FrozenList
 from .objects import fields_of
 from .trial import Trial, current, recorder, refuse
 
-__all__ = ["NUMBERS", "MaybeTracer", "Selection", "joined", "negated", "unbound", "unset"]
+__all__ = ["NUMBERS", "MaybeTracer", "Selection", "unbound", "unset"]
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
@@ -88,6 +89,8 @@ class Selection:
             return yes
         if yes is unset:
             return no
+        if yes is unbound or no is unbound:
+            return self._of_unbound(yes, no)
         kinds = type(yes), type(no)
         if kinds[0] in _TRACED and kinds[1] in _TRACED:
             return self._of_numbers(yes, no)
@@ -115,9 +118,19 @@ class Selection:
 
     def _of_numbers(self, yes: Any, no: Any) -> Any:
         chosen = self._recorder.chosen(self._condition, yes, no)
-        if chosen is None:
+        if chosen is not None:
+            return chosen
+        # A Value and a plain number, and the function asks which it is: the test is to come out as it does now.
+        outcome = self._test.outcome
+        if not must_hold_around(self._test if outcome else negated(self._test)):
             raise refuse("gives a plain number for a Value, and the function asks which it is")
-        return chosen
+        return yes if outcome else no
+
+    def _of_unbound(self, yes: Any, no: Any) -> Any:
+        """Where a variable has been assigned in one arm alone: whoever reads it after the other one raises."""
+        if not must_hold_around(negated(self._test) if yes is unbound else self._test):
+            raise refuse("leaves a variable without a value")
+        return no if yes is unbound else yes
 
     def _of_maybe(self, yes: Any, no: Any) -> Any:
         """Where None is among what is selected."""
@@ -167,32 +180,3 @@ def _constant(thing: Any) -> Any:
 
 def _is_int_choice(thing: Any) -> bool:
     return is_choice(thing) and type(thing.constant) is int
-
-
-def negated(test: Any) -> Any:
-    """``not test``."""
-    if type(test) is not BoolTracer:
-        return not test
-    found = recorder()
-    made = found.as_comparison(engine.apply("equal", found.condition(test), 0.0), not test.outcome)
-    made.joins, made.parts = "not", (test,)
-    return made
-
-
-def joined(row: str, one: Any, other: Any) -> Any:
-    """Whether both hold, with the row "minimum", or one of them, with "maximum"."""
-    if type(one) is bool:
-        one, other = other, one
-    if type(one) is type(other) is bool:
-        return one and other if row == "minimum" else one or other
-    if type(other) is bool:
-        decides = other is (row == "maximum")  # so the first does not matter
-        return other if decides else one
-    if type(other) is not BoolTracer:
-        raise refuse("is neither true nor false")
-    outcomes = one.outcome, other.outcome
-    found = recorder()
-    node = engine.apply(row, found.condition(one), found.condition(other))
-    made = found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
-    made.joins, made.parts = "and" if row == "minimum" else "or", (one, other)
-    return made

@@ -169,6 +169,8 @@ class _Writer:
             self._line(f"double {name} = {self._name(0.0 if phi.start is None else phi.start)};")
         k, count = f"k{body.depth}", self._sum(fit(body.parent, body.counts))
         last = str(int(count) - 1) if count.isdigit() else f"{count} - 1"
+        if loop.backward and loop.taken is not None:
+            last = f"(int){self._element(loop.taken)}"
         head = f"int {k} = {last}; {k} >= 0; --{k}" if loop.backward else f"int {k} = 0; {k} < {count}; ++{k}"
         first = self._sum(fit(body.parent, body.firsts))
         self._line(f"for ({head}) {{")
@@ -180,6 +182,10 @@ class _Writer:
         self._source = 0
         self.block(loop.body)
         self._hand_on(loop.phis)
+        if loop.taken is not None and not loop.backward:
+            self._line(f"{self._element(loop.taken)} = {k};")
+        if loop.goes_on:
+            self._line(f"if ({' && '.join(f'{self._name(one)} == 0.0' for one in loop.goes_on)}) break;")
         self._indent -= 1
         self._source = 0
         self._line("}")

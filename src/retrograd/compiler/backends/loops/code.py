@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged
+from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 from .structure import Body
 
-__all__ = ["Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
+__all__ = ["COMPARED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Own:
     """A place in each iteration of a body for what its loop hands on, or what is no node."""
 
     frame: Body
-    of: Carry | Last | Merged | Beside
+    of: Carry | Last | Merged | Beside | Taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class Loop:
     backward: bool
     body: Block
     phis: list[Phi] = field(default_factory=list)
+    goes_on: tuple[Ref, ...] = ()  # what it hands on that are 0 once no iteration changes anything
+    taken: Address | None = None  # where it is kept which iteration was the last one then
 
 
 def steps_in(block: Block) -> Iterator[Op | Loop]:
@@ -109,7 +111,8 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
     "llvm.ceil": math.ceil,
     "llvm.trunc": math.trunc,
 }
-_COMPARED: dict[str, Callable[[float, float], bool]] = {
+#: Comparisons of numbers, by their names.
+COMPARED: dict[str, Callable[[float, float], bool]] = {
     "olt": operator.lt,
     "ole": operator.le,
     "ogt": operator.gt,
@@ -230,7 +233,7 @@ class Builder:
 
     def compare(self, test: str, a: Value, b: Value) -> Ref | bool:
         if isinstance(a, float) and isinstance(b, float):
-            return _COMPARED[test](a, b)
+            return COMPARED[test](a, b)
         return self._op(f"fcmp {test}", a, b, boolean=True)
 
     def both(self, a: Ref | bool, b: Ref | bool) -> Ref | bool:

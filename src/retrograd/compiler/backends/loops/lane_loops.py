@@ -72,7 +72,7 @@ class LaneLoops(Lines, ABC):
         with self._vectors(loop):
             self._begin_sums(sums)
             begun = self._begin_handed_on(loop, starts, steps)
-            with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis):
+            with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis, _):
                 first = self._emit(f"mul i64 {counter}, {lanes}")
                 self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
                 self._keep_in_memory(counter)
@@ -158,7 +158,7 @@ class LaneLoops(Lines, ABC):
     def _begin_sums(self, sums: Sums) -> None:
         """Set the lanes' sums in memory to zero."""
         if len(sums):
-            with self._iterations(str(len(sums) - 1)) as (counter, _):
+            with self._iterations(str(len(sums) - 1)) as (counter, *_):
                 place = self._sum_at(counter)
                 self.lines.append(f"store {self._vector} zeroinitializer, ptr {place}, align 8")
 
@@ -194,10 +194,10 @@ class LaneLoops(Lines, ABC):
         """Loops over so many numbers: the first of each group, and how many these are: as many as lanes, or one."""
         many = count // self._lanes * self._lanes
         if many:
-            with self._iterations(str(many // self._lanes - 1)) as (counter, _):
+            with self._iterations(str(many // self._lanes - 1)) as (counter, *_):
                 yield self._emit(f"mul i64 {counter}, {self._lanes}"), self._lanes
         if many < count:
-            with self._iterations(str(count - many - 1)) as (counter, _):
+            with self._iterations(str(count - many - 1)) as (counter, *_):
                 yield self._emit(f"add i64 {counter}, {many}"), 1
 
     def _totals_from(self, index: str, count: int) -> str:

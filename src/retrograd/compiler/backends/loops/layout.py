@@ -101,6 +101,14 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Which iteration of an inner loop was the last one, where data may leave it."""
+
+    frame: Body
+    nodes: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Far:
     """Any nodes that come earlier, from memory."""
 

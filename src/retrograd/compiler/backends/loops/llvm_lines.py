@@ -186,10 +186,10 @@ class Lines:
     @contextmanager
     def _iterations(
         self, last: str, backward: bool = False, marks: str = "", none: str = ""
-    ) -> Iterator[tuple[str, list[PhiLine]]]:
+    ) -> Iterator[tuple[str, list[PhiLine], list[str]]]:
         """The lines around the body of a loop: its counter, up to ``last`` or down from it, and what it hands on.
 
-        It is left out where the bit ``none`` is true.
+        It is left out where the bit ``none`` is true. The third of what this gives is for bits that end it early.
         """
         before, head, after = self._block, self._new("loop")[1:], self._new("after")[1:]
         entering = f"br i1 {none}, label %{after}, label %{head}" if none else f"br label %{head}"
@@ -200,10 +200,13 @@ class Lines:
         self._block = head
         self._known.append({})
         phis: list[PhiLine] = []
-        yield counter, phis
+        leaves: list[str] = []
+        yield counter, phis, leaves
         begin, end, step = (last, "0", -1) if backward else ("0", last, 1)
         self.lines.append(f"{following} = add nsw i64 {counter}, {step}")
         done = self._emit(f"icmp eq i64 {counter}, {end}")
+        for leave in leaves:
+            done = self._emit(f"or i1 {done}, {leave}")
         self.lines += [f"br i1 {done}, label %{after}, label %{head}{marks}", f"{after}:"]
         phis.insert(0, PhiLine(counter, "i64", begin, following))
         self.lines[place] = "\n".join(

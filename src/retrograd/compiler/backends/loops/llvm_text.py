@@ -259,6 +259,8 @@ class Text(LaneLoops):
         assert body.parent is not None
         count, first = self._number(body.counts, body.parent), self._number(body.firsts, body.parent)
         last = str(int(count) - 1) if count.isdigit() else self._emit(f"add i64 {count}, -1")
+        if loop.backward and loop.taken is not None:
+            last = self._emit(f"fptosi double {self._any_of(self._load(loop.taken))} to i64")
         if self._width == 1:
             self._sums_of_lanes |= sums_of_lanes(loop, self._in_lanes)
         carried = [(self._start(phi), phi) for phi in loop.phis if phi.start is not None]
@@ -266,7 +268,7 @@ class Text(LaneLoops):
         gathered = bool(marks) and any(isinstance(step, Op) and step.name == "flag" for step in loop.body.steps)
         none = self._emit(f"icmp eq i64 {count}, 0") if body.optional else ""
         before = self._block
-        with self._iterations(last, loop.backward, marks, none) as (counter, phis):
+        with self._iterations(last, loop.backward, marks, none) as (counter, phis, leaves):
             self._counters[body] = counter, counter if first == "0" else self._emit(f"add i64 {counter}, {first}")
             for _, phi in carried:
                 self._names[phi.result.number] = self._new("c")
@@ -277,6 +279,8 @@ class Text(LaneLoops):
                 assert phi.following is not None
                 kind = self._vector if phi.result in self._sums_of_lanes else self._double
                 phis.append(PhiLine(self._name(phi.result), kind, start, self._name(phi.following)))
+            if loop.goes_on:
+                leaves.append(self._ends(loop))
             if raised and following_raised:
                 phis.append(PhiLine(raised, "i64", "0", following_raised))
         for phi in loop.phis:
@@ -286,8 +290,26 @@ class Text(LaneLoops):
                     self._names[phi.final.number] = self._sum_of_lanes(self._name(phi.following))
         if none:
             self._ends_of_none_or_one(carried, before)
+        if loop.taken is not None and not loop.backward:
+            taken = self._emit(f"sitofp i64 {counter} to double")
+            self._store(loop.taken, taken if self._width == 1 else self._everywhere(taken))
         if gathered:
             self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
+
+    def _ends(self, loop: Loop) -> str:
+        """Whether no iteration that follows changes anything, of any call."""
+        followings = [phi.following for phi in loop.phis if phi.result in loop.goes_on and phi.following is not None]
+        going = [
+            self._any(self._emit(f"fcmp une {self._double} {self._name(v)}, {self._name(0.0)}")) for v in followings
+        ]
+        goes_on = going[0]
+        for one in going[1:]:
+            goes_on = self._emit(f"or i1 {goes_on}, {one}")
+        return self._emit(f"xor i1 {goes_on}, true")
+
+    def _any_of(self, number: str) -> str:
+        """A number that all calls have in common."""
+        return number if self._width == 1 else self._emit(f"extractelement {self._double} {number}, i32 0")
 
     def _start(self, phi: Phi) -> str:
         """What a loop begins with of what it hands on."""
@@ -307,7 +329,7 @@ class Text(LaneLoops):
 
     def _marks(self, loop: Loop) -> str:
         """What tells LLVM that a loop's iterations are independent, if they are."""
-        if self._width > 1:
+        if self._width > 1 or loop.goes_on or loop.taken is not None:
             return ""
         if not is_parallel(loop, self._places, self._functions):
             return ""

@@ -16,6 +16,7 @@ from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .install import ARRAYS, NAMES, GraphCode
 from .lanes import find_lanes, sums_in_memory
 from .layout import Layout
+from .leaving import left_early, mark
 from .llvm_text import Text
 from .reading import read_graph
 from .sections import find_fastest, find_structure
@@ -184,7 +185,9 @@ def write_passes(
     checked = draft.unseen([index for kind, index in finite if kind == NODE])
     if for_c:  # where nothing is computed again, no infinite number may vanish
         checked = draft.unseen_by_some()
+    left = left_early(draft.t.top, layout, storage)
     backward = Backward(layout, draft, fast)
     forward = Forward(layout, storage, checked, fast, separate)
+    mark(left, forward.t.top, backward.t.top, storage)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from .code import Address, Own
 from .graph import NODE, ScalarGraph
-from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged
+from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged, Taken
 from .structure import Body, Indices, Position
 
 __all__ = ["Index", "Places", "Storage", "Table", "fit"]
+
+#: What is no node.
+_Owner = Carry | Last | Merged | Beside | Taken
 
 #: A constant array: numbers, or indices.
 Table = NDArray[np.float64] | NDArray[np.int64]
@@ -88,14 +91,14 @@ class Storage:
         self._groups: dict[Position, list[Position]] = {}  # the positions that share an array, by their leader
         self._place = np.full(len(layout.graph), -1, np.int64)
         self._ranges: dict[Position, tuple[int, int]] = {}
-        self._own: dict[Carry | Last | Merged | Beside, Own] = {}
+        self._own: dict[_Owner, Own] = {}
         self._beside: dict[Position, Beside] = {}
-        self._own_places: dict[Carry | Last | Merged | Beside, Indices] = {}
+        self._own_places: dict[_Owner, Indices] = {}
         self._regular: dict[Carry, bool] = {}
         self._padded: list[tuple[range, Body]] = []  # arrays with room for lanes of a loop that have no iteration
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
-        self.owners: set[Carry | Last | Merged | Beside] = set()
+        self.owners: set[_Owner] = set()
         self.size = 0
 
     def __contains__(self, position: Position) -> bool:
@@ -137,15 +140,19 @@ class Storage:
             self._regular[carried] = index.table is None or index.table[0] is not carried.frame
         return self._regular[carried]
 
+    def keep_apart(self, carried: Carry) -> None:
+        """What a loop hands on gets places of its own, if any."""
+        self._regular[carried] = False
+
     def beside(self, position: Position, frame: Body, nodes: Indices) -> Beside:
         """What is computed beside a position's nodes, in the body in which it changes."""
         return self._beside.setdefault(position, Beside(frame, nodes))
 
-    def own_place(self, of: Carry | Last | Merged | Beside) -> Own:
+    def own_place(self, of: _Owner) -> Own:
         """The place of its own that something has, if it is kept."""
         return self._own.setdefault(of, Own(of.frame, of))
 
-    def keep_own(self, of: Carry | Last | Merged | Beside) -> None:
+    def keep_own(self, of: _Owner) -> None:
         """Give what a loop hands on or had last, or what is no node, a place of its own in each iteration."""
         self.owners.add(of)
 
@@ -216,7 +223,7 @@ class Storage:
         group = self._groups[self._find(self._layout.targets(of)[0])]
         return all(position.body.within(loop) for position in group)
 
-    def own_places(self, of: Carry | Last | Merged | Beside) -> Indices:
+    def own_places(self, of: _Owner) -> Indices:
         """The places of what is no node, by ordinal."""
         return self._own_places[of]
 
