@@ -312,3 +312,28 @@ def test_derivatives_where_numbers_are_not_finite_are_the_engine_s(transform: An
         compiled([0.5, 0.6, 0.7])
         for point in points * 2:
             assert np.array_equal(compiled(point), transform(f)(point), equal_nan=True), (f, point)
+
+
+NESTED: dict[str, Any] = {
+    "max of max": lambda x, i, j: max(max(x[0], 0.3), 0.5) * x[1],
+    "through arithmetic": lambda x, i, j: min(3.0 * max(x[0], 0.3) + 0.1, 0.95) * x[1],
+    "take of take": lambda x, i, j: rg.take([rg.take([0.1, x[0]], i), 1.0], j) * x[1],
+    "max of take": lambda x, i, j: max(rg.take([0.1, x[0]], i), 0.5) * x[1],
+    "take of max": lambda x, i, j: rg.take([max(x[0], 0.3), 0.5], i) * x[1],
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_what_a_selection_does_not_choose_may_be_another_selection(name: str) -> None:
+    """In the first call nothing that is chosen has a derivative by x[0], and what may be chosen is a choice as well."""
+    f = NESTED[name]
+    calls = [(x, i, j) for x in (-1.0, 0.9, 0.4) for i in (0, 1) for j in (0, 1)]
+    for seed in range(12):
+        random.Random(seed).shuffle(calls)
+        jacobian = rg.jacobian(rg.compile(lambda x, i, j: [f(x, i, j)]))
+        tangent = rg.compile(lambda x, i, j: rg.jvp(lambda z: f(z, i, j), (x,), ([1.0, 1.0],))[1])
+        for first, i, j in calls:
+            x, at = [first, 2.0], (rg.Index(i), rg.Index(j))
+            (wanted,) = rg.jacobian(lambda x, i, j: [f(x, i, j)])(x, *at)
+            assert jacobian(x, *at) == [wanted], (seed, first, i, j)
+            assert tangent(x, *at) == pytest.approx(sum(wanted)), (seed, first, i, j)

@@ -37,6 +37,7 @@ from .if_conversion.frozen_list import FrozenList
 from .outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
 from .recording import Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
+from .selection_graph import may_have_derivatives, under_by_any_choice
 
 __all__ = ["Recorder", "TooManyDerivativesError", "active_recorder"]
 
@@ -365,7 +366,7 @@ class Recorder(DecisionRecorder):
         """Derivatives through ``nodes`` are recorded.
 
         They are those of what a selection chose, so it must choose the same again; also where that is a number, and
-        what it did not choose has a derivative.
+        what it did not choose has a derivative, or may have one by what other selections choose.
 
         Args:
             nodes: Those with a derivative.
@@ -380,12 +381,11 @@ class Recorder(DecisionRecorder):
             self.untraceable("takes the gradient of a primitive, of which it has the first derivatives only")
         if not self._recording.selections:
             return
-        reached = set(map(id, nodes))
-        for selection in self._recording.selections:
+        selections = self._recording.selections
+        varying = may_have_derivatives(selections, set(map(id, nodes)), depends)
+        for selection in under_by_any_choice(selections, under):
             node = id(selection.node)
-            if node in self._decided or node not in under:
-                continue
-            if node in reached or any(map(depends, selection.candidates)):
+            if node not in self._decided and node in varying:
                 self._decided.add(node)
                 self._decide(selection)
 
