@@ -150,6 +150,20 @@ def met(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(approached(p, x) for p, x in zip(ps, given, strict=True))
 
 
+def shares_names(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Comprehensions have variables of the names that arms assign."""
+    total = 0.0
+    for _ in range(2):
+        level = sum(v * ps[1] for v in xs)
+        table = [[ps[1] * i * j for j in range(2)] for i in range(2)]
+        for x in xs:
+            if ps[0] * x < 0.2 * level:
+                v = ps[0] * x
+                for i in range(2):
+                    total += v * v + table[i][1] * x
+    return total
+
+
 # --- ints, texts, lists, None -------------------------------------------------------------------------------------
 
 
@@ -329,7 +343,7 @@ def sets_an_attribute(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 CONVERTED: list[Function] = [
     *(leaves_a_loop, counts_to_an_item, sets_an_attribute),
     *(newton, interpolates, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
-    *(settles, met),
+    *(settles, met, shares_names),
 ]
 
 

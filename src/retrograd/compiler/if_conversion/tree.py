@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -136,11 +135,27 @@ def assigned(statements: Sequence[ast.AST]) -> set[str]:
     return found
 
 
-def reads(node: ast.AST) -> Counter[str]:
-    """How often each variable is read in a piece of code."""
-    named = (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
-    targets = (one.target for one in ast.walk(node) if isinstance(one, ast.AugAssign))
-    return Counter([*named, *(target.id for target in targets if isinstance(target, ast.Name))])
+def reads(node: ast.AST) -> set[str]:
+    """The variables that a piece of code reads; those of comprehensions in it are their own."""
+    found: set[str] = set()
+    rest: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]  # with the variables of comprehensions around
+    while rest:
+        one, own = rest.pop()
+        if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
+            found.add(one.target.id)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and one.id not in own:
+            found.add(one.id)
+        inside = own
+        if isinstance(one, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            inside = own | assigned([each.target for each in one.generators])
+            first, *generators = one.generators
+            rest.append((first.iter, own))
+            children = [first.target, *first.ifs, *generators]
+            children += [one.key, one.value] if isinstance(one, ast.DictComp) else [one.elt]
+        else:
+            children = [*ast.iter_child_nodes(one)]
+        rest += [(child, inside) for child in children]
+    return found
 
 
 def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
