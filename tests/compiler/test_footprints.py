@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support.compiled_cases import native
@@ -179,3 +179,36 @@ def test_tuples_of_any_size_are_not_compared() -> None:
         assert compiled(2.0) == total(2.0)
     data = ((7.0, (1, 0.5)),) * 20_000
     assert compiled(2.0) == total(2.0) == 14.0 + 10
+
+
+class Row(NamedTuple):
+    """A record without a dictionary of attributes."""
+
+    level: float
+    day: int
+
+    @property
+    def weight(self) -> float:
+        """What another class has otherwise."""
+        return 2.0 * self.level
+
+
+class Other(NamedTuple):
+    level: float
+    day: int
+
+    @property
+    def weight(self) -> float:
+        """As the other class does not have it."""
+        return 3.0 * self.level
+
+
+def test_records_that_become_instances_of_another_class_are_seen() -> None:
+    rows = [Row(0.5 * i, i) for i in range(20)]
+    compiled = rg.compile(lambda w: sum(w * row.weight + row.day for row in rows))
+    for _ in range(40):
+        assert compiled(Value(2.0)).data == sum(2.0 * row.weight + row.day for row in rows)
+    rows[3] = Row(7.0, 1)
+    assert compiled(Value(2.0)).data == sum(2.0 * row.weight + row.day for row in rows)
+    rows[5].__class__ = Other  # type: ignore[assignment]
+    assert compiled(Value(2.0)).data == sum(2.0 * row.weight + row.day for row in rows)

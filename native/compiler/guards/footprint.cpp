@@ -77,6 +77,14 @@ bool knows_dicts() {
 constexpr unsigned long kManagedDict = 1UL << 4;  // Py_TPFLAGS_MANAGED_DICT
 constexpr std::ptrdiff_t kManagedDictAt = -3;
 
+// Whether instances of a class never have a dictionary: those of named tuples, and of classes with slots.
+bool has_no_dict(PyTypeObject* type) {
+  const Ref offset(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dictoffset__"));
+  const bool none = offset && PyLong_AsLong(offset.get()) == 0 && !PyErr_Occurred();
+  PyErr_Clear();
+  return none && !(PyType_GetFlags(type) & kManagedDict);
+}
+
 // Most spans are a word or two: the header and the items of a short list, a version, a class.
 bool same_words(const uintptr_t* now, const uintptr_t* held, size_t words) {
   if (words == 2) return ((now[0] ^ held[0]) | (now[1] ^ held[1])) == 0;
@@ -110,6 +118,10 @@ bool Footprint::add_dict(PyObject* dict) {
 
 bool Footprint::add_namespace(PyObject* object, PyObject* attributes) {
   const uintptr_t* words = words_of(object);
+  if (!attributes && has_no_dict(Py_TYPE(object))) {
+    add(words + kClass, 1);
+    return true;
+  }
   if (!(PyType_GetFlags(Py_TYPE(object)) & kManagedDict)) return false;
   if (words[kManagedDictAt] != reinterpret_cast<uintptr_t>(attributes)) return false;
   add(words + kClass, 1);

@@ -19,7 +19,7 @@ class Footprint {
   bool add_list(PyObject* list);
   // The keys and items of a dictionary.
   bool add_dict(PyObject* dict);
-  // The class of an object, and which dictionary has its attributes.
+  // The class of an object, and which dictionary has its attributes, if it has one.
   bool add_namespace(PyObject* object, PyObject* attributes);
   // All that a function or a cell refers to itself.
   bool add_body(PyObject* object);
