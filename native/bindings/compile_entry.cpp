@@ -48,11 +48,11 @@ std::vector<WantedGradient> gradients_of(const std::vector<Value*>& leaves,
 }
 
 // From how many candidates each index argument selects, at least; 0 where it selects nothing.
-std::vector<uint32_t> limits_of(const Graph& graph) {
+std::vector<uint32_t> limits_of(const CompileRequest& request) {
   std::vector<uint32_t> limits;
-  for (size_t node = 0; node < graph.size(); ++node) {
-    if (graph.rows[node] != ROW_SELECT) continue;
-    const uint32_t slot = graph.extra[node], count = graph.first[node + 1] - graph.first[node];
+  for (const Selection& selection : request.selections) {
+    if (selection.row != ROW_SELECT) continue;
+    const uint32_t slot = selection.slot, count = static_cast<uint32_t>(selection.candidates.size());
     if (slot >= limits.size()) limits.resize(slot + 1);
     limits[slot] = limits[slot] ? std::min(limits[slot], count) : count;
   }
@@ -79,7 +79,6 @@ PyObject* add(PyObject* object, PyObject* asked) {
   const auto start = std::chrono::steady_clock::now();
   Graph graph = graph_of(request);
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-  std::vector<uint32_t> limits = limits_of(graph);
   auto entry = std::make_unique<Specialization>(*self->workspaces, std::move(graph));
   entry->milliseconds.emplace_back("lift", spent.count());
   entry->signature = Shared<Signature>(std::move(request.signature));
@@ -95,7 +94,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
     if (entry->options.exact) buffer->be_exact();
   }
   entry->want(gradients_of(entry->graph.leaves(), request.gradients));
-  entry->index_limits = std::move(limits);
+  entry->index_limits = limits_of(request);
   if (entry->options.at_once) {
     entry->compile();
     entry->stage = Stage::SETTLED;  // it is compared with the function itself

@@ -254,7 +254,7 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// vector_functions(): how many numbers a vector has, and the addresses of functions of one, by their rows' names.
+// vector_functions(): how many numbers a vector has, and the addresses of functions of them, by their rows' names.
 PyObject* vector_functions(PyObject*, PyObject*) {
   const KernelSet& set = best_kernels();
   Ref functions(PyDict_New());

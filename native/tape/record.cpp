@@ -222,7 +222,9 @@ template <class R>
 PyObject* call_ternary(PyObject* const* arguments, const char* name) {
   double numbers[3] = {};
   bool any = false;
-  if (PyObject* result; traced_call("call", name, arguments, 3, &result)) return result;
+  if (!std::all_of(arguments, arguments + 3, is_value)) {  // of Values alone, it is no affair of a trace's
+    if (PyObject* result; traced_call("call", name, arguments, 3, &result)) return result;
+  }
   for (int i = 0; i < 3; ++i) {
     if (is_value(arguments[i])) {
       any = true;

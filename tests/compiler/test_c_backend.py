@@ -288,6 +288,13 @@ class TestIndices:
         assert math.isnan(built.value(2.0, rg.Index(2), rg.Index(4)))
         assert math.isnan(built.value(2.0, rg.Index(4), rg.Index(4)))
 
+    def test_an_index_that_nothing_needs(self, tmp_path: Path) -> None:
+        compiled = rg.compile(lambda p, i: [p[0] * p[1], p[1]])
+        written = compiled.to_c(tmp_path / "f.c", [1.0, 2.0], rg.Index(1), name="f", derivatives=["jacobian"])
+        Built(rg.compile(lambda p, i: p[0] * p[1]).to_c(tmp_path / "g.c", [1.0, 2.0], rg.Index(1), name="g"))
+        command = [GCC or "cc", *STRICT, "-c", str(written.path), "-o", str(tmp_path / "f.o")]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
 
 def test_inputs_have_the_structure_of_the_example(tmp_path: Path) -> None:
     written = rg.compile(lambda x: x[0] * x[1]).to_c(tmp_path / "f.c", [1.0, 2.0], name="f")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as rg
@@ -321,6 +322,7 @@ KIND = {float: 3.0, int: 5.0}
         lambda x, a: x * (3.0 if type(a) is float else 7.0),
         lambda x, a: x * (3.0 if issubclass(type(a), float) else 7.0),
         lambda x, a: x * (3.0 if hasattr(a, "exp") else 4.0),
+        lambda x, a: x * (3.0 if hasattr(max(a, 0.5), "exp") else 4.0),
         lambda x, a: x * getattr(a, "sqrt", lambda: 5.0)(),
     ],
     ids=[
@@ -335,6 +337,7 @@ KIND = {float: 3.0, int: 5.0}
         "type is",
         "issubclass",
         "hasattr",
+        "hasattr of a result",
         "getattr",
     ],
 )
@@ -505,3 +508,9 @@ def test_other_arguments_may_contain_themselves() -> None:
     node.weight, node.unset = Value(2.0), None
     slope = rg.grad(lambda x, n: x * x * n.weight)(3.0, node)
     assert rg.gradient(slope, node.weight) == 6.0
+
+
+def test_what_a_module_has_is_no_question_about_a_number() -> None:
+    compiled = rg.compile(lambda x: x * (2.0 if hasattr(np, "tanh") else 3.0))
+    assert [compiled(W).data, compiled(W).data] == [2.0 * W.data] * 2
+    assert compiled.stats().eager == 0

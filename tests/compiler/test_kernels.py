@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import math
 import random
 from collections.abc import Callable, Sequence
 from operator import add, mul, sub, truediv
 from typing import Any
 
+import numpy as np
 import pytest
 from support.compiled_cases import assert_equals_eager, assert_near, batch, mean_of_eager, native
 
 import retrograd as rg
 from retrograd import Value, engine
+from retrograd.compiler.reasons import Reason
 
 pytestmark = native
 
@@ -225,3 +229,60 @@ def test_chains_of_additions_and_subtractions_are_two_sums(steps: int) -> None:
     assert seen.value.data == pytest.approx(alternating(1.0).data, rel=1e-12)
     for node in engine.interior(seen.value):
         seen.instruction(node)  # each node has one, the partial sums that of their chain
+
+
+# --- functions of vectors, as machine code calls them ---------------------------------------------------------------
+
+#: So many units in the last place they may be off; and what each of their arguments is drawn from.
+FUNCTIONS: dict[str, tuple[float, list[Callable[[random.Random], float]]]] = {
+    **dict.fromkeys(("log2", "log10"), (2.0, [lambda r: 10.0 ** r.uniform(-300.0, 300.0)])),
+    **dict.fromkeys(("asin", "acos"), (4.0, [lambda r: r.uniform(-1.0, 1.0)])),
+    **dict.fromkeys(("atan", "tan", "asinh"), (6.0, [lambda r: r.choice((-1.0, 1.0)) * 10.0 ** r.uniform(-6.0, 4.0)])),
+    **dict.fromkeys(("sinh", "cosh"), (7.0, [lambda r: r.choice((-1.0, 1.0)) * 10.0 ** r.uniform(-6.0, 2.8)])),
+    **dict.fromkeys(("atan2", "hypot"), (3.0, [lambda r: r.gauss(0.0, 1.0), lambda r: r.gauss(0.0, 10.0)])),
+    "pow": (14.0, [lambda r: 10.0 ** r.uniform(-5.0, 5.0), lambda r: r.uniform(-50.0, 50.0)]),
+}
+SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, -1e308, -2.0, 0.5, -0.5, 3.0, 1e-310)
+
+
+def on_vectors(name: str, *arguments: list[float]) -> list[float]:
+    """What the function of vectors gives; a multiple of eight numbers."""
+    width, functions = engine.SpecializationCache(lambda *_: None, rg.Index, Reason).vector_functions()
+    if name not in functions:
+        pytest.skip("a processor with fused multiply-adds")
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(functions[name])
+    columns = [np.array(argument) for argument in (*arguments, *arguments)[:2]]
+    result = np.empty(len(columns[0]))
+    for at in range(0, len(result), width):
+        function(result[at:].ctypes.data, *(column[at:].ctypes.data for column in columns))
+    return [float(number) for number in result]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_vectors_are_those_of_the_c_library(name: str) -> None:
+    bound, kinds = FUNCTIONS[name]
+    draw = random.Random(name)
+    arguments = [[kind(draw) for _ in range(8000)] for kind in kinds]
+    for *given, found in zip(*arguments, on_vectors(name, *arguments), strict=True):
+        wanted = getattr(math, name)(*given)
+        assert abs(found - wanted) <= (bound + 1.0) * math.ulp(wanted), (given, found, wanted)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_vectors_at_special_numbers(name: str) -> None:
+    for given in itertools.product(SPECIAL, repeat=len(FUNCTIONS[name][1])):
+        found = on_vectors(name, *([number] * 8 for number in given))[0]
+        try:
+            wanted = getattr(math, name)(*given)
+        except (ValueError, OverflowError):  # the program refuses these operands, or gives what the engine gives
+            continue
+        same = found == wanted and math.copysign(1.0, found) == math.copysign(1.0, wanted)
+        neither = found != found and wanted != wanted
+        assert same or neither or abs(found - wanted) <= 4e-16 * abs(wanted), (given, found)
+
+
+@pytest.mark.parametrize("name", ["sin", "log1p", "tanh"])
+def test_minus_zero_keeps_its_sign(name: str) -> None:
+    compiled = rg.compile(lambda xs: sum(rg.math.copysign(1.0, getattr(rg.math, name)(x)) for x in xs), tier="vm")
+    compiled([0.5 + 0.1 * i for i in range(8)])
+    assert compiled([-0.0] * 8) == -8.0

@@ -189,3 +189,15 @@ def test_a_kept_value_is_an_ordinary_value() -> None:
     assert kept[0].data == 4.0
     kept[0].backward()
     assert values[1].grad == 2.0
+
+
+@pytest.mark.parametrize("options", [{}, {"tier": "vm"}], ids=str)
+def test_what_selects_is_checked_though_nothing_needs_the_result(options: dict[str, Any]) -> None:
+    def function(p: Any, i: Any) -> Any:
+        rg.take([1.0, p], i)
+        return p * rg.take([2.0, 3.0, 4.0], i)
+
+    compiled = rg.compile(function, **options)
+    assert [compiled(1.5, Index(i)) for i in (0, 1, 0)] == [3.0, 4.5, 3.0]
+    with pytest.raises(IndexError, match="elements 0 to 1"):
+        compiled(1.5, Index(2))

@@ -65,8 +65,8 @@ struct AdamStep {
   bool decoupled;
 };
 
-// A function of one vector: the numbers of `result`, each from one of `argument`.
-using VectorFunction = void (*)(double* result, const double* argument);
+// A function of vectors: the numbers of `result`, each from one of `a`, and from one of `b` if the row has two operands.
+using VectorFunction = void (*)(double* result, const double* a, const double* b);
 
 // The kernels of one instruction set. A null member means: use the portable one.
 struct KernelSet {

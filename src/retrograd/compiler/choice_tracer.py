@@ -56,7 +56,7 @@ class ChoiceTracer:
         largest: an int's largest absolute value.
     """
 
-    __slots__ = ("_is_decided", "_recorder", "constant", "largest", "node", "options")
+    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "largest", "node", "options")
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class ChoiceTracer:
             options if options is not None and len(options) <= _MOST_OPTIONS else None
         )
         self._is_decided = False
+        self._tests: dict[int | str, Any] = {}  # whether it is a certain one
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(n, int) decides as it does in plain Python
@@ -97,7 +98,10 @@ class ChoiceTracer:
         self._recorder.check("a number")
         if self.options is not None and constant not in self.options:
             return False
-        return self._recorder.comparison("==", self.node, self._recorder.code(constant), self.constant == constant)
+        if constant not in self._tests:
+            code, outcome = self._recorder.code(constant), self.constant == constant
+            self._tests[constant] = self._recorder.comparison("==", self.node, code, outcome)
+        return self._tests[constant]
 
     # --- as an int
 

@@ -25,6 +25,9 @@ from .recording import Guard, Recording
 __all__ = ["DecisionRecorder", "as_float"]
 
 
+_FLOATS = frozenset({float, FloatTracer})
+
+
 class _Constants(dict[bytes, Value]):
     """The numbers among what is chosen, as leaves, by their bits; made where they are missing."""
 
@@ -157,6 +160,13 @@ class DecisionRecorder(ABC):
 
     def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
         """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
+        if type(yes) is type(no) is Value and not self._mixed:  # most are
+            self._chosen.append(node := engine.apply("where", condition, yes, no))
+            return node
+        if type(yes) in _FLOATS and type(no) in _FLOATS and not self._whole:
+            self._chosen.append(node := engine.apply("where", condition, *self._candidates_of((yes, no))))
+            self._numbers.add(id(node))
+            return self.traced(node)
         are_values = [isinstance(one, Value) for one in (yes, no)]
         are_ints = [type(one) is int or is_choice(one) for one in (yes, no)]
         mixes_kinds = are_values[0] != are_values[1] or are_ints[0] != are_ints[1]

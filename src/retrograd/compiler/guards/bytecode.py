@@ -119,15 +119,26 @@ _ASKS = frozenset(
 
 
 def method_that_is_asked_for(code: types.CodeType) -> str:
-    """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else ""."""
+    """A method of Values for which code asks with ``hasattr(x, "exp")`` or ``getattr(x, "exp", …)``; else "".
+
+    What it asks of a global variable, as of a module, is not asked of a number.
+    """
     if not {"hasattr", "getattr"}.intersection(code.co_names):
         return ""
-    near = 0
+    since: list[str] = []  # what has been done since the function was named
     for now in dis.get_instructions(code):
-        near = 6 if now.argval in ("hasattr", "getattr") else near - 1
-        if near > 0 and now.opname == "LOAD_CONST" and now.argval in _METHODS_OF_VALUES:
-            return str(now.argval)
+        if now.argval in ("hasattr", "getattr"):
+            since = ["names it"]
+        elif 0 < len(since) < _NEAR:
+            asks = now.opname == "LOAD_CONST" and now.argval in _METHODS_OF_VALUES
+            if asks and since[1:] != ["LOAD_GLOBAL"]:
+                return str(now.argval)
+            since.append(now.opname)
     return ""
+
+
+#: So many instructions after its name, a function has its arguments.
+_NEAR = 6
 
 
 def compares_types(code: types.CodeType) -> bool:

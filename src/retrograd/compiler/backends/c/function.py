@@ -358,6 +358,7 @@ class _File:
         yield from self._areas()
         yield from self._copies("L", "x", 0, self._inputs, into=0)
         yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
+        yield from ("  (void)index;",) if self._indices else ()
         lookups = self._graph.lookup_lines(passes.places)
         yield from lookups.checks("1")
         yield from lookups.filled()

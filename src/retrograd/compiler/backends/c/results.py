@@ -161,6 +161,7 @@ class Part:
         yield "  double *const L = work;"
         yield f"  double *const W = work + {self._leaves};"
         yield "  (void)x; (void)p; (void)y; (void)L; (void)W;"
+        yield from ("  (void)index;",) if "index" in self._head else ()
         yield from copies("L", "x", range(self._inputs), range(self._inputs))
         of = [positions[id(value)] for value in self.values]
         yield from copies("L", "p", range(self._first_value, self._first_value + len(of)), of)

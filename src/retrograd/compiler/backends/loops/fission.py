@@ -25,7 +25,9 @@ _INSTRUCTIONS = ("sqrt", "div", "reciprocal")
 #: loop leaves a number for another in memory, and its adjoint.
 _SAVED = {
     **dict.fromkeys(("exp", "log", "log1p", "expm1", "sigmoid", "softplus"), 6.0),
+    **dict.fromkeys(("log2", "log10", "atan", "asin", "acos", "tan", "hypot"), 6.0),
     **dict.fromkeys(("sin", "cos"), 8.0),
+    **dict.fromkeys(("pow", "atan2", "sinh", "cosh", "asinh"), 12.0),
     "tanh": 10.0,
     **dict.fromkeys(_INSTRUCTIONS, 2.0),
 }

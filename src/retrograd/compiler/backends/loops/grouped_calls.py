@@ -72,7 +72,7 @@ def _is_late(op: Op, kept: set[int], elements: Callable[[Address], Indices]) -> 
 
 def _function_of(op: Op, functions: Container[str]) -> str | None:
     _, called, function = op.name.partition("call ")
-    return function if called and len(op.operands) == 1 and function in functions else None
+    return function if called and function in functions else None
 
 
 def _grouped(ops: Sequence[Op], functions: Container[str], least: int) -> Iterator[Op | Calls]:

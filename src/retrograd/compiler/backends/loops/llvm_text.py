@@ -53,8 +53,8 @@ class Text(LaneLoops):
             bases: the arrays that are no tables. The function takes the addresses of these, and then of the tables.
             metadata: the module's, to which the loops whose iterations are independent are added.
             width: how many calls run side by side.
-            functions: the addresses of functions of vectors, ``void f(double *result, const double *argument)``, by the
-                names of the C library's.
+            functions: the addresses of functions of vectors, ``void f(double *result, const double *a, const double
+                *b)``, by the names of the C library's. Those of one argument do not read the second.
             lanes: how many numbers these vectors have. With a ``width``, as many.
             in_lanes: loops of which so many iterations run side by side.
         """
@@ -63,7 +63,7 @@ class Text(LaneLoops):
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
         self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
         self._write(block)
-        memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument", "value")]
+        memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument0", "argument1", "value")]
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
         arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
@@ -193,12 +193,12 @@ class Text(LaneLoops):
             kind = "f64" if self._width == 1 else f"v{self._width}f64"
             return self._call(f"{name}.{kind}", self._double, operands)
         if self._group and name in self._functions:
-            return self._call_in_vectors(name, operands[0])
+            return self._call_in_vectors(name, operands)
         if self._width == 1:
             # LLVM makes one call of both of these, where the C library has a function for it.
             return self._call(f"llvm.{name}.f64" if name in ("sin", "cos") else name, "double", operands)
         if name in self._functions:
-            return self._call_of_vectors(self._functions[name], operands[0])
+            return self._call_of_vectors(name, operands)
         value = "poison"  # the C library's function, element by element
         for i in range(self._width):
             elements = [self._emit(f"extractelement {self._double} {operand}, i32 {i}") for operand in operands]
@@ -210,19 +210,29 @@ class Text(LaneLoops):
         self.declarations[f"declare {kind} @{function}({', '.join([kind] * len(operands))})"] = None
         return self._emit(f"call {kind} @{function}({', '.join(f'{kind} {operand}' for operand in operands)})")
 
-    def _call_in_vectors(self, name: str, operand: str) -> str:
+    def _call_in_vectors(self, name: str, operands: Sequence[str]) -> str:
         """A call in a loop that LLVM runs several iterations of at once, with the function that it is then."""
-        many = f"<{self._lanes} x double>"
-        self.declarations[
-            f"define {many} @vectors_{name}({many} %x) {{\n"
-            f"%argument = alloca {many}, align 64\n%value = alloca {many}, align 64\n"
-            f"store {many} %x, ptr %argument, align 64\n"
-            f"call void inttoptr (i64 {self._functions[name]} to ptr)(ptr %value, ptr %argument)\n"
-            f"%y = load {many}, ptr %value, align 64\nret {many} %y\n}}"
-        ] = None
-        self.declarations[f"declare double @{name}(double)"] = None
-        variant = f'"vector-function-abi-variant"="_ZGV_LLVM_N{self._lanes}v_{name}(vectors_{name})"'
-        return self._emit(f"call double @{name}(double {operand}) nounwind willreturn readnone {variant}")
+        many, count = f"<{self._lanes} x double>", len(operands)
+        given = ", ".join(f"{many} %x{i}" for i in range(count))
+        lines = [
+            *(f"%argument{i} = alloca {many}, align 64" for i in range(2)),
+            f"%value = alloca {many}, align 64",
+            *(f"store {many} %x{i}, ptr %argument{i}, align 64" for i in range(count)),
+            self._vector_call(name),
+            f"%y = load {many}, ptr %value, align 64",
+        ]
+        self.declarations["\n".join([f"define {many} @vectors_{name}({given}) {{", *lines, f"ret {many} %y\n}}"])] = (
+            None
+        )
+        self.declarations[f"declare double @{name}({', '.join(['double'] * count)})"] = None
+        mangled = f"_ZGV_LLVM_N{self._lanes}{'v' * count}_{name}(vectors_{name})"
+        variant = f'"vector-function-abi-variant"="{mangled}"'
+        arguments = ", ".join(f"double {operand}" for operand in operands)
+        return self._emit(f"call double @{name}({arguments}) nounwind willreturn readnone {variant}")
+
+    def _vector_call(self, function: str) -> str:
+        address = f"inttoptr (i64 {self._functions[function]} to ptr)"
+        return f"call void {address}(ptr %value, ptr %argument0, ptr %argument1)"
 
     def _call_group(self, calls: Calls) -> None:
         """Calls of one function, some at a time; those that are left over one by one."""
@@ -234,22 +244,22 @@ class Text(LaneLoops):
                     self._op(op)
                 continue
             self._has_vectors = True
-            vector = "poison"
-            for i in range(self._lanes):
-                operand = self._name(some[min(i, len(some) - 1)].operands[0])
-                vector = self._emit(f"insertelement {many} {vector}, double {operand}, i32 {i}")
-            self.lines.append(f"store {many} {vector}, ptr %argument, align 64")
-            self.lines.append(
-                f"call void inttoptr (i64 {self._functions[calls.function]} to ptr)(ptr %value, ptr %argument)"
-            )
+            for which in range(len(some[0].operands)):
+                vector = "poison"
+                for i in range(self._lanes):
+                    operand = self._name(some[min(i, len(some) - 1)].operands[which])
+                    vector = self._emit(f"insertelement {many} {vector}, double {operand}, i32 {i}")
+                self.lines.append(f"store {many} {vector}, ptr %argument{which}, align 64")
+            self.lines.append(self._vector_call(calls.function))
             for i, op in enumerate(some):
                 assert op.result is not None
                 place = self._emit(f"getelementptr double, ptr %value, i64 {i}") if i else "%value"
                 self._names[op.result.number] = self._emit(f"load double, ptr {place}, align 8")
 
-    def _call_of_vectors(self, address: int, operand: str) -> str:
-        self.lines.append(f"store {self._double} {operand}, ptr %argument, align 64")
-        self.lines.append(f"call void inttoptr (i64 {address} to ptr)(ptr %value, ptr %argument)")
+    def _call_of_vectors(self, function: str, operands: Sequence[str]) -> str:
+        for i, operand in enumerate(operands):
+            self.lines.append(f"store {self._double} {operand}, ptr %argument{i}, align 64")
+        self.lines.append(self._vector_call(function))
         return self._emit(f"load {self._double}, ptr %value, align 64")
 
     # --- loops ----------------------------------------------------------------------------------------------
