@@ -164,6 +164,32 @@ def shares_names(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+class Unit:
+    """Weights of a neuron that can be called."""
+
+    def __init__(self, weight: Any, bias: Any) -> None:
+        self.weight, self.bias = weight, bias
+
+    def __call__(self, x: Any) -> Any:
+        return m.tanh(self.weight * x + self.bias)
+
+    def slope(self, x: Any, scale: float = 1.0) -> Any:
+        return scale * self.weight * (1.0 - self(x) ** 2)
+
+
+def routes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The place of the largest of some numbers chooses an object, which is called, and whose attribute is read."""
+    units = [Unit(ps[0], ps[1]), Unit(ps[2], ps[3]), Unit(ps[4], ps[5])]
+    total = 0.0
+    for x in xs:
+        best = 0
+        for k in range(1, 3):
+            if units[k].weight * x > units[best].weight * x:
+                best = k
+        total += units[best](x) + units[best].bias * x + units[best].slope(x, scale=0.5)
+    return total
+
+
 # --- ints, texts, lists, None -------------------------------------------------------------------------------------
 
 
@@ -343,7 +369,7 @@ def sets_an_attribute(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 CONVERTED: list[Function] = [
     *(leaves_a_loop, counts_to_an_item, sets_an_attribute),
     *(newton, interpolates, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
-    *(settles, met, shares_names),
+    *(settles, met, shares_names, routes),
 ]
 
 

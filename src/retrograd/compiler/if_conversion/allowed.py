@@ -220,6 +220,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return held(_checked(function.__func__)(function.__self__, *arguments, **options))
     if kind is types.FunctionType and function.__module__ not in _OUR_MODULES:
         return held(_checked(function)(*arguments, **options))
+    if not is_library(kind.__module__) and (method := method_of(function, "__call__")) is not None:
+        return call(method, *arguments, **options)
     if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):
         raise refuse(f"calls {function.__name__}, which may store what it computes")
     if function is sum:

@@ -76,7 +76,8 @@ class ArmExpressions(ast.NodeTransformer):
         return visited if isinstance(node, ast.Constant) else at(of_arms("operand", visited), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+        of_item = self.attribute_of_item(node, self.visit)
+        return of_item or at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         return at(of_arms("item", self.visit(node.value), self.key(node.slice)), node)
@@ -137,11 +138,34 @@ class ArmExpressions(ast.NodeTransformer):
             raise RefusedError("**")
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
+        if chosen := self.call_of_item(node, self.visit):
+            return chosen
         arguments = [self.visit(node.func), *map(self._held, node.args)]
         call = of_arms("call", *arguments)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node)
+
+    def call_of_item(self, node: ast.Call, visit: Visit) -> ast.expr | None:
+        """``things[key](…)`` or ``things[key].name(…)``, where a key may choose the thing; None for other calls."""
+        of, name = (node.func.value, node.func.attr) if isinstance(node.func, ast.Attribute) else (node.func, "")
+        if not isinstance(of, ast.Subscript) or isinstance(of.slice, (ast.Slice, ast.Constant)):
+            return None
+        if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
+            return None
+        place = visit(of.value), visit(of.slice), ast.Constant(name), self.site(node)
+        made = of_arms("call_item", *place, *map(visit, node.args))
+        assert isinstance(made, ast.Call)
+        made.keywords = [ast.keyword(one.arg, visit(one.value)) for one in node.keywords]
+        return at(made, node)
+
+    def attribute_of_item(self, node: ast.Attribute, visit: Visit) -> ast.expr | None:
+        """``things[key].name``, likewise."""
+        of = node.value
+        if not isinstance(of, ast.Subscript) or isinstance(of.slice, (ast.Slice, ast.Constant)):
+            return None
+        place = visit(of.value), visit(of.slice), ast.Constant(node.attr), self.site(node)
+        return at(of_arms("attribute_of_item", *place), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         return self.selection(node, self.test(node.test, self.visit))

@@ -32,7 +32,7 @@ from .allowed import (
 from .conditions import is_taken, joined, must_hold, not_reached
 from .conversions import Site
 from .kinds import may_be_read_on
-from .places import as_key, attribute, born, is_none, is_not_none, item, set_attribute, set_item
+from .places import as_key, attribute, born, is_none, is_not_none, item, places_of, set_attribute, set_item
 from .selections import Selection, unbound, unset
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
@@ -42,10 +42,12 @@ __all__ = [
     "Loop",
     "as_key",
     "attribute",
+    "attribute_of_item",
     "augmented",
     "born",
     "both",
     "call",
+    "call_item",
     "contains",
     "either",
     "held",
@@ -212,6 +214,35 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
             raise
         return yes() if decision.yes else no()
     return decision.results[0]
+
+
+def call_item(things: Any, key: Any, name: str, site: Site, *arguments: Any, **options: Any) -> Any:
+    """``things[key](…)``, or of the method with a name."""
+
+    def give(one: Any) -> Any:
+        return call(attribute(one, name) if name else one, *arguments, **options)
+
+    moves_on = any(hasattr(type(one), "__next__") for one in (*arguments, *options.values()))  # only one may read it
+    return give(item(things, key)) if moves_on else _of_item(things, key, give, site)
+
+
+def attribute_of_item(things: Any, key: Any, name: str, site: Site) -> Any:
+    """``things[key].name``."""
+    return _of_item(things, key, lambda one: attribute(one, name), site)
+
+
+def _of_item(things: Any, key: Any, give: Callable[[Any], Any], site: Site) -> Any:
+    """What an item gives; where decisions choose the key, what each of them gives is selected."""
+    places = places_of(things, key)
+    if len(places) < 2:
+        return give(item(things, key))
+
+    def among(first: Any, *others: Any) -> Any:
+        if not others:
+            return give(things[first])
+        return select(key.is_(first), lambda: give(things[first]), lambda: among(*others), site)
+
+    return among(*places)
 
 
 # --- loops ------------------------------------------------------------------------------------------------------

@@ -153,6 +153,7 @@ class Conversions:
         finally:
             if run is not None:
                 run.ends()
+                self._reasons.update(run.notes)
         return run, made, decided
 
     def _note_sources(self, functions: Sequence[types.FunctionType]) -> None:

@@ -147,9 +147,19 @@ class _Converter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         is_plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
         is_wanted = name.startswith("bisect") and is_plain and self._hits(node)
+        if chosen := self._arms.expressions.call_of_item(node, self.visit):
+            return chosen
         self.generic_visit(node)
         self._found |= is_wanted
         return at(of_arms("call", node.func, *node.args), node) if is_wanted else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        of_item = None
+        if isinstance(node.ctx, ast.Load):
+            of_item = self._arms.expressions.attribute_of_item(node, self.visit)
+        if of_item is None:
+            self.generic_visit(node)
+        return of_item or node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)

@@ -32,6 +32,7 @@ __all__ = [
     "is_own_container",
     "item",
     "note_change",
+    "places_of",
     "present",
     "set_attribute",
     "set_item",
@@ -119,16 +120,23 @@ def item(thing: Any, key: Any) -> Any:
     return born(found) if type(key) is slice and type(found) is list else found
 
 
+def places_of(thing: Any, key: Any) -> list[Any]:
+    """Where in a list, a tuple or a dictionary a key may be that decisions choose; none for another key."""
+    is_chosen = is_choice(key) and current() is not None and type(thing) in (list, tuple, dict)
+    return _places(thing, key) if is_chosen else []
+
+
 def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
-    places = _places(thing, key)
-    if not places:
+    trial, places = current(), _places(thing, key)
+    if not places or trial is None:
         return thing[key.plain()]
     try:
         found = thing[places[0]]
         for place in places[1:]:
             is_there = key.is_(place)
             found = _chosen_at(is_there, thing[place], found)
-    except NotAnArmError:
+    except NotAnArmError as problem:
+        trial.note(str(problem))
         return thing[key.plain()]
     return found
 

@@ -113,7 +113,12 @@ class Selection:
                 raise refuse("gives another text, which may raise what the function catches")
             return self._recorder.choice(self._condition, self._test.outcome, yes, no)
         if not all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
-            raise refuse(f"gives a {kinds[1].__name__} for a {kinds[0].__name__}")
+            of_one_kind = kinds[0] is kinds[1]
+            raise refuse(
+                f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
+                if of_one_kind
+                else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
+            )
         return self._of_numbers(yes, no)
 
     def _of_numbers(self, yes: Any, no: Any) -> Any:

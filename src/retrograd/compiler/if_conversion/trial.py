@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import engine
+from ...engine.source_lines import current_location
 from ..bool_tracer import BoolTracer
 from ..recorder import Recorder, active_recorder
 from .conversions import Site
@@ -61,6 +62,7 @@ class Trial:
         iterations: how many iterations of each loop are recorded, at least.
         needed: how many each loop took, at most.
         failed: the tests that turned out to be guards, and why, where that is known.
+        notes: why something is decided on a line that holds no test.
         stored: the tests whose arms have stored something.
         has_optional: whether something is None or not, as decisions come out.
         is_broken: whether something was asked that a tracer cannot answer.
@@ -75,6 +77,7 @@ class Trial:
         self.iterations: Mapping[Site, int] = iterations
         self.needed: dict[Site, int] = {}
         self.failed: dict[Site, str] = {}
+        self.notes: dict[Site, str] = {}
         self.stored: dict[Site, str] = {}
         self.is_too_long: bool = False
         self.is_broken: bool = False
@@ -102,6 +105,11 @@ class Trial:
             self.frames[-1].changes += 1
         if not self.frames and site is not None:
             self.stored[site] = "stores something that was there before"
+
+    def note(self, why: str) -> None:
+        """Something is decided on the line that runs, which is no test, and why."""
+        if (here := current_location()) is not None:
+            self.notes[here.file, here.line] = why
 
     def ends(self) -> None:
         """The trace has ended, or was interrupted: what was there before holds what it held."""
