@@ -14,7 +14,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import NODE, ScalarGraph, UnsupportedGraphError
+from .formulas import POWERS
+from .graph import LITERAL, NODE, ScalarGraph, UnsupportedGraphError
 from .structure import Indices, Repeat
 
 __all__ = ["circles_of", "divided", "time_in_turn"]
@@ -87,11 +88,21 @@ class _Edge:
     earlier: bool
 
 
+def _are_products(graph: ScalarGraph) -> NDArray[np.bool_]:
+    """Which nodes are powers that no function is called for: of a few constant exponents."""
+    found = np.zeros(len(graph), bool)
+    if "pow" in graph.names:
+        powers = np.flatnonzero((graph.rows == graph.names.index("pow")) & (graph.kinds[:, 1] == LITERAL))
+        found[powers] = np.isin(graph.literals[graph.indices[powers, 1]], [*POWERS])
+    return found
+
+
 class _Divider:
     def __init__(self, graph: ScalarGraph) -> None:
         self._graph = graph
         saved = np.array([_SAVED.get(name, _SAVED_OTHERWISE) for name in graph.names])
         self._saved: NDArray[np.float64] = saved[graph.rows]
+        self._saved[_are_products(graph)] = _SAVED_OTHERWISE
         self.has_functions = bool(np.any(self._saved > _SAVED_OTHERWISE))
         self._iteration = np.full(len(graph), -1, np.int64)  # of the nodes of the repetition that is looked at
         self._column = np.zeros(len(graph), np.int64)

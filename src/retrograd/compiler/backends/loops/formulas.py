@@ -12,7 +12,7 @@ from ....ops.formula import parse
 from .code import Builder, Ref, Value
 from .graph import UnsupportedGraphError
 
-__all__ = ["outside", "partial", "value"]
+__all__ = ["POWERS", "outside", "partial", "value"]
 
 #: Rows whose value is a function of the C library, by the name it has there; instructions of LLVM have a dot.
 _LIBRARY = {
@@ -32,7 +32,7 @@ _FIRST = {"first_max": "ogt", "first_min": "olt"}
 _COMPARE = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une"}
 
 #: Powers with a constant exponent that are products and roots.
-_POWERS: dict[float, Callable[[Builder, Value], Value]] = {
+POWERS: dict[float, Callable[[Builder, Value], Value]] = {
     -2.0: lambda t, a: t.div(1.0, t.mul(a, a)),
     -1.0: lambda t, a: t.div(1.0, a),
     0.0: lambda t, a: 1.0,
@@ -166,8 +166,8 @@ def _row(name: str) -> Op:
 
 
 def _library(t: Builder, name: str, operands: list[Value]) -> Value:
-    if name == "pow" and isinstance(operands[1], float) and operands[1] in _POWERS:
-        return _POWERS[operands[1]](t, operands[0])
+    if name == "pow" and isinstance(operands[1], float) and operands[1] in POWERS:
+        return POWERS[operands[1]](t, operands[0])
     if name in _WHOLE:
         return _WHOLE[name](t, *operands)
     if name not in _LIBRARY:
