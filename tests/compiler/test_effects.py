@@ -7,6 +7,7 @@ import itertools
 import math
 import random
 import sys
+import threading
 import time
 import warnings
 from datetime import date
@@ -256,8 +257,15 @@ def draws(x: float) -> float:
 GENERATOR = random.Random(1)
 
 
+def starts_a_thread(x: float) -> float:
+    thread = threading.Thread(target=lambda: x > 0.5)
+    thread.start()
+    thread.join()
+    return x
+
+
 @pytest.mark.parametrize("in_c", [True, False], ids=["hook", "setprofile"])
-@pytest.mark.parametrize("function", [prints, asks_the_time, asks_a_class, writes, draws])
+@pytest.mark.parametrize("function", [prints, asks_the_time, asks_a_class, writes, draws, starts_a_thread])
 def test_effects_are_heard_in_every_call(function: Any, in_c: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not in_c:
         monkeypatch.setattr(effects, "_SETTER", 0)

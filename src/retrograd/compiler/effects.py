@@ -157,6 +157,8 @@ def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:
         return "makes a generator of random numbers without a seed"
     if module == "_warnings" and not str(frame.f_globals.get("__name__")).startswith("retrograd."):
         return f"warns with {name}()"
+    if module == "_thread" and name.startswith("start_"):
+        return "starts a thread"  # what it decides, no trace sees
     if module in _SYSTEM:
         return f"asks the system with {name}()"
     if (module == "builtins" and name in _TALKS) or type(owner).__module__ == "_io":

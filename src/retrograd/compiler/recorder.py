@@ -207,6 +207,8 @@ class Recorder(DecisionRecorder):
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
         if _current.recorder is not self:
+            if hasattr(self, "_recording"):  # it has not ended: a thread that the function runs may catch this
+                self.untraceable(f"uses {thing} of its trace in another thread")
             raise errors.leaked_trace(thing)
 
     def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
