@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 
@@ -264,8 +265,18 @@ def starts_a_thread(x: float) -> float:
     return x
 
 
+def asks_a_thread(x: float) -> float:
+    return POOL.submit(lambda: x).result()
+
+
+POOL = ThreadPoolExecutor(1)
+POOL.submit(int).result()  # its thread is there
+
+
 @pytest.mark.parametrize("in_c", [True, False], ids=["hook", "setprofile"])
-@pytest.mark.parametrize("function", [prints, asks_the_time, asks_a_class, writes, draws, starts_a_thread])
+@pytest.mark.parametrize(
+    "function", [prints, asks_the_time, asks_a_class, writes, draws, starts_a_thread, asks_a_thread]
+)
 def test_effects_are_heard_in_every_call(function: Any, in_c: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not in_c:
         monkeypatch.setattr(effects, "_SETTER", 0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import pickle
-import queue
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -276,29 +277,23 @@ def test_value_and_grad_with_keywords_or_without_a_first_argument(verify: int) -
         compiled.value_and_grad(2.0, w=1.0)
 
 
-def test_what_another_thread_catches_ends_the_trace() -> None:
-    """A number of the trace is compared in a thread that was there before, which swallows what that raises."""
-    jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def work() -> None:
-        while (job := jobs.get()) is not None:
-            try:
-                done.put(2.0 if job[0] < job[1] else 3.0)
-            except Exception:
-                done.put(3.0)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-
-    def function(x: Any, y: Any) -> Any:
-        jobs.put((x, y))
-        return x * done.get()
-
-    compiled = rg.compile(function)
-    with warnings.catch_warnings():
+@pytest.mark.parametrize("what", ["a Value", "a float"])
+def test_what_another_thread_decides(what: str) -> None:
+    """No trace sees that, and what a number of a trace raises there may be caught there."""
+    w = rg.Value(0.5)
+    with ThreadPoolExecutor(1) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for x, y in ((0.9, 0.2), (0.1, 0.2), (0.3, 0.7)):
-            assert compiled(x, y) == function(x, y)
-    jobs.put(None)
-    thread.join()
+        pool.submit(int).result()  # its thread is there
+
+        def function(x: Any) -> Any:
+            def job() -> float:
+                with contextlib.suppress(Exception):
+                    return 2.0 if (w if what == "a Value" else x) > 0.3 else 3.0
+                return 3.0
+
+            return x * pool.submit(job).result()
+
+        compiled = rg.compile(function)
+        for x, number in ((0.1, 0.5), (0.1, 0.1), (0.9, 0.5)):
+            w.data = number
+            assert compiled(x) == function(x)

@@ -157,8 +157,8 @@ def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:
         return "makes a generator of random numbers without a seed"
     if module == "_warnings" and not str(frame.f_globals.get("__name__")).startswith("retrograd."):
         return f"warns with {name}()"
-    if module == "_thread" and name.startswith("start_"):
-        return "starts a thread"  # what it decides, no trace sees
+    if (what := _with_threads(name, owner, module, frame)) is not None:
+        return what
     if module in _SYSTEM:
         return f"asks the system with {name}()"
     if (module == "builtins" and name in _TALKS) or type(owner).__module__ == "_io":
@@ -166,6 +166,17 @@ def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:
     return ""
 
 
+def _with_threads(name: str, owner: Any, module: str | None, frame: FrameType) -> str | None:
+    """What is done with other threads: no trace sees what those decide."""
+    if module == "_thread" and name.startswith("start_"):
+        return "starts a thread"
+    kind, caller = type(owner).__module__, frame.f_globals.get("__name__")
+    if kind == "_queue" or (kind == "_thread" and caller == "threading" and frame.f_code.co_name in _MEETINGS):
+        return "works with another thread"
+    return None
+
+
+_MEETINGS = frozenset({"wait", "notify"})  # of a Condition, which events, queues and futures have
 _CLOCKS = frozenset({"now", "today", "utcnow"})
 _TALKS = frozenset({"print", "input", "open"})
 _SYSTEM = frozenset({"posix", "nt"})
