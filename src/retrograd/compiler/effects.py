@@ -171,7 +171,9 @@ def _with_threads(name: str, owner: Any, module: str | None, frame: FrameType) -
     if module == "_thread" and name.startswith("start_"):
         return "starts a thread"
     kind, caller = type(owner).__module__, frame.f_globals.get("__name__")
-    if kind == "_queue" or (kind == "_thread" and caller == "threading" and frame.f_code.co_name in _MEETINGS):
+    if kind == "_queue":
+        return "uses a queue, which other threads may use"
+    if kind == "_thread" and caller == "threading" and frame.f_code.co_name in _MEETINGS:
         return "works with another thread"
     return None
 
