@@ -177,3 +177,79 @@ def test_points_whose_loops_run_side_by_side_leave_at_different_places() -> None
         assert_near(found, rg.value_and_grad(total)(ps), 1e-11, seed)
     assert compiled.stats().eager == 0
     assert ends_early(compiled)
+
+
+# --- loops that must not end early ------------------------------------------------------------------------------------
+
+
+def stops_its_gradient(p: Any, xs: list[float]) -> Any:
+    """What is handed on stays as it was, but each iteration cuts its gradient off."""
+    on, x = 1.0, p * 1.0
+    for _ in xs:
+        new = x + 0.1 * m.cos(x)
+        x = rg.where(on > 0, new, x.detach())
+        on = rg.where(new > 1.2, 0.0, on)
+    return x * p + on
+
+
+def differentiates_what_goes_on(p: Any, xs: list[float]) -> Any:
+    """A number that says that the loop goes on has a gradient itself."""
+    on, x = p - 1.0, p
+    for bound in xs:
+        x = rg.where(on != 0, x * 0.9, x)
+        on = rg.where(x > bound, on, 0.0)
+    return x + on
+
+
+def raises_late(p: Any, xs: list[float]) -> Any:
+    """An operation that every iteration does may leave its domain."""
+    going, x = True, p
+    for bound in xs:
+        y = m.log(bound * x)
+        if going:
+            x = x + 0.1 * y
+            if x > 2.0:
+                going = False
+    return x * p
+
+
+def overflows_late(p: Any, xs: list[float]) -> Any:
+    """A square of what is handed on is computed once more, after that has come to rest."""
+    going, x = True, p
+    for bound in xs:
+        big = x**2
+        if going:
+            x = x * bound
+            if x > 1e160:
+                going = False
+    return m.log(x) * p + 0.0 * big
+
+
+@pytest.mark.parametrize("function", [stops_its_gradient, differentiates_what_goes_on, raises_late, overflows_late])
+def test_iterations_that_do_something_else_are_not_left_out(function: Callable[..., Any]) -> None:
+    require("llvmlite")
+    draw = random.Random(3)
+    compiled = rg.compile(function, tier="llvm")
+    outcomes = set()
+    for _ in range(120):
+        p = draw.choice((0.3, 1.0, 1.3, 1.7))
+        xs = [
+            draw.choice((2.5, 1e12, 1e12)) if function is overflows_late else draw.uniform(0.4, 2.2) for _ in range(20)
+        ]
+        if draw.random() < 0.3:
+            xs[-1] = -1.0 if function is raises_late else xs[-1]
+        try:
+            wanted: Any = rg.value_and_grad(function)(p, xs)
+        except (ArithmeticError, ValueError) as error:
+            wanted = type(error)
+        try:
+            found: Any = compiled.value_and_grad(p, xs)
+        except (ArithmeticError, ValueError) as error:
+            found = type(error)
+        outcomes.add(isinstance(wanted, type))
+        assert isinstance(found, type) == isinstance(wanted, type), (p, xs)
+        if isinstance(wanted, type):
+            assert found is wanted
+        else:
+            assert_near((found[0], [found[1]]), (wanted[0], [wanted[1]]), 1e-11, (p, xs))
+    assert outcomes == ({True, False} if function in (raises_late, overflows_late) else {False})

@@ -117,7 +117,7 @@ def item(thing: Any, key: Any) -> Any:
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
         return _item_by_choice(thing, key)
     found = thing[key]
-    return born(found) if type(key) is slice and type(found) is list else found
+    return born(found) if type(thing) is list and type(key) is slice else found
 
 
 def places_of(thing: Any, key: Any) -> list[Any]:

@@ -181,11 +181,15 @@ class _Writer:
             self._line(f"(void)n{body.depth};")
         self._source = 0
         self.block(loop.body)
+        ended = " && ".join(f"{self._name(one)} == 0.0" for one in loop.goes_on)
+        if loop.once_more:
+            self._line(f"const int ended = {ended};")
+            ended = "ended"
         self._hand_on(loop.phis)
         if loop.taken is not None and not loop.backward:
             self._line(f"{self._element(loop.taken)} = {k};")
-        if loop.goes_on:
-            self._line(f"if ({' && '.join(f'{self._name(one)} == 0.0' for one in loop.goes_on)}) break;")
+        if ended:
+            self._line(f"if ({ended}) break;")
         self._indent -= 1
         self._source = 0
         self._line("}")

@@ -89,6 +89,10 @@ class Backward:
             if isinstance(step, Op) and step.result is not None and step.result.number in self._loads:
                 forward.keep(self._loads[step.result.number])
 
+    def read_by(self, value: Ref) -> Ref | None:
+        """The value of the forward pass that one of this pass reads again."""
+        return self._loads.get(value.number)
+
     def _note_operands(self) -> None:
         """When each operand's adjoint is complete, and where it goes."""
         layout = self._layout

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 from .structure import Body
 
-__all__ = ["COMPARED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
+__all__ = ["COMPARED", "FOLDED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ class Loop:
     body: Block
     phis: list[Phi] = field(default_factory=list)
     goes_on: tuple[Ref, ...] = ()  # what it hands on that are 0 once no iteration changes anything
+    once_more: bool = False  # an iteration after that may still end the function, and those that follow do the same
     taken: Address | None = None  # where it is kept which iteration was the last one then
 
 
@@ -99,7 +100,8 @@ def steps_in(block: Block) -> Iterator[Op | Loop]:
             yield from steps_in(step.body)
 
 
-_FOLDED: dict[str, Callable[..., float]] = {
+#: Arithmetic with numbers.
+FOLDED: dict[str, Callable[..., float]] = {
     "fadd": operator.add,
     "fsub": operator.sub,
     "fmul": operator.mul,
@@ -122,6 +124,10 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+#: So many selections, one in another, a comparison looks through.
+_DEEP = 3
+
+
 class Builder:
     """Writes one function.
 
@@ -138,6 +144,7 @@ class Builder:
         self._count = 0
         self._constants: set[Ref] = set()
         self._called: dict[tuple[Value | str, ...], Ref] = {}
+        self._selected: dict[Value, tuple[Ref, Value, Value]] = {}  # where one of two is a constant
         self._depths = [0]  # of the values by number; 0 is the seed
         self._least_depth = 0  # in a loop of one iteration or none: nothing leaves it
 
@@ -171,7 +178,7 @@ class Builder:
 
     def _arithmetic(self, name: str, *operands: Value) -> Value:
         if not any(isinstance(v, Ref) for v in operands):
-            return _FOLDED[name](*operands)
+            return FOLDED[name](*operands)
         return self._op(name, *operands)
 
     def sum(self, a: Value, b: Value) -> Value:
@@ -231,10 +238,21 @@ class Builder:
         """The result of a function that was called with these operands."""
         return self._called.get((name, *operands))
 
-    def compare(self, test: str, a: Value, b: Value) -> Ref | bool:
+    def compare(self, test: str, a: Value, b: Value, *, deep: int = _DEEP) -> Ref | bool:
         if isinstance(a, float) and isinstance(b, float):
             return COMPARED[test](a, b)
+        if isinstance(b, float) and deep and a in self._selected:  # what selects a constant decides
+            condition, yes, no = self._selected[a]
+            return self.either_of(
+                condition, self.compare(test, yes, b, deep=deep - 1), self.compare(test, no, b, deep=deep - 1)
+            )
         return self._op(f"fcmp {test}", a, b, boolean=True)
+
+    def either_of(self, condition: Ref, yes: Ref | bool, no: Ref | bool) -> Ref | bool:
+        """One of two truths, one of which is known."""
+        if isinstance(no, bool):
+            return self.both(condition, yes) if not no else self.either(self.negated(condition), yes)
+        return self.either(condition, no) if yes else self.both(self.negated(condition), no)
 
     def both(self, a: Ref | bool, b: Ref | bool) -> Ref | bool:
         if isinstance(a, bool) or isinstance(b, bool):
@@ -258,7 +276,17 @@ class Builder:
             same = yes is no
         if same:
             return yes
-        return self._op("select", condition, yes, no)
+        result = self._op("select", condition, yes, no)
+        if isinstance(yes, float) or isinstance(no, float):
+            self._selected[result] = condition, yes, no
+        return result
+
+    def truth_of(self, value: Value) -> Ref | bool | None:
+        """The condition that a number is 1 or 0 by; None of other numbers."""
+        if value in (0.0, 1.0):
+            return value == 1.0
+        condition, *numbers = self._selected.get(value, (None, None, None))
+        return condition if numbers == [1.0, 0.0] else None
 
     # --- memory and control -------------------------------------------------------------------------------
 

@@ -29,6 +29,9 @@ _TIED = {"max": "maximum", "min": "minimum"}
 #: Python's own max and min of two: the first that no other is larger (smaller) than.
 _FIRST = {"first_max": "ogt", "first_min": "olt"}
 
+#: The larger and the smaller of two numbers that are 1 where something holds, and else 0.
+_JOINS = {"maximum": Builder.either, "minimum": Builder.both}
+
 _COMPARE = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une"}
 
 #: Powers with a constant exponent that are products and roots.
@@ -54,6 +57,10 @@ def value(t: Builder, row: str, operands: list[Value]) -> Value:
     if row in _FIRST:
         a, b = operands
         return t.select(t.compare(_FIRST[row], b, a), b, a)
+    if row in _JOINS:
+        one, other = map(t.truth_of, operands)
+        if one is not None and other is not None:
+            return t.select(_JOINS[row](t, one, other), 1.0, 0.0)
     row = _TIED.get(row, row)
     simple = _SIMPLE.get(row)
     if simple is not None:

@@ -1,15 +1,20 @@
 """Loops that data leave: they end with the iteration after which none changes anything, and go back from there.
 
 Where the code of a function leaves a loop, its graph goes on for as many iterations as any call took: each of them
-selects what there was before, once a condition is 0 that it hands on.
+selects what there was before, once a condition is 0 that it hands on. Iterations are left out only if they do nothing
+else either: what they compute is read by none that runs, they cannot raise, and they hand back the gradients they get.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 
-from .code import COMPARED, Address, Block, Loop, Op, Ref, Value, steps_in
+import numpy as np
+
+from .backward import Backward
+from .code import Address, Block, Loop, Op, Ref, Value, steps_in
+from .evaluation import Evaluation
 from .graph import NODE
 from .layout import Carry, Far, Layout, Taken
 from .storage import Storage
@@ -17,8 +22,8 @@ from .structure import Body, Indices, Position
 
 __all__ = ["left_early", "mark"]
 
-#: Loops of fewer iterations are run to their end; so many tests may decide whether one goes on.
-_LEAST, _MOST_TESTS = 4, 4
+#: Loops of fewer iterations are run to their end.
+_LEAST = 4
 
 
 def left_early(forward: Block, layout: Layout, storage: Storage) -> set[Body]:
@@ -34,7 +39,7 @@ def left_early(forward: Block, layout: Layout, storage: Storage) -> set[Body]:
         if not found or not isinstance(operand, Far | Carry):
             continue
         read = {body for body in found if any(each.body.within(body) for each in layout.targets(operand))}
-        outside = {body for body in read if not operand.frame.within(body)}
+        outside = {body for body in read if not _reads_its_own(operand, body, layout)}
         if isinstance(operand, Carry) and outside:
             storage.keep_apart(operand)
         elif outside:
@@ -42,15 +47,43 @@ def left_early(forward: Block, layout: Layout, storage: Storage) -> set[Body]:
     return found
 
 
-def mark(bodies: set[Body], forward: Block, backward: Block, storage: Storage) -> None:
-    """Let loops end early in both passes."""
-    back = {loop.of: loop for loop in _loops(backward)}
+def _reads_its_own(operand: Far | Carry, body: Body, layout: Layout) -> bool:
+    """Whether an operand is in a loop, and of what that computes reads only what the same instance of it does."""
+    if not operand.frame.within(body):
+        return False
+    numbers, ordinals = layout.places(operand.nodes)
+    mine = _instances(operand.frame, body)
+    for position in layout.targets(operand):
+        if position.body.within(body):
+            there = numbers == position.number
+            if np.any(_instances(position.body, body)[ordinals[there]] != mine[there]):
+                return False
+    return True
+
+
+def _instances(inner: Body, body: Body) -> Indices:
+    """For each iteration of a body in a loop, or of the loop itself, in which instance of the loop it is."""
+    return np.searchsorted(body.firsts, inner.ordinals_of(body), side="right") - 1
+
+
+def mark(bodies: set[Body], draft: Block, forward: Block, backward: Backward, storage: Storage) -> None:
+    """Let loops end early in both passes.
+
+    Args:
+        bodies: those that may.
+        draft: the forward pass that the backward pass was written for.
+        forward: the one that is kept.
+        backward: the backward pass.
+        storage: is told what to keep.
+    """
+    drafts, back = ({loop.of: loop for loop in _loops(block)} for block in (draft, backward.t.top))
     for loop in _loops(forward):
         goes_on = _goes_on(loop) if loop.of in bodies else ()
         again = back.get(loop.of)
-        if not goes_on or (again is not None and not _begins_anywhere(again)):
+        if not goes_on or (again is not None and not _hands_back(again, drafts[loop.of], backward.read_by)):
             continue
         loop.goes_on = goes_on
+        loop.once_more = not _never_raises(loop, goes_on)
         if again is not None:
             assert loop.of.parent is not None
             taken = Taken(loop.of.parent, _first_node(loop.of))
@@ -67,20 +100,23 @@ def _loops(block: Block) -> Iterator[Loop]:
     return (step for step in steps_in(block) if isinstance(step, Loop))
 
 
-def _begins_anywhere(loop: Loop) -> bool:
-    """Whether nothing comes from after a backward loop that only its first iteration is to get."""
-    return not any(phi.following == 0.0 and phi.start != 0.0 for phi in loop.phis)
+def _made_in(loop: Loop) -> dict[Ref, Op]:
+    """What makes each value in a loop, and in the loops in it."""
+    return {step.result: step for step in steps_in(loop.body) if isinstance(step, Op) and step.result is not None}
+
+
+# --- the forward pass -----------------------------------------------------------------------------------------------
 
 
 def _goes_on(loop: Loop) -> tuple[Ref, ...]:
     """What a loop hands on that are 0 from where on each iteration leaves all that is handed on as it was.
 
-    They are as few as can be; none where there is no such thing.
+    They are as few as can be; none where there is no such thing, or where iterations may raise even so.
     """
     if any(phi.start is None or phi.following is None for phi in loop.phis):
         return ()
     handed_on = {phi.result: phi.following for phi in loop.phis if phi.following is not None}
-    made = {step.result: step for step in loop.body.steps if isinstance(step, Op) and step.result is not None}
+    made = _made_in(loop)
     zeros, fewer = set[Ref](), set(handed_on)
     while zeros != fewer:
         zeros = fewer
@@ -90,12 +126,26 @@ def _goes_on(loop: Loop) -> tuple[Ref, ...]:
     for one in handed_on:
         if one in zeros and _leaves(handed_on, made, zeros - {one}):
             zeros = zeros - {one}
+    still = Evaluation(made, dict.fromkeys(zeros, 0.0))
+    raises = [still.of(condition) for condition in _flags(loop)]
+    if any(one is not False and not still.is_steady(one, handed_on) for one in raises):
+        return ()
     return tuple(one for one in handed_on if one in zeros)
+
+
+def _flags(loop: Loop) -> Iterator[Value]:
+    return (step.operands[0] for step in steps_in(loop.body) if isinstance(step, Op) and step.name == "flag")
+
+
+def _never_raises(loop: Loop, zeros: tuple[Ref, ...]) -> bool:
+    """Whether no iteration that is left out could end the function; if not, what it looks at is the same in each."""
+    still = Evaluation(_made_in(loop), dict.fromkeys(zeros, 0.0))
+    return all(still.of(condition) is False for condition in _flags(loop))
 
 
 def _leaves(handed_on: Mapping[Ref, Value], made: Mapping[Ref, Op], zeros: Set[Ref]) -> bool:
     """Whether an iteration that begins with some zeros ends with them, and leaves the rest as it was."""
-    still = _Evaluation(made, dict.fromkeys(zeros, 0.0))
+    still = Evaluation(made, dict.fromkeys(zeros, 0.0))
     return all(
         _is_zero(following, made, zeros) if one in zeros else still.of(following) == one
         for one, following in handed_on.items()
@@ -104,61 +154,58 @@ def _leaves(handed_on: Mapping[Ref, Value], made: Mapping[Ref, Op], zeros: Set[R
 
 def _is_zero(value: Value, made: Mapping[Ref, Op], zeros: Set[Ref]) -> bool:
     """Whether a value is 0 where others are, however the tests come out that it depends on."""
-    tests = _Evaluation(made, dict.fromkeys(zeros, 0.0)).tests_in(value)
+    tests = Evaluation(made, dict.fromkeys(zeros, 0.0)).tests_in(value)
     cases = (dict(zip(tests, case, strict=True)) for case in itertools.product((0.0, 1.0), repeat=len(tests)))
-    return all(_Evaluation(made, dict.fromkeys(zeros, 0.0) | case).of(value) == 0.0 for case in cases)
+    return all(Evaluation(made, dict.fromkeys(zeros, 0.0) | case).of(value) == 0.0 for case in cases)
 
 
-class _Evaluation:
-    """What values of a loop's body are, where some of them are known."""
+# --- the backward pass ----------------------------------------------------------------------------------------------
 
-    def __init__(self, made: Mapping[Ref, Op], known: Mapping[Ref, float]) -> None:
-        self._made = made
-        self._known: dict[Value, Value | bool] = dict(known.items())
 
-    def of(self, value: Value) -> Value | bool:
-        """A number, or whether a comparison holds; the value itself, or another one, where that is not known."""
-        if value not in self._known:
-            op = self._made.get(value) if isinstance(value, Ref) else None
-            self._known[value] = value if op is None else self._result(op, value)
-        return self._known[value]
+def _hands_back(loop: Loop, forward: Loop, read_by: Callable[[Ref], Ref | None]) -> bool:
+    """Whether an iteration that would be left out hands the gradients back as it gets them, and adds none.
 
-    def _result(self, op: Op, value: Value) -> Value | bool:
-        match op.name.split():
-            case ["fcmp", test]:
-                a, b = map(self.of, op.operands)
-                return COMPARED[test](a, b) if isinstance(a, float) and isinstance(b, float) else value
-            case ["and" | "or" as name]:
-                sides = [*map(self.of, op.operands)]
-                decides = name == "or"
-                if decides in sides:
-                    return decides
-                return not decides if all(isinstance(side, bool) for side in sides) else value
-            case ["not"]:
-                (side,) = map(self.of, op.operands)
-                return (not side) if isinstance(side, bool) else value
-            case ["select"]:
-                condition, yes, no = op.operands
-                decided = self.of(condition)
-                if isinstance(decided, bool):
-                    return self.of(yes if decided else no)
-                both = self.of(yes), self.of(no)
-                return both[0] if both[0] == both[1] else value
-        return value
+    Args:
+        loop: the loop of the backward pass.
+        forward: that of the forward pass it goes back through.
+        read_by: the value of the forward pass that a value of this pass reads again.
+    """
+    still = Evaluation(_made_in(forward), dict.fromkeys(_goes_on(forward), 0.0))
+    known: dict[Ref, Value | bool] = {}
+    made = _made_in(loop)
+    for result, op in made.items():
+        if op.name == "load" and op.at is not None and op.at.array == "B":
+            known[result] = 0.0  # none that reads what a left iteration computes has a gradient
+        elif op.name == "load" and (value := read_by(result)) is not None:
+            number = still.of(value)
+            if isinstance(number, float):
+                known[result] = number
+    back = Evaluation(made, known, ignores_infinities=True)
+    if not _adds_nothing(loop.body, back):
+        return False
+    for phi in loop.phis:
+        if phi.start is None or phi.following is None:
+            return False
+        following = back.of(phi.following)
+        if following != phi.result and not (following == 0.0 and phi.start == 0.0):
+            return False
+    return True
 
-    def tests_in(self, value: Value) -> list[Ref]:
-        """The tests that a value depends on, as numbers: 1 where they hold, else 0."""
-        found: dict[Ref, None] = {}
-        rest, seen = [value], set[Value]()
-        while rest and len(found) <= _MOST_TESTS:
-            one = rest.pop()
-            op = self._made.get(one) if isinstance(one, Ref) else None
-            if op is None or one in seen or not isinstance(self.of(one), Ref):
-                continue
-            seen.add(one)
-            if op.name == "select" and op.operands[1:] == (1.0, 0.0):
-                assert isinstance(one, Ref)
-                found[one] = None
-            elif op.name in ("select", "and", "or", "not") or op.name.startswith("fcmp"):
-                rest += op.operands
-        return [] if len(found) > _MOST_TESTS else [*found]
+
+def _adds_nothing(block: Block, back: Evaluation) -> bool:
+    """Whether code adds zeros to gradients in memory, if it adds to any."""
+    for step in block.steps:
+        if isinstance(step, Loop):
+            for phi in step.phis:
+                if phi.start is not None:
+                    back.assume(phi.result, back.of(phi.start))
+            if not _adds_nothing(step.body, back):
+                return False
+            for phi in step.phis:
+                if phi.start is None or phi.following is None or back.of(phi.following) != back.of(phi.start):
+                    return False
+                if phi.final is not None:
+                    back.assume(phi.final, back.of(phi.start))
+        elif (step.name == "add to" and back.of(step.operands[0]) != 0.0) or step.name in ("store", "flag"):
+            return False
+    return True

@@ -307,14 +307,14 @@ class Text(LaneLoops):
             self._leave_if(self._emit(f"icmp ne i64 {following_raised}, 0"))
 
     def _ends(self, loop: Loop) -> str:
-        """Whether no iteration that follows changes anything, of any call."""
-        followings = [phi.following for phi in loop.phis if phi.result in loop.goes_on and phi.following is not None]
-        going = [
-            self._any(self._emit(f"fcmp une {self._double} {self._name(v)}, {self._name(0.0)}")) for v in followings
-        ]
-        goes_on = going[0]
-        for one in going[1:]:
-            goes_on = self._emit(f"or i1 {goes_on}, {one}")
+        """Whether no iteration that follows does anything, of any call."""
+        phis = [phi for phi in loop.phis if phi.result in loop.goes_on]
+        numbers = [phi.result if loop.once_more else phi.following for phi in phis]
+        goes_on = "false"
+        for number in numbers:
+            assert number is not None
+            going = self._any(self._emit(f"fcmp une {self._double} {self._name(number)}, {self._name(0.0)}"))
+            goes_on = self._emit(f"or i1 {goes_on}, {going}")
         return self._emit(f"xor i1 {goes_on}, true")
 
     def _any_of(self, number: str) -> str:

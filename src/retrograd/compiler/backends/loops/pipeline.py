@@ -188,6 +188,6 @@ def write_passes(
     left = left_early(draft.t.top, layout, storage)
     backward = Backward(layout, draft, fast)
     forward = Forward(layout, storage, checked, fast, separate)
-    mark(left, forward.t.top, backward.t.top, storage)
+    mark(left, draft.t.top, forward.t.top, backward, storage)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))
