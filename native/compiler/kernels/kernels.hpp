@@ -65,7 +65,7 @@ struct AdamStep {
   bool decoupled;
 };
 
-// A function of vectors: the numbers of `result`, each from one of `a`, and from one of `b` if the row has two operands.
+// A function of vectors: the numbers of `result`, each from one of `a`, and of `b` if the row has two operands.
 using VectorFunction = void (*)(double* result, const double* a, const double* b);
 
 // The kernels of one instruction set. A null member means: use the portable one.
