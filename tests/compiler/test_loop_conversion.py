@@ -187,6 +187,8 @@ def routes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
             if units[k].weight * x > units[best].weight * x:
                 best = k
         total += units[best](x) + units[best].bias * x + units[best].slope(x, scale=0.5)
+        if total > x:
+            total = total - 0.1 * units[best].slope(x, scale=0.5 * units[0].bias) * units[best].weight
     return total
 
 

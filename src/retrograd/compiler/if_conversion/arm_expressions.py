@@ -136,17 +136,17 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("**")
+        if chosen := self.call_of_item(node, self.visit, self._held):
+            return chosen
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
-        if chosen := self.call_of_item(node, self.visit):
-            return chosen
         arguments = [self.visit(node.func), *map(self._held, node.args)]
         call = of_arms("call", *arguments)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node)
 
-    def call_of_item(self, node: ast.Call, visit: Visit) -> ast.expr | None:
+    def call_of_item(self, node: ast.Call, visit: Visit, visit_argument: Visit) -> ast.expr | None:
         """``things[key](…)`` or ``things[key].name(…)``, where a key may choose the thing; None for other calls."""
         of, name = (node.func.value, node.func.attr) if isinstance(node.func, ast.Attribute) else (node.func, "")
         if not isinstance(of, ast.Subscript) or isinstance(of.slice, (ast.Slice, ast.Constant)):
@@ -154,9 +154,9 @@ class ArmExpressions(ast.NodeTransformer):
         if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
             return None
         place = visit(of.value), visit(of.slice), ast.Constant(name), self.site(node)
-        made = of_arms("call_item", *place, *map(visit, node.args))
+        made = of_arms("call_item", *place, *map(visit_argument, node.args))
         assert isinstance(made, ast.Call)
-        made.keywords = [ast.keyword(one.arg, visit(one.value)) for one in node.keywords]
+        made.keywords = [ast.keyword(one.arg, visit_argument(one.value)) for one in node.keywords]
         return at(made, node)
 
     def attribute_of_item(self, node: ast.Attribute, visit: Visit) -> ast.expr | None:

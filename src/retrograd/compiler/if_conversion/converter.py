@@ -147,7 +147,7 @@ class _Converter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         is_plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
         is_wanted = name.startswith("bisect") and is_plain and self._hits(node)
-        if chosen := self._arms.expressions.call_of_item(node, self.visit):
+        if chosen := self._arms.expressions.call_of_item(node, self.visit, self.visit):
             return chosen
         self.generic_visit(node)
         self._found |= is_wanted

@@ -65,15 +65,10 @@ class Evaluation:
                 return self._compared(test, operands[0], operands[1], value)
             case ["and" | "or" as name]:
                 decides = name == "or"
-                if decides in operands:
-                    return decides
-                if all(isinstance(side, bool) for side in operands):
-                    return not decides
-                return (
-                    next((side for side in operands if not isinstance(side, bool)), value)
-                    if (any(isinstance(side, bool) for side in operands))
-                    else value
-                )
+                unknown = [side for side in operands if not isinstance(side, bool)]
+                if decides in operands or not unknown:
+                    return decides if decides in operands else not decides
+                return unknown[0] if len(unknown) == 1 else value
             case ["not"]:
                 return (not operands[0]) if isinstance(operands[0], bool) else value
             case ["select"]:
@@ -130,13 +125,21 @@ class Evaluation:
             return a
         return b if a == 0.0 and name == "fadd" else value
 
-    def is_steady(self, value: Value | bool, handed_on: Container[Value]) -> bool:
-        """Whether a value is the same in each iteration that begins with the same: it is made of that alone."""
+    def is_steady(self, value: Value | bool, handed_on: Container[Value], inner: Container[Value | None]) -> bool:
+        """Whether a value is the same in each iteration that begins with the same: it is made of that alone.
+
+        Args:
+            value: the value.
+            handed_on: what an iteration begins with.
+            inner: what loops in the loop hand on, and have last.
+        """
         rest, seen = [value], set[Value]()
         while rest:
             one = rest.pop()
             if not isinstance(one, Ref) or one in seen or one in handed_on:
                 continue
+            if one in inner:
+                return False
             seen.add(one)
             if (known := self.of(one)) != one:
                 rest.append(known)

@@ -127,8 +127,9 @@ def _goes_on(loop: Loop) -> tuple[Ref, ...]:
         if one in zeros and _leaves(handed_on, made, zeros - {one}):
             zeros = zeros - {one}
     still = Evaluation(made, dict.fromkeys(zeros, 0.0))
+    inner = {one for each in _loops(loop.body) for phi in each.phis for one in (phi.result, phi.final)}
     raises = [still.of(condition) for condition in _flags(loop)]
-    if any(one is not False and not still.is_steady(one, handed_on) for one in raises):
+    if any(one is not False and not still.is_steady(one, handed_on, inner) for one in raises):
         return ()
     return tuple(one for one in handed_on if one in zeros)
 
