@@ -69,15 +69,18 @@ def vector_width() -> int:
     return 8 if has_avx512() else 4
 
 
-def object_of(module: str, passes: bool = False) -> bytes:
+def object_of(module: str, passes: bool = False, scalar: bool = False) -> bytes:
     """Compile a module to an object file for this processor. llvmlite releases the GIL while LLVM works.
 
     Args:
         module: LLVM IR.
         passes: run LLVM's own passes, its vectorizer among them, before instructions are selected.
+        scalar: its loops, which take the time, have no vectors. Then instructions of AVX512 are avoided: with them,
+            LLVM selects a number by a mask register, which takes longer than a blend, and a simulation waits for one
+            selection after another.
     """
     binding = require()
-    parsed, machine = binding.parse_assembly(module), _target_machine()
+    parsed, machine = binding.parse_assembly(module), _target_machine(scalar)
     parsed.verify()  # raises where compiling a wrong module would abort the process
     if passes:
         options = binding.create_pipeline_tuning_options(speed_level=1)  # 2 finds no more in this code
@@ -97,8 +100,11 @@ def load(code: bytes, names: Iterable[str]) -> MachineCode:
     return MachineCode({name: engine.get_function_address(name) for name in names}, engine)
 
 
-def _target_machine() -> Any:
+def _target_machine(scalar: bool = False) -> Any:
     """A new one, since an execution engine takes ownership of its own."""
     binding = require()
-    target, features = binding.Target.from_default_triple(), binding.get_host_cpu_features().flatten()
+    target, known = binding.Target.from_default_triple(), binding.get_host_cpu_features()
+    if scalar:
+        known.update({name: False for name in known if name.startswith("avx512")})
+    features = known.flatten()
     return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True)

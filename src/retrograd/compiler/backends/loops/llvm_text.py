@@ -11,7 +11,7 @@ from .code import Block, Loop, Op, Phi
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
 from .lane_loops import LaneLoops
-from .lanes import sums_of_lanes
+from .lanes import shifted, sums_of_lanes
 from .llvm_lines import PhiLine
 from .storage import Places
 from .structure import Body
@@ -341,7 +341,7 @@ class Text(LaneLoops):
         """What tells LLVM that a loop's iterations are independent, if they are."""
         if self._width > 1 or loop.goes_on or loop.taken is not None:
             return ""
-        if not is_parallel(loop, self._places, self._functions):
+        if not is_parallel(loop, self._places, self._functions) or shifted(loop, self._places) is None:
             return ""
         group = len(self._metadata)
         self._metadata += [

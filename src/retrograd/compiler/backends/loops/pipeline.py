@@ -10,7 +10,7 @@ import numpy as np
 
 from ..llvm.jit import object_of
 from .backward import Backward
-from .code import Block, Loop, steps_in
+from .code import Block, Loop, Op, steps_in
 from .forward import Forward
 from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .install import ARRAYS, NAMES, GraphCode
@@ -50,7 +50,15 @@ def code_of_graph(
         Text(name, block, passes.places, ARRAYS, metadata, functions=functions, lanes=lanes, in_lanes=in_lanes)
         for name, block in passes.blocks.items()
     ]
-    return _assembled(graph, passes, texts, metadata)
+    scalar = not in_lanes and not metadata and all(map(_is_mostly_in_loops, passes.blocks.values()))
+    return _assembled(graph, passes, texts, metadata, scalar)
+
+
+def _is_mostly_in_loops(block: Block) -> bool:
+    """Whether most operations that code does are in loops; straight-line code calls functions of vectors."""
+    loops = [step for step in steps_in(block) if isinstance(step, Loop)]
+    straight = sum(isinstance(step, Op) for step in block.steps)
+    return straight < sum(loop.of.times * sum(isinstance(step, Op) for step in loop.body.steps) for loop in loops)
 
 
 def code_of_group(
@@ -67,11 +75,13 @@ def code_of_group(
     return _assembled(graph, passes, texts, [])
 
 
-def _assembled(graph: ScalarGraph, passes: Passes, texts: Sequence[Text], metadata: Sequence[str]) -> GraphCode:
+def _assembled(
+    graph: ScalarGraph, passes: Passes, texts: Sequence[Text], metadata: Sequence[str], scalar: bool = False
+) -> GraphCode:
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
     module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
     return GraphCode(
-        object_of(module, passes=bool(metadata)),
+        object_of(module, passes=bool(metadata), scalar=scalar),
         passes.storage.size,
         passes.places.tables,
         graph.literals,
