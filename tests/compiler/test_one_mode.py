@@ -213,6 +213,7 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT", defau
         (lambda w, k=itertools.count(1): w * next(k), "an iterator or a queue, which moves on"),  # noqa: B008
         (lambda w, k=csv.reader(["1"] * 99): w * float(next(k)[0]), "an iterator or a queue"),  # noqa: B008
         (lambda w, q=FULL: w * q.get(), "uses a queue"),
+        (lambda w, things=weakref.WeakSet([Value]): w * len(things), "a weak container"),
         (lambda w: w * len(list(map(print, [""]))), "hands on print(), whose calls are not heard"),
         (lambda w, say=functools.partial(print, ""): say() or w * 1.0, "calls print() through"),  # noqa: B008
     ],

@@ -26,6 +26,7 @@ import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, cast
 
@@ -289,6 +290,8 @@ class Reach:
         if issubclass(kind, weakref.ref):
             self._place("referent", thing, None, path)
             self._ahead(thing(), path)
+        elif kind.__name__.startswith("Weak") and kind.__module__ in ("weakref", "_weakrefset"):
+            self._refuse(f"reads {path}, a weak container, whose items may go at any time")
         elif kind is types.MappingProxyType:
             for hidden in gc.get_referents(thing):
                 self._ahead(hidden, path)
@@ -574,17 +577,15 @@ def _has_buffer(thing: Any) -> bool:
 
 
 def _content(slot: types.MemberDescriptorType, thing: Any) -> tuple[Any, ...]:
-    try:
+    with suppress(AttributeError):  # nothing was assigned yet
         return (slot.__get__(thing),)
-    except AttributeError:  # nothing was assigned yet
-        return ()
+    return ()
 
 
 def _contents(cell: types.CellType) -> tuple[Any, ...]:
-    try:
+    with suppress(ValueError):  # nothing was assigned yet
         return (cell.cell_contents,)
-    except ValueError:  # nothing was assigned yet
-        return ()
+    return ()
 
 
 def _subscript(key: Any) -> str:
