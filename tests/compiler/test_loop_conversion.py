@@ -192,6 +192,18 @@ def routes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+def ranks(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The place of the largest, or the smallest, by a key chooses items; in an arm, too."""
+    total = 0.0
+    for x in xs:
+        scores = [ps[0] * x, ps[1] * (1.0 - x), 0.1, ps[2]]
+        best = max(range(4), key=scores.__getitem__)
+        total += scores[best] * x + ps[best]
+        if total > x:
+            total = total - 0.3 * scores[min([0, 1, 2], key=lambda k: scores[k])]
+    return total
+
+
 # --- ints, texts, lists, None -------------------------------------------------------------------------------------
 
 
@@ -371,7 +383,7 @@ def sets_an_attribute(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 CONVERTED: list[Function] = [
     *(leaves_a_loop, counts_to_an_item, sets_an_attribute),
     *(newton, interpolates, bisects, falls, skips, adapts, counts, serves, states, fires, sorts, meets, copies),
-    *(settles, met, shares_names, routes),
+    *(settles, met, shares_names, routes, ranks),
 ]
 
 

@@ -39,7 +39,7 @@ from .recording import Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
-__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder"]
+__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "set_selecting"]
 
 
 #: The most steps of recorded sweeps in one program, which take a second or two.
@@ -52,16 +52,21 @@ class TooManyDerivativesError(Exception):
 
 class _Current(threading.local):
     recorder: Recorder | None = None
+    selects: bool = False
 
 
 _current = _Current()
-
-_max, _min = max, min  # in a trace, the names mean other functions
 
 
 def active_recorder() -> Recorder | None:
     """The recorder of the function that this thread is tracing, if any; compiled functions inside are part of it."""
     return _current.recorder
+
+
+def set_selecting(on: bool) -> bool:
+    """Whether this thread's traces select where they can, as they do where tests are converted; returns what was."""
+    before, _current.selects = _current.selects, on
+    return before
 
 
 class Recorder(DecisionRecorder):
@@ -444,6 +449,22 @@ class Recorder(DecisionRecorder):
             self._mixed.add(id(node))
         return node
 
+    def largest_by(self, name: str, items: Sequence[int], keys: Sequence[Any]) -> Any:
+        """The first of some ints whose key no other's is larger (or smaller) than, chosen as a loop would."""
+        best: Any = items[0]
+        best_key = keys[0]
+        for item, key in zip(items[1:], keys[1:], strict=True):
+            test = key > best_key if name == "max" else key < best_key
+            chosen = None
+            if is_comparison(test):
+                condition = self.condition(test)
+                chosen = self.chosen(condition, key, best_key)
+            if chosen is not None:
+                best, best_key = self.choice(condition, test.outcome, item, best), chosen
+            elif test:
+                best, best_key = item, key
+        return best
+
     @staticmethod
     def _chosen_node(candidate: Value) -> Value:
         """The node of a selection, of the candidate that is chosen now: itself, with its gradient, also in no_grad."""
@@ -492,7 +513,15 @@ def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
     return None if recorder is None else recorder.largest(name, items)
 
 
-_extremes = extremes(_largest_of)
+def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
+    """The int whose key is the largest, or smallest, as a choice; None where that is to be decided."""
+    recorder = _current.recorder
+    if recorder is None or not _current.selects or not items or set(map(type, items)) != {int}:
+        return None
+    return recorder.largest_by(name, items, list(map(key, items)))
+
+
+_extremes = extremes(_largest_of, _largest_by)
 
 
 def _is_kind_of_row(kind: type) -> bool:

@@ -68,12 +68,25 @@ class Substitutes:
         self._mine.blocks -= 1
 
 
-def extremes(answer: Callable[[str, Sequence[Any]], Any]) -> Substitutes:
-    """``max`` and ``min`` that ask this thread's trace first: its answer for the name and the items, or None."""
-    return Substitutes(max=lambda original: _extreme(original, answer), min=lambda original: _extreme(original, answer))
+def extremes(
+    answer: Callable[[str, Sequence[Any]], Any], answer_by_key: Callable[[str, Sequence[Any], Function], Any]
+) -> Substitutes:
+    """``max`` and ``min`` that ask this thread's trace first: its answer for the name and the items, or None.
+
+    ``answer_by_key`` is asked where there is a key.
+    """
+
+    def made(original: Function) -> Function:
+        return _extreme(original, answer, answer_by_key)
+
+    return Substitutes(max=made, min=made)
 
 
-def _extreme(original: Function, answer: Callable[[str, Sequence[Any]], Any]) -> Function:
+def _extreme(
+    original: Function,
+    answer: Callable[[str, Sequence[Any]], Any],
+    answer_by_key: Callable[[str, Sequence[Any], Function], Any],
+) -> Function:
     name = original.__name__
 
     def extreme(*arguments: Any, **options: Any) -> Any:
@@ -81,12 +94,13 @@ def _extreme(original: Function, answer: Callable[[str, Sequence[Any]], Any]) ->
             return original(*arguments, **options)
         if len(arguments) != 1:
             items: Sequence[Any] = arguments
-        elif isinstance(arguments[0], (list, tuple)) or not hasattr(type(arguments[0]), "__iter__"):
-            items = arguments[0] if isinstance(arguments[0], (list, tuple)) else ()
+        elif isinstance(arguments[0], (list, tuple, range)) or not hasattr(type(arguments[0]), "__iter__"):
+            items = arguments[0] if isinstance(arguments[0], (list, tuple, range)) else ()
         else:
             items = list(arguments[0])
             arguments = (items,)
-        result = None if options.get("key") is not None else answer(name, items)
+        key = options.get("key")
+        result = answer(name, items) if key is None else answer_by_key(name, items, key)
         return original(*arguments, **options) if result is None else result
 
     extreme.__name__ = extreme.__qualname__ = name

@@ -22,6 +22,7 @@ from ... import math as our_math
 from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..float_tracer import is_tracer
+from ..guards import builtin_overrides
 from ..guards.dependencies import is_library
 from .conditions import joined, negated
 from .domains import inside_domain
@@ -186,6 +187,13 @@ def _is_readable(thing: Any) -> bool:
     return known or (kind in ITERATORS and is_own(thing))
 
 
+def _is_largest_by_key(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a call is one of ``max`` or ``min`` that gives an int, by a key."""
+    if getattr(function, "__module__", "") != builtin_overrides.__name__ or set(options) != {"key"}:
+        return False
+    return [*map(type, arguments)] in ([list], [tuple], [range]) and {int}.issuperset(map(type, arguments[0]))
+
+
 def spread(things: Any) -> list[Any]:
     """``*things``."""
     return list(map(held, items(things)))
@@ -220,6 +228,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return held(_checked(function.__func__)(function.__self__, *arguments, **options))
     if kind is types.FunctionType and function.__module__ not in _OUR_MODULES:
         return held(_checked(function)(*arguments, **options))
+    if _is_largest_by_key(function, arguments, options):
+        return function(*arguments, key=functools.partial(call, options["key"]))
     if not is_library(kind.__module__) and (method := method_of(function, "__call__")) is not None:
         return call(method, *arguments, **options)
     if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):

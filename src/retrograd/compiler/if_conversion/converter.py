@@ -147,6 +147,8 @@ class _Converter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         is_plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
         is_wanted = name.startswith("bisect") and is_plain and self._hits(node)
+        has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
+        self._found |= has_key and self._hits(node)  # what it gives may choose an item
         if chosen := self._arms.expressions.call_of_item(node, self.visit, self.visit):
             return chosen
         self.generic_visit(node)

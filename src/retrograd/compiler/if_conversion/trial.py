@@ -11,7 +11,7 @@ from typing import Any
 from ... import engine
 from ...engine.source_lines import current_location
 from ..bool_tracer import BoolTracer
-from ..recorder import Recorder, active_recorder
+from ..recorder import Recorder, active_recorder, set_selecting
 from .conversions import Site
 from .stores import Place, Stores
 
@@ -149,10 +149,12 @@ _current = _Current()
 def trial(most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> Iterator[Trial]:
     """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
     before, _current.trial = _current.trial, Trial(most, iterations, optional, catches)
+    selecting = set_selecting(True)
     try:
         yield _current.trial
     finally:
         _current.trial = before
+        set_selecting(selecting)
 
 
 def current() -> Trial | None:
