@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Container, Sequence, Set
 from itertools import repeat
 from typing import Any
 
@@ -52,7 +52,7 @@ class TooManyDerivativesError(Exception):
 
 class _Current(threading.local):
     recorder: Recorder | None = None
-    selects: bool = False
+    selects: Container[tuple[str, int]] = ()
 
 
 _current = _Current()
@@ -63,9 +63,9 @@ def active_recorder() -> Recorder | None:
     return _current.recorder
 
 
-def set_selecting(on: bool) -> bool:
-    """Whether this thread's traces select where they can, as they do where tests are converted; returns what was."""
-    before, _current.selects = _current.selects, on
+def set_selecting(lines: Container[tuple[str, int]]) -> Container[tuple[str, int]]:
+    """The lines, by file and number, on which this thread's traces select ints; returns those that were."""
+    before, _current.selects = _current.selects, lines
     return before
 
 
@@ -517,6 +517,9 @@ def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> A
     """The int whose key is the largest, or smallest, as a choice; None where that is to be decided."""
     recorder = _current.recorder
     if recorder is None or not _current.selects or not items or set(map(type, items)) != {int}:
+        return None
+    here = current_location()
+    if here is None or (here.file, here.line) not in _current.selects:
         return None
     return recorder.largest_by(name, items, list(map(key, items)))
 

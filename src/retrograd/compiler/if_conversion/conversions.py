@@ -198,7 +198,7 @@ class Conversions:
                     function.__code__ = made
                 catches |= catches_exceptions(code)
                 allows_optional = allows_optional and not tests_none(made or code) and not asks_what_it_is(code)
-            with trial(self._most, self._iterations, allows_optional, catches) as run:
+            with trial(self._most, self._iterations, allows_optional, catches, self._wanted) as run:
                 yield run
         finally:
             for function, code in changed:

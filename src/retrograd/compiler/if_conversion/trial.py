@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -146,10 +146,12 @@ _current = _Current()
 
 
 @contextmanager
-def trial(most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> Iterator[Trial]:
-    """For a trace of converted code that may lengthen the tape by ``most``, as ``engine.tape_position`` counts."""
+def trial(
+    most: int, iterations: Mapping[Site, int], optional: bool, catches: bool, lines: Container[Site]
+) -> Iterator[Trial]:
+    """For a trace of code converted on some lines, which may lengthen the tape (``engine.tape_position``) by ``most``."""
     before, _current.trial = _current.trial, Trial(most, iterations, optional, catches)
-    selecting = set_selecting(True)
+    selecting = set_selecting(lines)
     try:
         yield _current.trial
     finally:
