@@ -149,7 +149,7 @@ _current = _Current()
 def trial(
     most: int, iterations: Mapping[Site, int], optional: bool, catches: bool, lines: Container[Site]
 ) -> Iterator[Trial]:
-    """For a trace of code converted on some lines, which may lengthen the tape (``engine.tape_position``) by ``most``."""
+    """For a trace of code converted on ``lines`` that may lengthen the tape by ``most``, as its position counts."""
     before, _current.trial = _current.trial, Trial(most, iterations, optional, catches)
     selecting = set_selecting(lines)
     try:
