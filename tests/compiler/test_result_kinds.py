@@ -50,6 +50,36 @@ def number_of_a_value(x: Sequence[Any]) -> Any:
     return (first.data if isinstance(first, Value) else first) + max(0.0, x[1])
 
 
+def beside_chosen_numbers(x: Sequence[Any]) -> Any:
+    return max(x[0], 0.0) + rg.where(x[1] > 0.5, 1.0, 0.0)
+
+
+def among_numbers(x: Sequence[Any]) -> Any:
+    return rg.sum([max(x[0], 0.0), 1.0]) * rg.dot([1.0, max(x[1], 0.0)], [2.0, 3.0])
+
+
+def chosen_by_a_number(x: Sequence[Any]) -> Any:
+    return rg.where(max(x[0], 0.0) > 1.0, 2.0, max(x[0], 0.0)) + rg.where(max(x[1], 0.0), 1.0, 2.0)
+
+
+def chosen_by_tests(x: Sequence[Any]) -> Any:
+    if x[0] > x[1]:
+        a: Any = 1.0
+    elif x[1] > 3.0:
+        a = 2.0
+    else:
+        a = x[0]
+    return a + rg.where(x[2] > 0.5, 1.0, 0.0)
+
+
+#: With numbers that are no Values, but nodes of the recording.
+NUMBERS: list[Callable[[Sequence[Any]], Any]] = [
+    number_of_a_value,
+    beside_chosen_numbers,
+    among_numbers,
+    chosen_by_a_number,
+    chosen_by_tests,
+]
 FUNCTIONS: list[Callable[[Sequence[Any]], Any]] = [hinge, smallest, clipped, first_of_equals, controlled, twice]
 
 
@@ -63,7 +93,7 @@ def outcome(f: Callable[..., Any], x: Sequence[float]) -> tuple[type, list[float
     return Value, [result.data, *(v.grad for v in values)]
 
 
-@pytest.mark.parametrize("f", [*FUNCTIONS, number_of_a_value])
+@pytest.mark.parametrize("f", [*FUNCTIONS, *NUMBERS])
 def test_a_result_is_of_the_functions_kind(f: Callable[[Sequence[Any]], Any]) -> None:
     """Also where all selections choose a number, and where two candidates are equal."""
     compiled = rg.compile(f)

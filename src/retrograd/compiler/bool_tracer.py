@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from ..engine import ComparisonTracer, Value
 
-__all__ = ["BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
+__all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
 
 #: The row of the op table that computes a comparison.
-_ROWS = {
+COMPARISON_ROWS = {
     "<": "less",
     "<=": "less_equal",
     ">": "greater",
@@ -93,7 +93,7 @@ class BoolTracer(ComparisonTracer):
     def operands(self) -> tuple[str, Value, Value | float]:
         """The row that computes this comparison as a number, 1 or 0, and its operands."""
         self._recorder.check("a comparison")
-        return _ROWS[self._kind], self._left, self._right
+        return COMPARISON_ROWS[self._kind], self._left, self._right
 
     def ends_loop(self) -> None:
         """The outcome decides that a loop has ended after as many iterations as were recorded."""

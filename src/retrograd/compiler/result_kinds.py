@@ -12,9 +12,13 @@ from typing import Any
 
 from .. import engine
 from ..engine import Value
+from .bool_tracer import COMPARISON_ROWS
 from .recording import Choice, Selection
 
 __all__ = ["kind_of"]
+
+#: What gives a plain number, whatever it is of; the number of a Value may also be a Value, without a gradient.
+_PLAIN = frozenset({"detach", *COMPARISON_ROWS.values()})
 
 #: So many selections near the result are enough, if so many of them choose a Value now: then some do in other calls.
 _ENOUGH, _MANY = 48, 12
@@ -131,10 +135,10 @@ def _test_of(node: Value, selection: Selection | None) -> tuple[Any, Any, Any]:
 
 def _below(node: Any) -> Sequence[Value] | None:
     """The operands on which the kind of a node depends; None for a Value that has none."""
-    if not isinstance(node, Value):
+    if not isinstance(node, Value) or engine.is_constant(node):
         return ()
     row = engine.row_name(node)
-    if row == "detach":  # the number of a Value, or a Value: it may be either
+    if row in _PLAIN:
         return ()
     return [operand for operand in engine.operands(node) if isinstance(operand, Value)] if row else None
 
