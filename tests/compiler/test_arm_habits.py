@@ -522,3 +522,21 @@ def test_effects_happen_where_the_arm_is_taken(name: str) -> None:
             assert found[1][0] == pytest.approx(found[0][0], rel=1e-12)
             assert found[1][1] == pytest.approx(found[0][1], rel=1e-12)
             assert counts[0] == counts[1]
+
+
+def test_an_item_is_read_before_the_arguments_of_its_method() -> None:
+    def method(x: Any, y: Any) -> Any:
+        total = 0.0 * x
+        for a in (x, y, x * y - 0.3, x + y):
+            total = total + a if a > 0 else total - 2.0 * a
+        vectors, which = [Vector(2.0, 1.0), Vector(3.0, 1.0)], -2
+
+        def put() -> Any:
+            vectors[0] = Vector(rg.where(x > 1.0, 7.0, 2.0), 1.0)
+            return y
+
+        return vectors[which].__mul__(put()).x + total
+
+    compiled = rg.compile(method)
+    for point in [(-1.0, -1.0), (-0.5, 0.5), (0.1, 0.9), (1.5, 0.5)]:
+        assert compiled(*map(rg.Value, point)).data == pytest.approx(method(*map(rg.Value, point)).data, rel=1e-12)

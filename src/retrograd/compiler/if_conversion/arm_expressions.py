@@ -154,10 +154,9 @@ class ArmExpressions(ast.NodeTransformer):
         if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
             return None
         place = visit(of.value), visit(of.slice), ast.Constant(name), self.site(node)
-        made = of_arms("call_item", *place, *map(visit_argument, node.args))
-        assert isinstance(made, ast.Call)
-        made.keywords = [ast.keyword(one.arg, visit_argument(one.value)) for one in node.keywords]
-        return at(made, node)
+        keywords = [ast.keyword(one.arg, visit_argument(one.value)) for one in node.keywords]
+        function = at(of_arms("function_of_item", *place), node.func)
+        return at(ast.Call(function, [visit_argument(one) for one in node.args], keywords), node)
 
     def attribute_of_item(self, node: ast.Attribute, visit: Visit) -> ast.expr | None:
         """``things[key].name``, likewise."""

@@ -7,11 +7,12 @@ guard. Outside of a trial, and where a test is a plain bool, converted code does
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from ..bool_tracer import BoolTracer
-from ..choice_tracer import is_choice
+from ..choice_tracer import ChoiceTracer, is_choice
 from . import conditions
 from .allowed import (
     augmented,
@@ -47,9 +48,9 @@ __all__ = [
     "born",
     "both",
     "call",
-    "call_item",
     "contains",
     "either",
+    "function_of_item",
     "held",
     "in_trial",
     "is_none",
@@ -216,33 +217,41 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
     return decision.results[0]
 
 
-def call_item(things: Any, key: Any, name: str, site: Site, *arguments: Any, **options: Any) -> Any:
-    """``things[key](…)``, or of the method with a name."""
+def function_of_item(things: Any, key: Any, name: str, site: Site) -> Callable[..., Any]:
+    """What ``things[key](…)`` calls, or ``things[key].name(…)``: it reads the item before there are arguments."""
 
-    def give(one: Any) -> Any:
-        return call(attribute(one, name) if name else one, *arguments, **options)
+    def bound(one: Any) -> Any:
+        return attribute(one, name) if name else one
 
-    moves_on = any(hasattr(type(one), "__next__") for one in (*arguments, *options.values()))  # only one may read it
-    return give(item(things, key)) if moves_on else _of_item(things, key, give, site)
+    chosen = {place: things[place] for place in places_of(things, key)}
+    if len(chosen) < 2:
+        return functools.partial(call, bound(item(things, key)))
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        if any(hasattr(type(one), "__next__") for one in (*arguments, *options.values())):  # only one may read it
+            return call(bound(chosen[key.plain()]), *arguments, **options)
+        return _of_chosen(chosen, key, lambda one: call(bound(one), *arguments, **options), site)
+
+    return called
 
 
 def attribute_of_item(things: Any, key: Any, name: str, site: Site) -> Any:
     """``things[key].name``."""
-    return _of_item(things, key, lambda one: attribute(one, name), site)
+    chosen = {place: things[place] for place in places_of(things, key)}
+    if len(chosen) < 2:
+        return attribute(item(things, key), name)
+    return _of_chosen(chosen, key, lambda one: attribute(one, name), site)
 
 
-def _of_item(things: Any, key: Any, give: Callable[[Any], Any], site: Site) -> Any:
-    """What an item gives; where decisions choose the key, what each of them gives is selected."""
-    places = places_of(things, key)
-    if len(places) < 2:
-        return give(item(things, key))
+def _of_chosen(chosen: dict[Any, Any], key: ChoiceTracer, give: Callable[[Any], Any], site: Site) -> Any:
+    """What the item gives whose place decisions choose, selected from what each of them gives."""
 
     def among(first: Any, *others: Any) -> Any:
         if not others:
-            return give(things[first])
-        return select(key.is_(first), lambda: give(things[first]), lambda: among(*others), site)
+            return give(chosen[first])
+        return select(key.is_(first), lambda: give(chosen[first]), lambda: among(*others), site)
 
-    return among(*places)
+    return among(*chosen)
 
 
 # --- loops ------------------------------------------------------------------------------------------------------
