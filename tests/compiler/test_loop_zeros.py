@@ -115,6 +115,16 @@ def test_the_sign_of_zero_is_kept_where_it_shows(row: str) -> None:
     check(signed, ([1.0, 0.5],), ([0.0, 0.5],), ([-0.0, 0.5],))
 
 
+def test_a_join_of_choices_keeps_the_sign_of_zero() -> None:
+    def turned(x: Any, y: Any) -> Any:
+        smaller = rg.minimum(rg.where(x > 0, 1.0, -0.0), rg.where(y > 0, 1.0, -0.0))
+        return rm.atan2(smaller, -1.0 + 0.0 * x) + x
+
+    compiled = rg.compile(turned, tier="llvm")
+    for point in [(1.0, 2.0), (-1.5, 1.4), (-1.5, -1.4)]:
+        assert compiled.value_and_grad(*point)[0] == pytest.approx(turned(*point), rel=1e-12)
+
+
 def test_a_sum_of_negative_zeros_is_zero() -> None:
     def signed(p: list[float]) -> Any:
         x = p[1]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ....engine.numbers import same_bits
 from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 from .structure import Body
 
@@ -137,9 +138,9 @@ class Builder:
 
     def __init__(self, signed_zeros: bool = False, retried: bool = False) -> None:
         self._signed_zeros, self.retried = signed_zeros, retried
-        self.top = Block()
+        self.top: Block = Block()
         self.vanished: list[Value] = []  #: what was multiplied by zero, and so does not show in the result
-        self.source = 0  #: the number of the user's line that is being written
+        self.source: int = 0  #: the number of the user's line that is being written
         self._blocks = [self.top]
         self._count = 0
         self._constants: set[Ref] = set()
@@ -283,10 +284,10 @@ class Builder:
 
     def truth_of(self, value: Value) -> Ref | bool | None:
         """The condition that a number is 1 or 0 by; None of other numbers."""
-        if value in (0.0, 1.0):
-            return value == 1.0
-        condition, *numbers = self._selected.get(value, (None, None, None))
-        return condition if numbers == [1.0, 0.0] else None
+        if isinstance(value, float):
+            return value == 1.0 if value == 1.0 or same_bits(value, 0.0) else None
+        condition, one, zero = self._selected.get(value, (None, None, None))
+        return condition if one == 1.0 and isinstance(zero, float) and same_bits(zero, 0.0) else None
 
     # --- memory and control -------------------------------------------------------------------------------
 
