@@ -47,7 +47,7 @@ class Call:
         self.arguments = list(arguments)
         self.keywords = keywords
         self.connected = is_differentiating() or any(map(_holds_values, (*arguments, *keywords.values())))
-        self.recording = engine.is_recording()
+        self.recording: bool = engine.is_recording()
         self.variables: list[Value] = []
         self.numbers: list[Value] = []  #: those of them that are no parameters of a module
 

@@ -60,7 +60,8 @@ class DecisionRecorder(ABC):
         self._chooses = False  # ints or texts, which results may hold
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
-        self.comparison_type = None if tests_identity else BoolTracer  # what the engine makes of comparisons
+        #: What the engine makes of comparisons.
+        self.comparison_type: type[BoolTracer] | None = None if tests_identity else BoolTracer
         self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
         self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
         self._recording = Recording()

@@ -58,7 +58,7 @@ class Backward:
             forward: its forward pass.
             retried: whether a gradient that is not finite is computed again, through the nodes.
         """
-        self.t = _Recalling(retried, self._recalled)
+        self.t: _Recalling = _Recalling(retried, self._recalled)
         self._layout, self._forward = layout, forward
         self._pending: dict[Operand, Value] = {}  # adjoints, in the iteration that is being written
         self._sums: list[dict[Operand | Position, Value]] = []  # of each loop: what goes to outer bodies
@@ -67,7 +67,7 @@ class Backward:
         self._handed: dict[Body, list[_Handed]] = {}
         self._around = [layout.top]  # the bodies that are being written, one in another
         self._note_operands()
-        self.in_memory = {
+        self.in_memory: set[Position] = {
             position
             for operand in layout.first_use
             if isinstance(operand, Far) and layout.is_active(operand)

@@ -169,7 +169,7 @@ class Layout:
             if isinstance(operand, Carry) and operand.following not in self.first_use:
                 self._note_use(operand.following, operand.frame.items[-1])
                 operands_left.append(operand.following)
-        self.active = self._active()
+        self.active: list[bool] = self._active()
         self._leaves: dict[Body, list[Leaf]] = defaultdict(list)
         for operand in self.first_use:
             if isinstance(operand, Leaf):

@@ -67,7 +67,7 @@ class Text(LaneLoops):
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
         arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
-        self.text = "\n".join(
+        self.text: str = "\n".join(
             [
                 f"define internal i32 @{name}_body(double %seed, {parameters}) {_ATTRIBUTES} {{",
                 "entry:",

@@ -99,7 +99,7 @@ class Storage:
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
         self.owners: set[_Owner] = set()
-        self.size = 0
+        self.size: int = 0
 
     def __contains__(self, position: Position) -> bool:
         return position in self._leader
