@@ -1,5 +1,6 @@
 #include "tape/record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
