@@ -186,7 +186,8 @@ class Reach:
             else:  # a library's wrapper around what may be the user's: @rg.no_grad(), rg.grad(f), @rg.primitive(…)
                 for cell in thing.__closure__ or ():
                     for content in _contents(cell):
-                        self._ahead(content, path)
+                        if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
+                            self._ahead(content, path)
             return
         elif kind is types.MethodType:
             self._ahead(thing.__self__, "self", own)
