@@ -27,7 +27,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, cast
 
 import numpy as np
@@ -184,10 +184,9 @@ class Reach:
             if own or not is_library(thing.__globals__.get("__name__")):
                 self._function(thing, path)
             else:  # a library's wrapper around what may be the user's: @rg.no_grad(), rg.grad(f), @rg.primitive(…)
-                for cell in thing.__closure__ or ():
-                    for content in _contents(cell):
-                        if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
-                            self._ahead(content, path)
+                for content in chain.from_iterable(map(_contents, thing.__closure__ or ())):
+                    if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
+                        self._ahead(content, path)
             return
         elif kind is types.MethodType:
             self._ahead(thing.__self__, "self", own)
