@@ -9,12 +9,12 @@ of that call.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol, SupportsIndex
 
 from . import errors
 
-__all__ = ["Index", "IndexRecorder", "IndexTracer", "Table", "position_in", "table", "take"]
+__all__ = ["RELATIONS", "Index", "IndexRecorder", "IndexTracer", "Table", "position_in", "table", "take"]
 
 
 class Index(int):
@@ -101,7 +101,7 @@ class IndexTracer:
     def _compare(self, kind: str, other: object) -> Any:
         self._recorder.check("an index")
         value: Any = other._value if isinstance(other, IndexTracer) else other
-        outcome = _RELATIONS[kind](self._value, value)
+        outcome = RELATIONS[kind](self._value, value)
         if outcome is not NotImplemented:
             self._recorder.compare_index(kind, self, other, bool(outcome))
         return outcome
@@ -160,7 +160,8 @@ for _name in _REFUSED.split():
     setattr(IndexTracer, f"__{_name}__", IndexTracer._refuse)
 
 
-_RELATIONS = {
+#: What compares, by its sign.
+RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,

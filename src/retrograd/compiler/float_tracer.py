@@ -8,27 +8,16 @@ that needs a plain number calls ``float()``, which is a graph break.
 from __future__ import annotations
 
 import dis
-import operator
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Any, Protocol
 
 from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
+from ..index import RELATIONS
 
 __all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
-
-
-_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 class NumberRecorder(Protocol):
@@ -96,7 +85,7 @@ class FloatTracer(engine.NumberTracer):
             number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
         else:
             return NotImplemented
-        return self._recorder.comparison(kind, self._node, right, bool(_RELATIONS[kind](self._number, number)))
+        return self._recorder.comparison(kind, self._node, right, bool(RELATIONS[kind](self._number, number)))
 
     def __bool__(self) -> bool:
         self._recorder.check("a number")

@@ -103,7 +103,9 @@ def operated(name: str, left: Any, right: Any) -> Any:
         if found is not NotImplemented:
             return found
     operands = operand(left), operand(right)
-    made = ANEW[name](*(inside_domain(ROWS[name], operands) if name in ROWS else operands))
+    if name in ROWS:
+        operands = inside_domain(ROWS[name], operands)
+    made = ANEW[name](*operands)
     return born(made) if type(made) is list else made  # [0.0] * n
 
 

@@ -132,7 +132,7 @@ class Selection:
         return yes if outcome else no
 
     def _of_unbound(self, yes: Any, no: Any) -> Any:
-        """Where a variable has been assigned in one arm alone: whoever reads it after the other one raises."""
+        """A variable that one arm alone assigns: its value there; a guard says that this arm was taken."""
         if not must_hold_around(negated(self._test) if yes is unbound else self._test):
             raise refuse("leaves a variable without a value")
         return no if yes is unbound else yes
