@@ -192,7 +192,7 @@ def layers(p: list[float], n: int = 6, depth: int = 5) -> Any:
 PROGRAMS: list[tuple[Callable[[list[float]], Any], int, int, int]] = [
     (tree, 4, 2, 120),
     (cholesky, 14, 3, 180),
-    (triangular_solve, 14, 2, 230),
+    (triangular_solve, 14, 2, 250),
     (warping, 11, 2, 90),
     (edit_distance, 3, 2, 140),
     (rod, 10, 2, 100),

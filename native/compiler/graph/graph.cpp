@@ -495,6 +495,7 @@ Graph expand(const Graph& graph, bool differences, const std::vector<bool>* acti
     result = without_repeats(result, true, &first);
     for (Id& id : ids) id = id.is_node() ? first[id.index()] : id;
   }
+  result = with_masked_sums(std::move(result), &ids);
   if (renamed) *renamed = std::move(ids);
   return result;
 }

@@ -123,4 +123,8 @@ Graph expand(const Graph& graph, bool differences, const std::vector<bool>* acti
 // `renamed` as above.
 Graph without_repeats(const Graph& graph, bool all = false, std::vector<Id>* renamed = nullptr);
 
+// The same graph, in which a sum that grows only where something holds is one of a term and of nothing: then it is a
+// sum like any other. `renamed`: Ids of nodes of `graph`, which become those of the new one.
+Graph with_masked_sums(Graph graph, std::vector<Id>* renamed);
+
 }  // namespace retrograd::compiler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,17 +38,17 @@ Later = Callable[[Section, int], bool]
 
 
 def cut_by_periods(
-    tokens: NDArray[np.uint64], alike: Alike, least: int, later: Later = lambda section, by: False
+    tokens: Sequence[NDArray[np.uint64]], alike: Alike, least: int, later: Later = lambda section, by: False
 ) -> list[Section]:
     """A sequence of items as repetitions, the longest first, and what is between them, in order.
 
     Args:
-        tokens: a number for each item, the same for items that may be alike.
+        tokens: a number for each item, the same for items that may be alike; others, where those show no repetition.
         alike: compares two stretches, item by item.
         least: a repetition has at least so many items in all.
         later: where a repetition goes on for a part of an iteration: whether that may come first instead of last.
     """
-    return _Finder(tokens, alike, least, later).cut(0, len(tokens))
+    return _Finder(tokens, alike, least, later).cut(0, len(tokens[0]))
 
 
 def frequent_distances(tokens: NDArray[np.uint64], window: int, longest: int, most: int) -> list[int]:
@@ -74,22 +74,28 @@ def frequent_distances(tokens: NDArray[np.uint64], window: int, longest: int, mo
 
 
 class _Finder:
-    def __init__(self, tokens: NDArray[np.uint64], alike: Alike, least: int, later: Later) -> None:
+    def __init__(self, tokens: Sequence[NDArray[np.uint64]], alike: Alike, least: int, later: Later) -> None:
         self._tokens, self._alike, self._least, self._later = tokens, alike, least, later
 
     def cut(self, begin: int, end: int) -> list[Section]:
-        found = (self._longest(begin, end, period) for period in self._candidates(begin, end))
-        best, over = max(found, key=lambda each: _gain(each[0]), default=(None, 0))
-        if best is None or best.count < _LEAST_ITERATIONS or best.period * best.count < self._least:
+        best, over = next(filter(None, (self._best(begin, end, tokens) for tokens in self._tokens)), (None, 0))
+        if best is None:
             return [Section(begin, end - begin, 1)] if end > begin else []
         if over and self._later(best, over):
             best = replace(best, begin=best.begin + over)
         return [*self.cut(begin, best.begin), best, *self.cut(best.end, end)]
 
-    def _candidates(self, begin: int, end: int) -> list[int]:
+    def _best(self, begin: int, end: int, tokens: NDArray[np.uint64]) -> tuple[Section, int] | None:
+        """The repetition that saves most, if it is long enough, and for how many more items it goes on."""
         if end - begin - _WINDOW < self._least:
-            return []
-        return frequent_distances(self._tokens[begin:end], _WINDOW, _LONGEST_PERIOD, _CANDIDATES)
+            return None
+        periods = frequent_distances(tokens[begin:end], _WINDOW, _LONGEST_PERIOD, _CANDIDATES)
+        found = max(
+            (self._longest(begin, end, period) for period in periods), key=lambda each: _gain(each[0]), default=None
+        )
+        if found is None or found[0].count < _LEAST_ITERATIONS or found[0].period * found[0].count < self._least:
+            return None
+        return found
 
     def _longest(self, begin: int, end: int, period: int) -> tuple[Section, int]:
         """The longest stretch that repeats itself with this period, and for how many more items it goes on."""

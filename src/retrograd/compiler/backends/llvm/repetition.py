@@ -57,7 +57,7 @@ def cut(calls: Sequence[KernelCall], memory: Memory, prebuilt: Prebuilt) -> Iter
     """The calls of a pass in their order, as repetitions and what is between them."""
     numbers: dict[object, int] = {}
     tokens = np.array([numbers.setdefault(_shape(c, memory, prebuilt), len(numbers)) for c in calls], np.uint64)
-    for section in cut_by_periods(tokens, lambda late, early: tokens[late] == tokens[early], _LEAST_CALLS):
+    for section in cut_by_periods([tokens], lambda late, early: tokens[late] == tokens[early], _LEAST_CALLS):
         if section.count > 1:
             yield _Operands(calls, section, memory, prebuilt).repetition()
         else:

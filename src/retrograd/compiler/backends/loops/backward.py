@@ -69,7 +69,7 @@ class Backward:
         self._note_operands()
         self.in_memory: set[Position] = {
             position
-            for operand in layout.first_use
+            for operand in self._given()
             if isinstance(operand, Far) and layout.is_active(operand)
             for position in layout.targets(operand)
         }
@@ -92,6 +92,26 @@ class Backward:
     def read_by(self, value: Ref) -> Ref | None:
         """The value of the forward pass that one of this pass reads again."""
         return self._loads.get(value.number)
+
+    def _given(self) -> set[Operand]:
+        """The operands that get an adjoint: of positions that have one, and what hands theirs on."""
+        layout, found = self._layout, set[Operand]()
+        left = [
+            o
+            for position in layout.positions
+            if layout.active[position.number]
+            for o in layout.differentiated(position)
+        ]
+        while left:
+            operand = left.pop()
+            if operand in found:
+                continue
+            found.add(operand)
+            if isinstance(operand, Carry):
+                left += (operand.following, operand.start)
+            elif isinstance(operand, Merged) and operand.otherwise is not None:
+                left.append(operand.otherwise)
+        return found
 
     def _note_operands(self) -> None:
         """When each operand's adjoint is complete, and where it goes."""

@@ -23,6 +23,9 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     **{f"llvm.{name}": getattr(math, name) for name in ("sqrt", "copysign")},
 }
 
+#: What leaves every number as it is where it is added, or subtracted.
+_NOTHING = {"fadd": -0.0, "fsub": 0.0}
+
 
 class Evaluation:
     """Evaluates values of a loop's body.
@@ -112,6 +115,8 @@ class Evaluation:
         """The result of arithmetic."""
         if name != "fdiv" and all(type(one) is float for one in operands):
             return FOLDED[name](*operands)
+        if name in _NOTHING and _has_bits(operands[1], _NOTHING[name]):
+            return operands[0]
         if not self._ignores_infinities:
             return value
         if name == "fneg" or name == "fabs":
@@ -166,6 +171,11 @@ class Evaluation:
             elif op.name in ("select", "and", "or", "not") or op.name.startswith("fcmp"):
                 rest += op.operands
         return [] if len(found) > _MOST_TESTS else [*found]
+
+
+def _has_bits(value: Value | bool, number: float) -> bool:
+    """Whether a value is a number, with its sign."""
+    return value == number and isinstance(value, float) and math.copysign(1.0, value) == math.copysign(1.0, number)
 
 
 def _called(name: str, operands: list[Value | bool], value: Value) -> Value | bool:

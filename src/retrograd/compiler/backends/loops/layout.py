@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....ops import BY_NAME, Op
 from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
 from .structure import Body, Indices, Position, bodies_of
 from .variables import Variable, variable_of
@@ -133,7 +135,7 @@ class Layout:
         positions: those of all bodies, in order.
         operands: of each position, by its number.
         rows: the operator of each position, by its number.
-        active: of each position, by its number, whether gradients go through it.
+        active: of each position, by its number, whether gradients that are wanted go through it.
         first_use: the first item of an operand's frame that reads it.
     """
 
@@ -468,24 +470,47 @@ class Layout:
         if isinstance(operand, Merged) and operand.otherwise is not None:
             self._note_use(operand.otherwise, operand.position.body)
 
+    # --- gradients ------------------------------------------------------------------------------------------
+
     def _active(self) -> list[bool]:
-        active = [False] * len(self.positions)
-        sources: list[list[int]] = []
-        for position in self.positions:
-            row, operands = self.rows[position.number], self.operands[position.number]
-            if row in ("detach", "largest"):
-                sources.append([])
-                continue
-            active[position.number] = any(isinstance(o, Leaf) and o.wanted for o in operands)
-            nodes = [o for o in operands if isinstance(o, NodeOperand)]
-            sources.append([target.number for o in nodes for target in self.targets(o)])
-        changed = True
-        while changed:
-            changed = False
-            for number, of in enumerate(sources):
-                if not active[number] and any(active[source] for source in of):
-                    active[number] = changed = True
-        return active
+        """Which positions have an adjoint that is not zero: gradients are wanted of what they depend on, and the
+        result depends on them. What only decides something has none."""
+        passing = [self.differentiated(position) for position in self.positions]
+        sources = [
+            [target.number for o in of if isinstance(o, NodeOperand) for target in self.targets(o)] for of in passing
+        ]
+        readers: list[list[int]] = [[] for _ in self.positions]
+        for reader, of in enumerate(sources):
+            for source in of:
+                readers[source].append(reader)
+        wanted = [number for number, of in enumerate(passing) if any(isinstance(o, Leaf) and o.wanted for o in of)]
+        kind, root = self.graph.roots[0]
+        varied, useful = _closure(wanted, readers), _closure([self._position_of[root]] if kind == NODE else [], sources)
+        return [a and b for a, b in zip(varied, useful, strict=True)]
+
+    def differentiated(self, position: Position) -> list[Operand]:
+        """The operands to which a position hands gradients on."""
+        operands, row = self.operands[position.number], self.rows[position.number]
+        return [operand for which, operand in enumerate(operands) if _has_partial(row, which)]
+
+
+@cache
+def _has_partial(row: str, which: int) -> bool:
+    """Whether a row hands gradients on to an operand: a comparison does not, nor a selection to what it asks."""
+    op = BY_NAME.get(row)
+    return row != "largest" and not (isinstance(op, Op) and op.partials[which] == "0")
+
+
+def _closure(begin: list[int], following: list[list[int]]) -> list[bool]:
+    """Whether each number is one of some, or follows one that is."""
+    found = [False] * len(following)
+    left = [*begin]
+    while left:
+        number = left.pop()
+        if not found[number]:
+            found[number] = True
+            left += following[number]
+    return found
 
 
 def _is_optional(body: Body, position: Position) -> bool:

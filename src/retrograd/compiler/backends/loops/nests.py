@@ -27,8 +27,9 @@ _SHORT_LAG = 12
 #: Of the periods that save one in so many of the nodes that another saves, the shortest comes first.
 _SHARE = 10
 
-#: Loops of so many iterations at most, with so many nodes of code, are written without the loop; or of so few nodes.
-_SHORT, _FEW, _LITTLE = 4, 200, 4
+#: Loops of so many iterations at most, with so many nodes of code, are written without the loop; or of so few nodes,
+#: where no iteration waits for another.
+_SHORT, _FEW, _LITTLE = 4, 200, 16
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -38,11 +39,11 @@ def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
     for _ in range(_ROUNDS):
         if not finder.collapse():
             break
-    (items,) = _unrolled([finder.items])
+    (items,) = _unrolled(graph, [finder.items])
     return items, sum(_size(item) for item in items)
 
 
-def _unrolled(rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
+def _unrolled(graph: ScalarGraph, rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
     """The iterations of a body, without the inner loops that are always as short."""
     columns: list[list[list[int | Repeat]]] = []  # of each item, what it becomes in each iteration
     for column in zip(*rows, strict=True):
@@ -50,15 +51,31 @@ def _unrolled(rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
         if not repeats:
             columns.append([[item] for item in column])
             continue
-        inner = iter(_unrolled([iteration for repeat in repeats for iteration in repeat.iterations]))
+        inner = iter(_unrolled(graph, [iteration for repeat in repeats for iteration in repeat.iterations]))
         parts = [[next(inner) for _ in repeat.iterations] for repeat in repeats]
         count, same = len(parts[0]), all(len(part) == len(parts[0]) for part in parts)
         size = sum(map(_size, parts[0][0]))
-        if same and (count * size <= _LITTLE if count > _SHORT else count * size <= _FEW):
+        if same and _is_unrolled(graph, parts[0], count * size):
             columns.append([list(chain.from_iterable(part)) for part in parts])
         else:
             columns.append([[Repeat(part)] for part in parts])
     return [list(chain.from_iterable(row)) for row in zip(*columns, strict=True)]
+
+
+def _is_unrolled(graph: ScalarGraph, iterations: list[list[int | Repeat]], size: int) -> bool:
+    """Whether a loop is written without the loop: few iterations, or little that none hands to another."""
+    if len(iterations) <= _SHORT:
+        return size <= _FEW
+    nodes = [[item for item in iteration if not isinstance(item, Repeat)] for iteration in iterations]
+    if size > _LITTLE or sum(map(len, nodes)) < size:
+        return False
+    before = set[int]()
+    for iteration in nodes:
+        read = graph.indices[iteration][graph.kinds[iteration] == NODE]
+        if not before.isdisjoint(read.tolist()):
+            return False
+        before.update(iteration)
+    return True
 
 
 def _size(item: int | Repeat) -> int:

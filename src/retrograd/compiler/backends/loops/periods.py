@@ -20,6 +20,9 @@ __all__ = ["Section", "find_sections"]
 #: A loop has at least so many nodes.
 _LEAST_NODES = 48
 
+#: Where nothing repeats itself else, operands farther back are alike: what all iterations read is ever farther back.
+_FAR = 40
+
 #: With fewer iterations it keeps them as they are.
 _LEAST_ALIGNED = 4
 
@@ -42,11 +45,15 @@ def find_sections(graph: ScalarGraph) -> list[Section]:
             same[other] = index[late.start + other] == index[early.start + other]
         return same
 
-    tokens = shape.astype(np.uint64)
-    for lag in lags:
-        tokens = tokens * np.uint64(0x9E3779B97F4A7C15) + lag.astype(np.uint64)
+    def tokens(most: int) -> NDArray[np.uint64]:
+        found = shape.astype(np.uint64)
+        for lag in lags:
+            found = found * np.uint64(0x9E3779B97F4A7C15) + np.minimum(lag, most).astype(np.uint64)
+        return found
+
+    kinds = [tokens(len(graph)), tokens(_FAR)]
     sections: list[Section] = []
-    for section in cut_by_periods(tokens, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
+    for section in cut_by_periods(kinds, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
         sections += _aligned(graph, section)
     return sections
 
