@@ -13,6 +13,7 @@ struct PythonHalf {
   PyObject* flatten_other = nullptr;
   PyObject* fill_array = nullptr;     // fill_array(shape, items): an array of objects
   PyObject* collect_array = nullptr;  // collect_array(shape, items): an array of floats, where they are floats
+  PyObject* records = nullptr;        // classes whose instances are their fields: the names of those
 };
 extern PythonHalf python_half;
 

@@ -433,43 +433,73 @@ PyObject* new_leaves(PyObject*, PyObject* numbers) {
   return result.release();
 }
 
-// Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, so that it holds no Value. A
-// glance at its items, which makes nothing; what is nested deeply is not looked at.
-bool is_floats(PyObject* thing, int levels) {
-  if (PyFloat_CheckExact(thing)) return true;
+// Whether a number or a text is no Value: these have no parts.
+bool is_plain(PyObject* thing) {
+  return PyFloat_CheckExact(thing) || PyFloat_Check(thing) || PyLong_Check(thing) || PyUnicode_Check(thing) ||
+         thing == Py_None;
+}
+
+// Whether a tree holds no Value, as a glance at its items shows, which makes nothing: plain numbers, float64 arrays,
+// lists, tuples, dictionaries, and records of classes that Python has looked at before (engine/containers.py). What is
+// nested deeply is not looked at.
+bool is_without_values(PyObject* thing, int levels);
+
+bool are_without_values(PyObject* tuple, int levels) {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) {
+    PyObject* item = PyTuple_GetItem(tuple, i);
+    if (!is_plain(item) && !is_without_values(item, levels)) return false;
+  }
+  return true;
+}
+
+bool is_record_without_values(PyObject* thing, int levels) {
+  PyObject* names = PyDict_GetItemWithError(python_half.records, reinterpret_cast<PyObject*>(Py_TYPE(thing)));
+  if (!names) return PyErr_Clear(), false;
+  if (PyTuple_Check(thing)) return are_without_values(thing, levels);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
+    const Ref item(PyObject_GetAttr(thing, PyTuple_GetItem(names, i)));
+    if (!item) return PyErr_Clear(), false;  // a field that is not set
+    if (!is_plain(item.get()) && !is_without_values(item.get(), levels)) return false;
+  }
+  return true;
+}
+
+bool is_without_values(PyObject* thing, int levels) {
+  if (is_plain(thing)) return true;
   if (--levels == 0) return false;
-  const bool list = PyList_CheckExact(thing);
-  if (list || PyTuple_CheckExact(thing)) {
-    const Py_ssize_t count = list ? PyList_Size(thing) : PyTuple_Size(thing);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* item = list ? PyList_GetItem(thing, i) : PyTuple_GetItem(thing, i);
-      if (!PyFloat_CheckExact(item) && !is_floats(item, levels)) return false;
+  if (PyList_CheckExact(thing)) {
+    for (Py_ssize_t i = 0; i < PyList_Size(thing); ++i) {
+      PyObject* item = PyList_GetItem(thing, i);
+      if (!is_plain(item) && !is_without_values(item, levels)) return false;
     }
     return true;
   }
+  if (PyTuple_CheckExact(thing)) return are_without_values(thing, levels);
   if (PyDict_CheckExact(thing)) {
     PyObject *key, *item;
     for (Py_ssize_t at = 0; PyDict_Next(thing, &at, &key, &item);) {
-      if (!is_floats(item, levels)) return false;
+      if (!is_without_values(item, levels)) return false;
     }
     return true;
   }
-  if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) != python_half.array_type) return false;
-  return static_cast<bool>(FloatArray(thing));
+  if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) == python_half.array_type)
+    return static_cast<bool>(FloatArray(thing));
+  return !is_value(thing) && is_record_without_values(thing, levels);
 }
-PyObject* only_floats(PyObject*, PyObject* tree) { return PyBool_FromLong(is_floats(tree, 8)); }
 
-// set_python_half(array_type, empty_array, flatten_other, fill_array, collect_array, table): see PythonHalf, and
-// look_at_arrays for the table of NumPy's functions.
+PyObject* without_values(PyObject*, PyObject* tree) { return PyBool_FromLong(is_without_values(tree, 8)); }
+
+// set_python_half(array_type, empty_array, flatten_other, fill_array, collect_array, records, table): see PythonHalf,
+// and look_at_arrays for the table of NumPy's functions.
 PyObject* set_python_half(PyObject*, PyObject* args) {
   PythonHalf given;
   PyObject* table;
-  if (!PyArg_ParseTuple(args, "OOOOOO:set_python_half", &given.array_type, &given.empty_array, &given.flatten_other,
-                        &given.fill_array, &given.collect_array, &table)) {
+  if (!PyArg_ParseTuple(args, "OOOOOOO:set_python_half", &given.array_type, &given.empty_array, &given.flatten_other,
+                        &given.fill_array, &given.collect_array, &given.records, &table)) {
     return nullptr;
   }
-  for (PyObject* one :
-       {given.array_type, given.empty_array, given.flatten_other, given.fill_array, given.collect_array}) {
+  for (PyObject* one : {given.array_type, given.empty_array, given.flatten_other, given.fill_array, given.collect_array,
+                        given.records}) {
     Py_INCREF(one);  // for good: the module stays
   }
   python_half = given;
@@ -488,9 +518,7 @@ PyMethodDef tree_functions[] = {
     {"contents", fast(contents), METH_FASTCALL, "What the containers in a tree hold, to compare it later."},
     {"flatten_tree", flatten_tree, METH_O, "The leaves of a tree, a list, and its Structure."},
     {"new_leaves", new_leaves, METH_O, "A new Value for each number or Value in a list."},
-    {"only_floats", only_floats, METH_O,
-     "Whether a tree is floats, float64 arrays, and lists, tuples and dictionaries of them, as can be seen at a "
-     "glance."},
+    {"without_values", without_values, METH_O, "Whether a tree holds no Value, as can be seen at a glance."},
     {"read_in_place", read_in_place, METH_O, "Whether floats and lists are read in place, which tests may turn off."},
     {"set_python_half", set_python_half, METH_VARARGS, "What takes apart and builds the containers that Python knows."},
     {nullptr, nullptr, 0, nullptr},

@@ -6,7 +6,7 @@ import functools
 import random
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +14,19 @@ from support.trees import Frozen, Interval, Layer, plain, random_tree
 
 import retrograd as rg
 from retrograd import Value
-from retrograd.engine.pytree import flatten, join, new_leaves, only_floats, paths
+from retrograd.engine.containers import note_record
+from retrograd.engine.pytree import flatten, join, new_leaves, paths, without_values
+
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any
+
+
+@dataclass
+class Segment:
+    begin: Any
+    end: Any
 
 
 class Line:
@@ -226,15 +238,34 @@ def test_empty_lists_beside_full_ones() -> None:
 
 
 @pytest.mark.native
-def test_floats_are_seen_at_a_glance() -> None:
-    floats: list[Any] = [1.0, [1.0, 2.0], (), {"w": [np.zeros((2, 3)).T, 1.0]}, (1.0, [(2.0,)])]
-    others: list[Any] = [1, True, None, np.float64(1.0), "1", Value(1.0), [1.0, Value(1.0)], {"w": [1, 2.0]}]
-    others += [np.arange(3), np.zeros(2, dtype=">f8"), np.array([Value(1.0)], dtype=object), Frozen(1.0), Line()]
+def test_that_there_is_no_value_is_seen_at_a_glance() -> None:
+    pair, line = Pair(1.0, [2.0]), Segment(1.0, (2.0,))
+    plain: list[Any] = [1.0, 1, True, None, "1", np.float64(1.0), [1.0, 2], (), (1.0, [(2.0,)])]
+    plain += [{"w": [np.zeros((2, 3)).T, 1.0]}, pair, [line], {"a": pair}]
+    values: list[Any] = [Value(1.0), [1.0, Value(1.0)], Pair(1.0, Value(2.0)), [Segment(Value(1.0), 2.0)]]
+    others: list[Any] = [np.arange(3), np.zeros(2, dtype=">f8"), np.array([Value(1.0)], dtype=object), object()]
     nested: Any = 1.0
     for _ in range(20):
         nested = [nested]
-    assert [tree for tree in floats if not only_floats(tree)] == []
-    assert [tree for tree in (*others, nested) if only_floats(tree)] == []
+    assert not without_values(pair)  # a class that has not been looked at
+    note_record(pair)
+    note_record(line)
+    assert [tree for tree in plain if not without_values(tree)] == []
+    assert [tree for tree in (*values, *others, nested) if without_values(tree)] == []
+
+
+@pytest.mark.native
+def test_a_class_that_is_registered_is_no_record() -> None:
+    class Own(NamedTuple):
+        x: float
+
+    own = Own(1.0)
+    note_record(own)
+    assert without_values(own)
+    rg.register_pytree_node(Own, lambda one: ((one.x,), None), lambda _, items: Own(*items))
+    assert not without_values(own)
+    note_record(own)
+    assert not without_values(own)
 
 
 def test_lists_may_be_nested_deep_but_not_without_end() -> None:

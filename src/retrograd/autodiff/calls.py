@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import engine
 from ..engine import Value
-from ..engine.containers import taken_apart
-from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, only_floats, single_output
+from ..engine.containers import note_record, taken_apart
+from ..engine.pytree import Leaf, Structure, flatten, join, new_leaves, single_output, without_values
 from ..errors import pair_expected
 from . import sparse as sparse_matrices
 from .active import (
@@ -100,7 +100,7 @@ def _holds_values(thing: Any) -> bool:
         thing = rest.pop()
         if isinstance(thing, Value):
             return True
-        if type(thing) in _PLAIN or id(thing) in seen or only_floats(thing):
+        if type(thing) in _PLAIN or id(thing) in seen or without_values(thing):
             continue
         seen[id(thing)] = thing
         if type(thing) in (list, tuple):
@@ -110,6 +110,7 @@ def _holds_values(thing: Any) -> bool:
         else:
             with contextlib.suppress(AttributeError):  # a field that is not set
                 container = taken_apart(thing)
+                note_record(thing)
                 rest += [] if container is None else container.items
     return False
 
@@ -225,7 +226,7 @@ def transformed_by(
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
-        if 0 <= furthest < len(arguments) and not keywords and only_floats(arguments) and not is_recorded():
+        if 0 <= furthest < len(arguments) and not keywords and without_values(arguments) and not is_recorded():
             return of_compiled(_value_and_grad(function, argnums, fast, arguments))  # type: ignore[misc]
         wanted: Any = argnums
         if keywords or not counted:
@@ -297,7 +298,7 @@ def _compiled(
         return None
     positions = _positions(argnums, f, len(arguments))
     for i in positions:
-        if only_floats(arguments[i]):
+        if without_values(arguments[i]):
             continue
         _, structure = flatten(arguments[i], f"argument {i} of {function_name(f)}")
         if structure.holds_values or structure.kind == "module":

@@ -25,6 +25,8 @@ __all__ = [
     "instance_of",
     "is_module",
     "is_static",
+    "note_record",
+    "records",
     "register_pytree_node",
     "registered",
     "taken_apart",
@@ -56,6 +58,9 @@ class Registered(NamedTuple):
 
 
 _registered: dict[type, Registered] = {}
+
+#: Classes whose instances are nothing but their fields, named tuples' and dataclasses', with the names of those.
+records: dict[type, tuple[str, ...]] = {}
 
 
 def register_pytree_node(
@@ -96,6 +101,7 @@ def register_pytree_node(
         raise TypeError(f"register_pytree_node: {nodetype.__name__} has a meaning in trees already.")
     if nodetype in _registered:
         raise ValueError(f"register_pytree_node: {nodetype.__name__} has been registered already.")
+    records.pop(nodetype, None)
     _registered[nodetype] = Registered(flatten_func, unflatten_func)
 
 
@@ -209,6 +215,17 @@ def has_plain_fields(thing: Any) -> bool:
         return False
     of_class = (inspect.getattr_static(kind, field.name, None) for field in dataclasses.fields(kind))
     return not any(hasattr(one, "__set__") and not isinstance(one, MemberDescriptorType) for one in of_class)
+
+
+def note_record(thing: Any) -> None:
+    """Remember the class of a named tuple, or of a dataclass's instance, so that others are looked at natively."""
+    kind = type(thing)
+    if kind in _registered or is_module(thing):
+        return
+    if isinstance(thing, tuple) and hasattr(kind, "_fields"):
+        records[kind] = ()
+    elif has_plain_fields(thing):
+        records[kind] = tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _refuse_other_attributes(thing: Any) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from . import ENGINE, Value
 from . import numbers as plain_numbers
-from .containers import Container, is_module, taken_apart
+from .containers import Container, is_module, records, taken_apart
 
 __all__ = [
     "Leaf",
@@ -31,9 +31,9 @@ __all__ = [
     "is_number",
     "join",
     "new_leaves",
-    "only_floats",
     "paths",
     "single_output",
+    "without_values",
 ]
 
 Leaf = Value | float
@@ -294,8 +294,8 @@ def _new_leaves_here(numbers: Sequence[Leaf]) -> list[Value]:
 _flatten: Callable[[Any], tuple[list[Leaf], Structure]]
 #: A new Value for each number or Value in a list.
 new_leaves: Callable[[list[Leaf]], list[Value]]
-#: Whether a tree can be seen at a glance to be floats, float64 arrays, and lists, tuples and dictionaries of them.
-only_floats: Callable[[Any], bool]
+#: Whether a tree can be seen at a glance to hold no Value: numbers, float64 arrays, and containers and records of them.
+without_values: Callable[[Any], bool]
 
 if ENGINE == "native":
     from .. import _native
@@ -307,12 +307,12 @@ if ENGINE == "native":
     _flatten = _native.flatten_tree
     _core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")
     _functions = getattr(_core, "_ARRAY_API", None)  # NumPy's own, which its headers look up too
-    _native.set_python_half(np.ndarray, np.empty, _flatten_other, _fill_array, _collect_array, _functions)
-    new_leaves, only_floats = _native.new_leaves, _native.only_floats
+    _native.set_python_half(np.ndarray, np.empty, _flatten_other, _fill_array, _collect_array, records, _functions)
+    new_leaves, without_values = _native.new_leaves, _native.without_values
 else:
     _flatten, new_leaves = _flatten_here, _new_leaves_here
 
-    def only_floats(tree: Any) -> bool:
+    def without_values(tree: Any) -> bool:
         return isinstance(tree, float)
 
 
