@@ -2,7 +2,8 @@
 
 By default no source lines are kept, because each costs a walk up the stack. Inside ``with record_sources():`` every new
 interior node keeps the number of its line; the table here maps that number to a :class:`Location`. Frames of this
-package are skipped, so a layer of ``retrograd.nn`` is reported at the line of the user's code that called it.
+package and of Python's library are skipped, so a layer of ``retrograd.nn`` is reported at the line of the user's code
+that called it, and so is ``statistics.median``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
+_PYTHON = str(Path(os.__file__).resolve().parent) + os.sep
 
 #: So many places in code are remembered.
 _MOST_KNOWN = 4096
@@ -61,8 +63,10 @@ _inside: dict[str, bool] = {}
 
 
 def _is_inside(file: str) -> bool:
-    """Whether a file is one of this package; noted, since it is asked of every frame."""
-    _inside[file] = not file.startswith("<") and str(Path(file).resolve()).startswith(_PACKAGE)
+    """Whether a file is one of this package, or of Python's library; noted, since it is asked of every frame."""
+    path = "" if file.startswith("<") else str(Path(file).resolve())
+    is_python = path.startswith(_PYTHON) and "site-packages" not in path
+    _inside[file] = path.startswith(_PACKAGE) or is_python
     return _inside[file]
 
 
