@@ -60,8 +60,8 @@ class IndexRecorder(Protocol):
     def select(self, sequence: Any, index: IndexTracer) -> Any:
         """The element that the index selects, as a node of the trace."""
 
-    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
-        """A comparison of the index decided something."""
+    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> Any:
+        """What a comparison of the index gives: its outcome, which decides, or a tracer of it."""
 
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do."""
@@ -102,9 +102,7 @@ class IndexTracer:
         self._recorder.check("an index")
         value: Any = other._value if isinstance(other, IndexTracer) else other
         outcome = RELATIONS[kind](self._value, value)
-        if outcome is not NotImplemented:
-            self._recorder.compare_index(kind, self, other, bool(outcome))
-        return outcome
+        return outcome if outcome is NotImplemented else self._recorder.compare_index(kind, self, other, bool(outcome))
 
     def __lt__(self, other: object) -> Any:
         return self._compare("<", other)

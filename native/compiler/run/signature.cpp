@@ -37,6 +37,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case AGAIN:
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
+      if (signature->kind_ == INDEX && third) signature->twin_ = PyLong_AsSize_t(third);
       break;
     case IS: signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated; break;
     case ARRAY:
@@ -114,6 +115,7 @@ int Signature::read(PyObject* argument, Arguments& into) const {
       // Too large for any sequence: let the function itself raise.
       if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
       put(into.indices, number_, static_cast<int32_t>(index));
+      if (twin_) put(into.passive, *twin_, static_cast<double>(index));
       return 1;
     }
     case VALUE: {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tape/value.hpp"
@@ -21,7 +22,8 @@ struct Arguments {
 class Signature {
  public:
   // From nested tuples. A passive or active number may name a type that it can have beside float.
-  //   ("passive", k), ("active", k), ("index", slot), ("value", k), ("variable", k), ("same", k), ("equal", object)
+  //   ("passive", k), ("active", k), ("value", k), ("variable", k), ("same", k), ("equal", object)
+  //   ("index", slot[, k])                        k: the passive number that it is, too
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
   //   ("sequence", type, [spec, …])
@@ -93,6 +95,7 @@ class Signature {
   Ref object_;                       // the object it is or equals, or its type
   Ref shape_;                        // of an array
   std::vector<Py_ssize_t> extents_;  // the same
+  std::optional<size_t> twin_;       // of an index: the number among the passive ones that it is, too
   size_t count_ = 1;                 // of the numbers of an array, or of floats
   Ref build_, factory_, flatten_, rest_;
   std::vector<std::unique_ptr<Signature>> items_;

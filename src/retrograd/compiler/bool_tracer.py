@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import enum
 import operator
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from ..engine import ComparisonTracer, Value
+from ..index import RELATIONS
 
 __all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
 
@@ -71,20 +74,25 @@ class BoolTracer(ComparisonTracer):
 
     def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
         """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
-        rest, seen = [(self, outcome)], set()
+        return any(test is other and known is its for test, known in self.parts_known(outcome))
+
+    def parts_known(self, outcome: bool) -> Iterator[tuple[BoolTracer, bool]]:
+        """The comparisons that are known where this is ``outcome``, this one first, and how they come out."""
+        rest, seen = deque([(self, outcome)]), set[tuple[int, bool]]()
         while rest:
-            test, known = rest.pop()
+            test, known = rest.popleft()
             if (id(test), known) in seen:
                 continue
             seen.add((id(test), known))
-            if test is other:
-                if known is its:
-                    return True
-            elif test.joins == "not":
+            yield test, known
+            if test.joins == "not":
                 rest.append((test.parts[0], not known))
             elif test.joins == ("and" if known else "or"):
                 rest += [(part, known) for part in test.parts]
-        return False
+
+    def asks(self) -> tuple[Callable[[float, float], bool], Value, Value | float]:
+        """The relation that this compares by, and what it compares."""
+        return RELATIONS[self._kind], self._left, self._right
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python

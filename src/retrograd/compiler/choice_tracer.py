@@ -7,16 +7,18 @@ the same again becomes a guard.
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from .. import engine
 from ..engine import Value
+from ..index import IndexTracer
 from .bool_tracer import BoolTracer, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice"]
+__all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
@@ -42,6 +44,15 @@ class ChoiceRecorder(Protocol):
 
     def count(self, test: BoolTracer) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
+
+    def number_of_index(self, index: IndexTracer) -> Value | None:
+        """The node of an index that is a number, too; None of another one."""
+
+    def decides_choice(self) -> None:
+        """Which one was chosen decides something, on the line that runs."""
+
+    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons that the arms which run are under, and how they come out there."""
 
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
@@ -85,6 +96,7 @@ class ChoiceTracer:
         self._recorder.check("a number")
         if not self._is_decided:
             self._is_decided = True
+            self._recorder.decides_choice()
             self._recorder.guard("==", self.node, self._recorder.code(self.constant), True)
         return self.constant
 
@@ -92,6 +104,15 @@ class ChoiceTracer:
         """An int as a float."""
         self._recorder.check("a number")
         return self._recorder.traced(self.node)
+
+    def possible(self) -> frozenset[int | str] | None:
+        """The options that the tests of the arms leave which run now: of an index, those below a bound."""
+        found = self.options
+        for test, outcome in self._recorder.known_tests() if found and len(found) > 1 else ():
+            relation, left, right = test.asks()
+            if left is self.node and type(right) is float:
+                found = frozenset(one for one in found or () if isinstance(one, str) or relation(one, right) is outcome)
+        return found
 
     def is_(self, constant: int | str) -> Any:
         """Whether it is a certain one, as a comparison."""
@@ -121,9 +142,9 @@ class ChoiceTracer:
         may_fail = row in _FALLIBLE and (two.options is None or 0 in two.options)
         if largest > _LARGEST or may_fail:
             return function(_plain(first), _plain(second))
-        options = None
-        if one.options is not None and two.options is not None and len(one.options) * len(two.options) <= _MOST_PAIRS:
-            options = frozenset(function(a, b) for a in one.options for b in two.options)
+        options, of_one, of_two = None, one.possible(), two.possible()
+        if of_one is not None and of_two is not None and len(of_one) * len(of_two) <= _MOST_PAIRS:
+            options = frozenset(function(a, b) for a in of_one for b in of_two)
         node = engine.apply(row, one.node, two.node)
         if row in _MAKES_MINUS_ZERO:  # which no int is
             node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
@@ -145,6 +166,8 @@ class ChoiceTracer:
             return self._compared(kind, relation, other.node, other.constant)
         if mine is int and isinstance(other, (Value, float)):
             return relation(self.number(), other)
+        if mine is int and type(other) is IndexTracer and (number := self._recorder.number_of_index(other)) is not None:
+            return self._compared(kind, relation, number, engine.concrete(number))
         if mine is int and type(other) is int and abs(other) <= _LARGEST:
             return self._compared(kind, relation, float(other), other)
         if mine is str and type(other) is str and kind in ("==", "!="):
@@ -237,6 +260,9 @@ class _Constant(NamedTuple):
     options: frozenset[int]
     largest: float
 
+    def possible(self) -> frozenset[int]:
+        return self.options
+
 
 def _part(thing: Any) -> Any:
     """An operand as a choice among ints; None if it is something else."""
@@ -261,6 +287,8 @@ _LARGEST_OF: dict[str, Callable[[float, float], float]] = {
     "mul": operator.mul,
     "floordiv": max,
     "mod": max,
+    "maximum": max,
+    "minimum": max,
 }
 _FALLIBLE = ("floordiv", "mod")
 _MAKES_MINUS_ZERO = ("mul", "floordiv", "mod")
@@ -301,7 +329,7 @@ def _define_plain(name: str) -> None:
 
 for _name in ("divmod", "and_", "or_", "xor", "lshift", "rshift"):
     _define_plain(_name)
-for _name in _LARGEST_OF:
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
     _define(_name)
 for _name in ("truediv", "pow"):
     _define_float(_name)
@@ -319,6 +347,21 @@ def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: An
     chosen = yes if outcome else no
     constant = chosen.constant if is_choice(chosen) else chosen
     return ChoiceTracer(recorder, node, constant, None if options is None else frozenset(options), largest)
+
+
+def largest_choice(name: str, items: Sequence[Any]) -> Any:
+    """The largest, or the smallest, of ints some of which decisions choose; None where there is something else."""
+    if not any(map(is_choice, items)) or any(_part(one) is None for one in items):
+        return None
+    row, function = ("maximum", max) if name == "max" else ("minimum", min)
+
+    def of_two(one: Any, other: Any) -> Any:
+        if not is_choice(one) and not is_choice(other):
+            return function(one, other)
+        choice: ChoiceTracer = one if is_choice(one) else other
+        return choice._with(row, function, one, other)
+
+    return functools.reduce(of_two, items)
 
 
 def is_choice(thing: object) -> bool:

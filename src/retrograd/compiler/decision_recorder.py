@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -17,6 +17,7 @@ from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number, to_float
 from ..engine.source_lines import current_location, is_users
+from ..index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
 from .choice_tracer import ChoiceTracer, choice_between, is_choice
 from .float_tracer import FloatTracer, is_tracer
@@ -58,6 +59,7 @@ class DecisionRecorder(ABC):
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
+        self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
         #: What the engine makes of comparisons.
@@ -145,6 +147,24 @@ class DecisionRecorder(ABC):
         """A comparison as an int, 1 or 0."""
         self._chooses = True
         return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
+
+    def number_of_index(self, index: IndexTracer) -> Value | None:
+        """The leaf that has an index as a number; None if none has."""
+        return self._index_numbers.get(index._slot)
+
+    def decides_choice(self) -> None:
+        """Which int or text was chosen decides something, on the line that runs."""
+        from .if_conversion.trial import current  # which imports this module
+
+        here = current_location()
+        if (trial := current()) is not None and here is not None:
+            trial.chosen_by.add((here.file, here.line))
+
+    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons that the arms which run are under, and how they come out there."""
+        from .if_conversion.trial import known_tests  # which imports this module
+
+        return known_tests()
 
     def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
         """An operand if a condition holds, and else a number, which nothing depends on then."""

@@ -28,8 +28,8 @@ from ..engine.numbers import is_number
 from ..engine.pytree import single_output
 from ..engine.source_lines import current_location, record_sources
 from ..index import IndexTracer, position_in
-from .bool_tracer import is_comparison
-from .choice_tracer import is_choice
+from .bool_tracer import BoolTracer, is_comparison
+from .choice_tracer import is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .guards.builtin_overrides import extremes
@@ -109,10 +109,19 @@ class Recorder(DecisionRecorder):
         self._values[id(leaf)] = leaf
         return leaf
 
-    def index(self, slot: int, value: int) -> IndexTracer:
-        """The tracer of an Index argument, number ``slot`` of the function's indices."""
+    def index(self, slot: int, value: int, leaf: Value | None = None) -> IndexTracer:
+        """The tracer of an Index argument, number ``slot`` of the indices; ``leaf``: the same as a number."""
         self._indices[slot] = int(value)
+        if leaf is not None:
+            self._index_numbers[slot] = leaf
+            self._numbers.add(id(leaf))
         return IndexTracer(self, slot, int(value))
+
+    def compares_indices(self) -> bool:
+        """Whether comparisons of indices are to be some of numbers, which need not decide."""
+        from .if_conversion.trial import current  # which imports this module
+
+        return (trial := current()) is not None and trial.compares_indices
 
     def run(
         self, function: Callable[..., Any], arguments: Sequence[Any], want_sources: bool = False, several: bool = False
@@ -250,16 +259,21 @@ class Recorder(DecisionRecorder):
         """The tracer of the float in a node."""
         return FloatTracer(self, node, engine.concrete(node))
 
-    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> None:
-        """A comparison of an index decided something."""
+    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> Any:
+        """A comparison of an index, which decides something now or, where it is one of numbers, later."""
+        mine = self.number_of_index(index)
+        theirs = self.number_of_index(other) if isinstance(other, IndexTracer) else other
+        if mine is not None and type(theirs) in (Value, int):
+            return self.comparison(kind, mine, theirs, outcome)
         other_slot, number = None, other
         if isinstance(other, IndexTracer):
             other_slot, number = other._slot, other._value
         if not issubclass(type(number), int):
             self.untraceable(f"compares an index with {errors.describe(other)}")
-            return
+            return outcome
         guard = IndexGuard(index._slot, kind, int(number), other_slot, outcome, current_location())  # type: ignore[call-overload]
         self._recording.index_guards.append(guard)
+        return outcome
 
     def select(self, sequence: Any, index: IndexTracer) -> Any:
         """The element that an index selects; of rows, a list."""
@@ -282,7 +296,7 @@ class Recorder(DecisionRecorder):
             return [self._selected(column, index) for column in zip(*items, strict=True)]
         if kinds == {Value}:
             node = self._selection(items, index)
-            if self._mixed:  # so may its candidates be
+            if self._mixed and any(map(engine.row_name, items)):  # so may candidates be that are computed
                 self._mixed.add(id(node))
             return node
         any_value = any(isinstance(item, Value) for item in items)
@@ -420,11 +434,13 @@ class Recorder(DecisionRecorder):
 
     # --- the built-in max and min -------------------------------------------------------------------------
 
-    def largest(self, name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
+    def largest(self, name: str, items: Sequence[Any]) -> Any:
         """The largest (or smallest) of items as one node; None if Python's comparisons must decide.
 
         It is the first that no other is larger than, which alone gets the gradient.
         """
+        if any(map(is_choice, items)) and (chosen := largest_choice(name, items)) is not None:
+            return chosen
         found = engine.first_extreme(items, name == "max", self._constants)
         if found is None:  # also with a NaN, where Python's result depends on the order
             plain = [item if isinstance(item, Value) or is_tracer(item) else _plain(item) for item in items]
@@ -449,21 +465,27 @@ class Recorder(DecisionRecorder):
             self._mixed.add(id(node))
         return node
 
-    def largest_by(self, name: str, items: Sequence[int], keys: Sequence[Any]) -> Any:
-        """The first of some ints whose key no other's is larger (or smaller) than, chosen as a loop would."""
-        best: Any = items[0]
-        best_key = keys[0]
+    def largest_by(self, name: str, items: Sequence[Any], keys: Sequence[Any]) -> Any:
+        """The first of some items whose key no other's is larger (or smaller) than, chosen as a loop would."""
+        best, best_key = items[0], keys[0]
         for item, key in zip(items[1:], keys[1:], strict=True):
             test = key > best_key if name == "max" else key < best_key
-            chosen = None
-            if is_comparison(test):
-                condition = self.condition(test)
-                chosen = self.chosen(condition, key, best_key)
+            chosen = self._chosen_of(test, (item, key), (best, best_key)) if is_comparison(test) else None
             if chosen is not None:
-                best, best_key = self.choice(condition, test.outcome, item, best), chosen
+                best, best_key = chosen
             elif test:
                 best, best_key = item, key
         return best
+
+    def _chosen_of(self, test: BoolTracer, one: Sequence[Any], other: Sequence[Any]) -> Sequence[Any] | None:
+        """One of two items with their keys; None where those are no numbers, or records of numbers."""
+        from .if_conversion.selections import Selection  # which imports this module
+        from .if_conversion.trial import NotAnArmError
+
+        try:
+            return Selection(test).all_of(one, other)
+        except NotAnArmError:
+            return None
 
     @staticmethod
     def _chosen_node(candidate: Value) -> Value:
@@ -508,15 +530,15 @@ def _plain(item: Any) -> float | None:
     return as_float(item) if is_number(item) else None
 
 
-def _largest_of(name: str, items: Sequence[Any]) -> FloatTracer | Value | None:
+def _largest_of(name: str, items: Sequence[Any]) -> Any:
     recorder = _current.recorder
     return None if recorder is None else recorder.largest(name, items)
 
 
 def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
-    """The int whose key is the largest, or smallest, as a choice; None where that is to be decided."""
+    """The item whose key is the largest, or smallest, chosen by comparisons; None where those are to decide."""
     recorder = _current.recorder
-    if recorder is None or not _current.selects or not items or set(map(type, items)) != {int}:
+    if recorder is None or not _current.selects or not items:
         return None
     here = current_location()
     if here is None or (here.file, here.line) not in _current.selects:

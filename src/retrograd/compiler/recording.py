@@ -57,6 +57,11 @@ class IndexGuard(NamedTuple):
     outcome: bool
     where: Location | None
 
+    @property
+    def purpose(self) -> Purpose:
+        """What it is for, as a guard's."""
+        return Purpose.DECIDES
+
 
 @dataclass(slots=True)
 class Recording:

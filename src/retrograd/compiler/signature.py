@@ -133,10 +133,27 @@ class Signature:
         active = self._active
         return [active[offset] if offset is not None else parameter for offset, parameter in self.gradients]  # type: ignore[misc]
 
+    def is_like(self, other: Signature) -> bool:
+        """Whether both are of one kind of call. Each has functions of its own that build records of numbers."""
+        return _without_builders(self.spec) == _without_builders(other.spec)
+
     @property
     def aliases_a_parameter(self) -> bool:
         """Whether a Value among the arguments turned out to be one of the function's parameters as well."""
         return any(map(engine.is_parameter, self.originals.values()))
+
+
+def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    match spec:
+        case ("sequence", kind, parts):
+            return "sequence", kind, list(map(_without_builders, parts))
+        case ("node", kind, parts, _, *rest):
+            return "node", kind, list(map(_without_builders, parts)), *rest
+        case (("dict" | "fields") as form, kind, named, *_):
+            return form, kind, [(name, _without_builders(part)) for name, part in named]
+        case ("apart", captured, part):
+            return "apart", captured, _without_builders(part)
+    return spec
 
 
 def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -169,7 +186,11 @@ class _Reader:
         if kind is Index and not differentiate:
             slot = self.result.index_count
             self.result.index_count += 1
-            return self._recorder.index(slot, int(thing)), ("index", slot)
+            if not self._recorder.compares_indices():
+                return self._recorder.index(slot, int(thing)), ("index", slot)
+            leaf = Value(float(thing))
+            offset = self.result.add_input(leaf, False)
+            return self._recorder.index(slot, int(thing), leaf), ("index", slot, offset)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
         if isinstance(thing, float) and kind is not np.float64:
@@ -286,6 +307,8 @@ class _Reader:
         items = [pair[0] for pair in pairs]
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
+        if named:
+            self.result.objects.append(kind)  # whose methods the function may call
         tracers: Any = items
         if kind is not list:
             tracers = kind._make(items) if named else tuple(items)

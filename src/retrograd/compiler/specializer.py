@@ -55,7 +55,7 @@ class Example(NamedTuple):
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""
-        return self.differentiate_first == other.differentiate_first and self.signature.spec == other.signature.spec
+        return self.differentiate_first == other.differentiate_first and self.signature.is_like(other.signature)
 
     def ends_loops(self) -> bool:
         """Whether loops must end within as many iterations as were recorded."""
@@ -224,7 +224,7 @@ class Specializer:
         while True:
             try:
                 traced = self._trace(arguments, differentiate_first, several, described)
-                if reason is Reason.GUARD_FAILED and self._learns(traced, differentiate_first):
+                if reason in (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS) and self._learns(traced, differentiate_first):
                     traced = self._trace(arguments, differentiate_first, several)
             finally:
                 if passed is not None:
@@ -286,13 +286,13 @@ class Specializer:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
         if isinstance(traced, Cause) or self._options.exact:  # gradients of arms add up in another order
             return False
-        spec = traced.signature.spec
+        signature = traced.signature
         alike = [
             example.decisions
             for example in [*self._examples.values()]
-            if example.differentiate_first == differentiate_first and example.signature.spec == spec
+            if example.differentiate_first == differentiate_first and example.signature.is_like(signature)
         ]
-        return self.conversions.learn([_guards_among(each) for each in (*alike, traced.recording.guards)])
+        return self.conversions.learn([*alike, [*traced.recording.guards, *traced.recording.index_guards]])
 
     def _drop_unconverted(self, number: int) -> None:
         """Forget programs that others would be compared by, and that do less than the new one.
@@ -302,7 +302,7 @@ class Specializer:
         new = self._examples[number]
         for one, example in list(self._examples.items()):
             is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
-            if is_shorter or (one != number and self.conversions.concerns(_guards_among(example.decisions))):
+            if is_shorter or (one != number and self.conversions.concerns(example.decisions)):
                 self._cache.drop(one)
                 self._examples.pop(one, None)  # another thread may have called clear()
 

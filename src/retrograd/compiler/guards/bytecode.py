@@ -19,6 +19,7 @@ __all__ = [
     "catches_exceptions",
     "codes_of",
     "compares_types",
+    "global_names",
     "handed_on",
     "is_of_dataclass",
     "method_that_is_asked_for",
@@ -50,6 +51,30 @@ def assigned(code: types.CodeType) -> set[str]:
     """The global variables that code assigns."""
     found = [one for one in codes_of(code) if _STORE_GLOBAL in one.co_code[::2]]  # reading instructions takes long
     return {now.argval for one in found for now in dis.get_instructions(one) if now.opcode == _STORE_GLOBAL}
+
+
+@functools.lru_cache(maxsize=1024)
+def global_names(code: types.CodeType) -> frozenset[str]:
+    """The names that code reads or assigns as global variables, or imports; others in ``co_names`` are attributes'."""
+    found: set[str] = set()
+    rest, instructions = 0, code.co_code  # reading them by ``dis`` takes long
+    for at in range(0, len(instructions), 2):
+        kind, argument = instructions[at], instructions[at + 1] | rest
+        rest = argument << 8 if kind == _EXTENDED else 0
+        if kind in _OF_GLOBALS:
+            found.add(code.co_names[argument >> _OF_GLOBALS[kind]])
+    return frozenset(found)
+
+
+#: Instructions on global variables, and by how much the number of the name is shifted.
+_OF_GLOBALS = {
+    dis.opmap[name]: int(name == "LOAD_GLOBAL")
+    for name in (
+        *("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME", "IMPORT_NAME"),
+        *(name for name in ("LOAD_FROM_DICT_OR_GLOBALS",) if name in dis.opmap),
+    )
+}
+_EXTENDED = dis.EXTENDED_ARG
 
 
 def handed_on(code: types.CodeType) -> list[str]:

@@ -39,6 +39,7 @@ from .bytecode import (
     assigned,
     codes_of,
     compares_types,
+    global_names,
     handed_on,
     is_of_dataclass,
     method_that_is_asked_for,
@@ -102,9 +103,8 @@ class Reach:
         self.names: set[str] = set()  #: in the code of the functions that are reached
         self.frozen: list[str] = []  #: the paths of data that no call compares, because there is too much of it
         self.generators: list[Any] = []  #: of random numbers
-        self.graph_break: str = (
-            ""  #: what a function that is reached does, and no program can, as a sentence without a dot
-        )
+        #: What a function that is reached does, and no program can, as a sentence without a dot.
+        self.graph_break: str = ""
         self.tests_identity: bool = False  #: code that is reached may ask which object a Value is
         self.asks_kinds: bool = False  #: code that is reached may ask whether something is a Value or a plain number
         self._seen: set[int] = set()
@@ -372,7 +372,7 @@ class Reach:
         if any(_MATCH_CLASS in inside for inside in instructions):
             names.add("getattr")
         stored = assigned(function.__code__)
-        for name in sorted(names):
+        for name in sorted(frozenset().union(*map(global_names, codes)) | (names & {"getattr"})):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
             elif hasattr(builtins, name):

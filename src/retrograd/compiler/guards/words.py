@@ -49,6 +49,10 @@ def _argument(spec: tuple[Any, ...]) -> str:
         return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "dict":
         return "a dict of " + ", ".join(f"{key!r}: {_argument(item)}" for key, item in spec[2])
+    if kind == "fields":
+        return f"a {thing.__name__} of " + ", ".join(f"{name}: {_argument(item)}" for name, item in spec[2])
+    if kind == "node":
+        return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "array":
         return f"a float64 array of shape {spec[2]}"
     if kind == "equal":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import builtins
 import collections
 import dataclasses
@@ -24,13 +23,14 @@ from ..bool_tracer import BoolTracer
 from ..float_tracer import is_tracer
 from ..guards import builtin_overrides
 from ..guards.dependencies import is_library
-from .conditions import joined, negated
+from .conditions import joined
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from .places import attribute, born, changes, is_own, is_own_container, note_change, present
+from .searches import BISECTIONS, bisected, median, place_of, sorted_by
 from .selections import NUMBERS, MaybeTracer
 from .trial import current, in_arms, refuse
 
@@ -76,7 +76,7 @@ _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), 
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
-    f"retrograd.{name}" for name in ("python_math", "whole_numbers", "compiler.guards.builtin_overrides")
+    f"retrograd.{name}" for name in ("index", "python_math", "whole_numbers", "compiler.guards.builtin_overrides")
 )
 
 
@@ -201,9 +201,19 @@ def spread(things: Any) -> list[Any]:
     return list(map(held, items(things)))
 
 
-def rows(things: Any) -> Any:
-    """Things that are unpacked."""
-    return map(items, things) if in_arms() else things
+def rows(things: Any, shape: tuple[Any, ...]) -> Any:
+    """Things that are unpacked; ``shape``: which of their parts are, too."""
+    return (_unpacked(one, shape) for one in things) if in_arms() else things
+
+
+def _unpacked(thing: Any, shape: tuple[Any, ...]) -> Any:
+    parts = items(thing)
+    if not any(shape):
+        return parts
+    found = list(parts)
+    if len(found) != len(shape):
+        return found  # which raises
+    return [part if inner is None else _unpacked(part, inner) for part, inner in zip(found, shape, strict=True)]
 
 
 def held(thing: Any) -> Any:
@@ -215,8 +225,8 @@ def held(thing: Any) -> Any:
 
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
-    if type(function) is types.BuiltinFunctionType and function in _BISECTIONS and not options:
-        return _bisected(function, *arguments)
+    if current() is not None and (found := _searched(function, arguments, options)) is not None:
+        return found
     if not in_arms():
         return function(*arguments, **options)
     kind = type(function)
@@ -247,7 +257,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
         raise refuse(f"calls {function.__name__} with another function")
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
-    if type(owner) is Value or is_tracer(owner):  # a method of a number's, as the function of the same name
+    is_number = type(owner) is Value or is_tracer(owner)
+    if is_number and name in engine.functions:  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
     if _changes_own(function):
         note_change()
@@ -255,6 +266,32 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     if owner is not None and type(owner) is not types.ModuleType:
         return held(found)  # of a container
     return born(found) if type(found) in ITERATORS or type(found) in _MAKERS else found
+
+
+def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function finds that compares what is traced, without a decision; None where it is no such function."""
+    kind, name, owner = type(function), getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    if kind is types.FunctionType and function.__module__ == "statistics" and name == "median":
+        return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
+    if function is bool and len(arguments) == 1 and type(arguments[0]) is BoolTracer:
+        return arguments[0]
+    if kind is not types.BuiltinFunctionType:
+        return None
+    if function in BISECTIONS:
+        return bisected(function, *arguments) if not options else None
+    if name == "index" and len(arguments) == 1:
+        return place_of(owner, *arguments)
+    key, reverse = options.get("key"), options.get("reverse", False)
+    if (
+        function is not sorted
+        or len(arguments) != 1
+        or options.keys() - {"key", "reverse"}
+        or type(reverse) is not bool
+    ):
+        return None
+    if key is not None and in_arms():
+        key = functools.partial(call, key)
+    return born(sorted_by(list(items(*arguments)), key, reverse))
 
 
 def _summed(things: Any, start: Any = 0) -> Any:
@@ -294,7 +331,7 @@ def _of_items(function: Any, place: int | None, *arguments: Any, **options: Any)
         assert place is not None
         given[place] = functools.partial(_asked if function is filter else call, given[place])
     if function is itertools.starmap:
-        given[1:] = map(rows, given[1:])
+        given[1:] = (map(items, each) for each in given[1:])
     found = function(*given, **options)
     return found if function is functools.reduce else born(found)
 
@@ -387,29 +424,6 @@ def _made(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any
     return thing
 
 
-def _bisected(function: Any, *arguments: Any) -> Any:
-    """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
-    table: Any
-    table, x = arguments if len(arguments) == 2 else (None, None)
-    is_plain = type(table) in (list, tuple) and all(type(one) in (float, int) for one in table)
-    is_number = type(x) is Value or is_tracer(x)
-    if in_arms() and not (is_plain and (is_number or type(x) in (float, int))):
-        raise refuse(f"calls {function.__name__}, which may compare with something else than numbers")
-    if current() is None or not is_plain or not is_number or not 0 < len(table) < _LONGEST_TABLE or not _ascends(table):
-        return function(*arguments)
-    is_left = function is bisect.bisect_left
-    return sum((one < x) if is_left else negated(x < one) for one in table)  # of a NaN, too, as bisect finds it
-
-
-def _ascends(table: Any) -> bool:
-    return all(a <= b for a, b in itertools.pairwise(table)) and all(one == one for one in table)
-
-
-#: A table as long as items are selected from.
-_LONGEST_TABLE = 32
-_BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
-
-
 def _changes_own(function: Any) -> bool:
     """Whether a method changes a container that the innermost arm has made."""
     is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
@@ -453,7 +467,7 @@ def _is_pure(function: Any) -> bool:
     if kind is types.FunctionType or isinstance(function, np.ufunc):
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
-        return function.__name__ in engine.functions
+        return function.__name__ in engine.functions or function.__name__ == "detach"
     if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own_container(owner)):
         return function.__name__ in _METHODS and (function.__name__ not in ("index", "count") or is_plain(owner))
     if not is_quiet(kind):
@@ -471,7 +485,7 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
         return _arms[function]
     code: types.CodeType | str = "which may do something else than compute"
     if not is_library(function.__globals__.get("__name__")):
-        code = _checked_code(function.__code__)
+        code = _checked_code(function.__code__, function.__code__.co_filename)
     if isinstance(code, str):
         raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__
@@ -481,7 +495,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_code(code: types.CodeType) -> types.CodeType | str:
+def _checked_code(code: types.CodeType, file: str) -> types.CodeType | str:
+    """``file``: that of the code, which is equal to the same code of another file."""
     from .converter import as_arm  # which writes calls of this module
 
     return as_arm(code)

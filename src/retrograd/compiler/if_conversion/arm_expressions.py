@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from .operators import ANEW
+from .operators import ANEW, COMPARISONS
 from .tree import RefusedError, at, later, of_arms
 
-__all__ = ["ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
+__all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
+
+#: Functions of a generator, or of a list of what it gives, that are written otherwise.
+REDUCTIONS = frozenset({"any", "all", "sum", "next", "len"})
+
+#: What the item is called of which such a function computes something.
+_ITEM = "_rg_item"
 
 #: Writes an expression.
 Visit = Callable[[ast.expr], Any]
@@ -112,9 +118,12 @@ class ArmExpressions(ast.NodeTransformer):
         return self._born(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        *asked, last = map(self.visit, node.values)
-        node.values = [*(at(of_arms("tested", one), one) for one in asked), last]
-        return node
+        try:
+            return self._written_test(node, self.visit)
+        except RefusedError:
+            *asked, last = map(self.visit, node.values)
+            node.values = [*(at(of_arms("tested", one), one) for one in asked), last]
+            return node
 
     def _born(self, node: ast.expr) -> ast.AST:
         self.generic_visit(node)
@@ -136,6 +145,8 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("**")
+        if made := self.reduction(node, self.visit) if getattr(node.func, "id", "") not in ("any", "all") else None:
+            return made
         if chosen := self.call_of_item(node, self.visit, self._held):
             return chosen
         for keyword in node.keywords:
@@ -177,30 +188,97 @@ class ArmExpressions(ast.NodeTransformer):
     def test(self, node: ast.expr, visit: Visit) -> ast.expr:
         """A test whose ``and``, ``or`` and ``not`` keep what is traced; as it is, where that cannot be written."""
         try:
-            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-                return at(of_arms("negated", self.test(node.operand, visit)), node)
-            name, parts = _parts(node)
-            if isinstance(node, ast.Compare) and not all(isinstance(one, _TWICE) for one in node.comparators[:-1]):
-                raise RefusedError("a number that is computed twice")
-            others = [self.test(copy.deepcopy(one), self.visit) for one in parts[1:]]
+            return self._written_test(node, visit)
         except RefusedError:
             return visit(node)  # type: ignore[no-any-return]
-        if not others:
+
+    def _written_test(self, node: ast.expr, visit: Visit) -> ast.expr:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return at(of_arms("negated", self.test(node.operand, visit)), node)
+        if isinstance(node, ast.Compare) and not all(isinstance(one, _TWICE) for one in node.comparators[:-1]):
+            return self._chain(node, visit)
+        name, parts = _parts(node)
+        if len(parts) == 1:
             return visit(node)  # type: ignore[no-any-return]
+        others = [self.test(copy.deepcopy(one), self.visit) for one in parts[1:]]
         found = self.test(copy.deepcopy(parts[0]), visit)
         for other in others:
             found = at(of_arms(name, found, later(other), self.site(node)), node)
         return found
+
+    def _chain(self, node: ast.Compare, visit: Visit) -> ast.expr:
+        """``a < f(b) < c``, which computes each number once."""
+        if not all(type(op).__name__ in COMPARISONS for op in node.ops):
+            raise RefusedError("a chain of other comparisons")
+        left, first, *others = (copy.deepcopy(one) for one in (node.left, *node.comparators))
+        sides = [later(of_arms("operand", one)) for one in (visit(first), *map(self.visit, others))]
+        relations = [ast.Constant(type(op).__name__) for op in node.ops]
+        pairs = [one for pair in zip(relations, sides, strict=True) for one in pair]
+        return at(of_arms("chain", self.site(node), of_arms("operand", visit(left)), *pairs), node)
+
+    def reduction(self, node: ast.Call, visit: Visit) -> ast.expr | None:
+        """``any(test for …)``, ``sum(x for … if test)`` and the like; None where that cannot be written.
+
+        ``visit`` writes what is iterated over; what is computed of each item is written as an arm.
+        """
+        name, given = getattr(node.func, "id", ""), [*node.args]
+        if node.keywords or not given or name not in REDUCTIONS or any(isinstance(one, ast.Starred) for one in given):
+            return None
+        of, *others = given
+        if name in ("any", "all") and not isinstance(of, ast.GeneratorExp):
+            return at(of_arms("all_of_list", ast.Constant(name), visit(of)), node) if not others else None
+        if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
+            return None
+        if len(others) > (name in ("sum", "next")) or (name == "next" and not others):
+            return None
+        generator = of.generators[0]
+        if generator.is_async or (not generator.ifs and name not in ("any", "all")):
+            return None
+        element = ast.Constant(1) if name == "len" else copy.deepcopy(of.elt)
+        if name == "len" and not isinstance(of.elt, (ast.Name, ast.Constant)):
+            return None
+        try:
+            pair = [at(later(one), of) for one in (self._all_of(generator.ifs, of), self._element(name, element))]
+            items = visit(copy.deepcopy(generator.iter))
+            item = ast.Name(_ITEM, ast.Load())
+            alone = self.visit_comprehension(
+                ast.comprehension(copy.deepcopy(generator.target), ast.Tuple([item], ast.Load()), [], 0)
+            )
+            made = ast.Subscript(ast.ListComp(ast.Tuple(pair, ast.Load()), [alone]), ast.Constant(0), ast.Load())
+            takes = ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, [])
+            each = at(ast.Lambda(takes, made), of)
+            return at(of_arms(f"{name}_of", items, each, self.site(of), *map(visit, others)), node)
+        except RefusedError:
+            return None
+
+    def _all_of(self, tests: Sequence[ast.expr], place: ast.AST) -> ast.expr:
+        if not tests:
+            return ast.Constant(True)
+        whole = tests[0] if len(tests) == 1 else at(ast.BoolOp(ast.And(), [*tests]), place)
+        return self.test(copy.deepcopy(whole), self.visit)
+
+    def _element(self, name: str, element: ast.expr) -> ast.expr:
+        return self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         if node.is_async or node.ifs:
             raise RefusedError("a condition in a comprehension")
         node.iter = self.items(node.iter)
         if not isinstance(node.target, ast.Name):
-            if not all(isinstance(one, ast.Name) for one in getattr(node.target, "elts", [node.target])):
-                raise RefusedError("a target in a target")
-            node.iter = at(of_arms("rows", node.iter), node.iter)
+            node.iter = at(of_arms("rows", node.iter, _shape_of(node.target)), node.iter)
         return node
+
+
+def _shape_of(target: ast.expr) -> ast.expr:
+    """Which parts of an item are unpacked, too: None where none is, else the same of each."""
+    if not isinstance(target, (ast.Tuple, ast.List)) or not all(_is_target(one) for one in target.elts):
+        raise RefusedError("a target of another kind")
+    parts = [ast.Constant(None) if isinstance(one, ast.Name) else _shape_of(one) for one in target.elts]
+    return ast.Tuple(parts, ast.Load())
+
+
+def _is_target(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Tuple, ast.List))
 
 
 def test_of_none(node: ast.Compare) -> str:

@@ -26,6 +26,7 @@ from .tree import (
     reachable,
     reads_first,
     surely_assigned,
+    swapped_parts,
     tried,
 )
 
@@ -63,7 +64,7 @@ class ArmStatements:
         self._written: list[ast.expr] = []
         self._is_for_trials = False  # what is written runs in trials only
 
-    def is_written(self, test: ast.expr) -> bool:
+    def is_written(self, test: ast.expr | ast.stmt) -> bool:
         """Whether a test was none in the function."""
         return any(test is one for one in self._written)
 
@@ -272,6 +273,8 @@ class ArmStatements:
             return [at(one, node) for one in self._augmented(node)]
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             raise RefusedError(type(node).__name__)
+        if isinstance(node, ast.Assign) and (swapped := swapped_parts(node)) is not None:
+            return [at(ast.Expr(of_arms("swap", *map(self.expressions.visit, swapped))), node)]
         targets, value = (node.targets if isinstance(node, ast.Assign) else [node.target]), node.value
         return [at(one, node) for one in self._assignment(targets, value)] if value is not None else []
 
@@ -353,6 +356,31 @@ class ArmStatements:
         holder, name = self._variable(), ast.Constant(target.attr)
         new = _augmented(node.op, of_arms("attribute", load(holder), name), value)
         return [assign(holder, visit(target.value)), ast.Expr(of_arms("set_attribute", load(holder), name, new))]
+
+    def stored_parts(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        """``a[i], a[j] = …``, of which all parts are written already."""
+        parts = [self._variable() for _ in targets]
+        stores: list[ast.expr] = [ast.Name(part, ast.Store()) for part in parts]
+        made = [assign(ast.Tuple(stores, ast.Store()), value)]
+        for one, part in zip(targets, parts, strict=True):
+            if isinstance(one, ast.Starred):
+                raise RefusedError("a starred target")
+            if isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Slice):
+                made.append(ast.Expr(of_arms("set_item", load(part), one.value, one.slice)))
+            else:
+                made.append(assign(one, load(part)))
+        return made
+
+    def augmented_within(self, within: Sequence[ast.expr], op: ast.operator, value: ast.expr) -> list[ast.stmt]:
+        """``things[key][name] += value``, or ``things[key].name += value``, of which all is written already."""
+        holder, part = self._variable(), self._variable()
+        things, key, name, is_item = within
+        new = _augmented(op, called(holder, "read", load(part), is_item), value)
+        return [
+            assign(holder, of_arms("Within", things, key)),
+            assign(part, name),
+            ast.Expr(called(holder, "store", new, load(part), is_item)),
+        ]
 
     def augmented_item(self, target: ast.Subscript, op: ast.operator, value: ast.expr) -> list[ast.stmt]:
         """``target += value``, or another operator; both are written already."""

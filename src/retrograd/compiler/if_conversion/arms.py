@@ -33,7 +33,21 @@ from .allowed import (
 from .conditions import is_taken, joined, must_hold, not_reached
 from .conversions import Site
 from .kinds import may_be_read_on
-from .places import as_key, attribute, born, is_none, is_not_none, item, places_of, set_attribute, set_item
+from .operators import COMPARISONS
+from .places import (
+    Within,
+    as_key,
+    attribute,
+    born,
+    is_none,
+    is_not_none,
+    item,
+    places_of,
+    set_attribute,
+    set_item,
+    set_within,
+    swap,
+)
 from .selections import Selection, unbound, unset
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
@@ -41,6 +55,10 @@ from .trial import Frame, Trial, current
 __all__ = [
     "Decision",
     "Loop",
+    "Within",
+    "all_of",
+    "all_of_list",
+    "any_of",
     "as_key",
     "attribute",
     "attribute_of_item",
@@ -48,6 +66,7 @@ __all__ = [
     "born",
     "both",
     "call",
+    "chain",
     "contains",
     "either",
     "function_of_item",
@@ -57,9 +76,11 @@ __all__ = [
     "is_not_none",
     "item",
     "items",
+    "len_of",
     "minus",
     "must_hold",
     "negated",
+    "next_of",
     "not_reached",
     "operand",
     "operated",
@@ -68,9 +89,12 @@ __all__ = [
     "select",
     "set_attribute",
     "set_item",
+    "set_within",
     "shown",
     "span",
     "spread",
+    "sum_of",
+    "swap",
     "tested",
     "unbound",
     "unset",
@@ -184,6 +208,13 @@ def negated(one: Any) -> Any:
     return conditions.negated(one) if _trial_of(one) else not one
 
 
+def chain(site: Site, left: Any, relation: str, right: Callable[[], Any], *others: Any) -> Any:
+    """``left < right() < …``."""
+    second = right()
+    found = COMPARISONS[relation](left, second)
+    return both(found, lambda: chain(site, second, *others), site) if others else found
+
+
 def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -> Any:
     decision = Decision(one, site)
     try:
@@ -252,6 +283,93 @@ def _of_chosen(chosen: dict[Any, Any], key: ChoiceTracer, give: Callable[[Any], 
         return select(key.is_(first), lambda: give(chosen[first]), lambda: among(*others), site)
 
     return among(*chosen)
+
+
+# --- what is computed of items ----------------------------------------------------------------------------------
+
+#: Of an item: a test of it, and what is computed where that holds.
+Each = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
+
+
+def _is_open(things: Any) -> bool:
+    """Whether items are read in a trial, and more of them may be than the function does."""
+    return current() is not None and may_be_read_on(things)
+
+
+def any_of(things: Any, each: Each, site: Site) -> Any:
+    """``any(… for …)``."""
+    found: Any = False
+    for one in things:
+        test, tells = each(one)
+        found = either(found, functools.partial(both, test(), functools.partial(_truth, tells), site), site)
+        if found is True or (type(found) is not bool and not _is_open(things) and found):
+            return True
+    return found
+
+
+def all_of(things: Any, each: Each, site: Site) -> Any:
+    """``all(… for …)``."""
+    found: Any = True
+    for one in things:
+        test, tells = each(one)
+        found = both(found, functools.partial(either, negated(test()), functools.partial(_truth, tells), site), site)
+        if found is False or (type(found) is not bool and not _is_open(things) and not found):
+            return False
+    return found
+
+
+def _truth(tells: Callable[[], Any]) -> Any:
+    found = _test_of(tells())
+    return found if type(found) in (bool, BoolTracer) else bool(tested(found))
+
+
+def all_of_list(name: str, things: Any) -> Any:
+    """``all(things)``, or ``any(things)``, of what is there already."""
+    if current() is None or type(things) not in (list, tuple) or not {bool, BoolTracer}.issuperset(map(type, things)):
+        return all(things) if name == "all" else any(things)
+    return functools.reduce(functools.partial(joined, "minimum" if name == "all" else "maximum"), things, name == "all")
+
+
+def sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:
+    """``sum(… for … if …)``."""
+    if current() is None:
+        return sum((term() for test, term in map(each, things) if test()), start)
+    total = start
+    for one in things:
+        test, term = each(one)
+        total = select(test(), functools.partial(_added, total, term), functools.partial(_same, total), site)
+    return total
+
+
+def len_of(things: Any, each: Each, site: Site) -> Any:
+    """``len([… for … if …])``."""
+    return sum_of(things, each, site)
+
+
+def _added(total: Any, term: Callable[[], Any]) -> Any:
+    return operated("Add", total, term())
+
+
+def _same(thing: Any) -> Any:
+    return thing
+
+
+def next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
+    """``next((… for … if …), otherwise)``."""
+    if not _is_open(things):
+        return next((term() for test, term in map(each, things) if test()), otherwise)
+
+    def among(left: list[Any]) -> Any:
+        for place, one in enumerate(left):
+            test, term = each(one)
+            holds = test()
+            if _trial_of(holds):
+                return select(holds, term, functools.partial(among, left[place + 1 :]), site)
+            if holds:
+                return term()
+        return otherwise
+
+    return among(list(things))
 
 
 # --- loops ------------------------------------------------------------------------------------------------------

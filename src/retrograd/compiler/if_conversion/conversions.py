@@ -14,7 +14,7 @@ from ... import engine
 from ..bool_tracer import Purpose
 from ..guards.bytecode import asks_what_it_is, catches_exceptions, codes_of, tests_none
 from ..guards.captured_state import functions_of
-from ..recording import Guard
+from ..recording import Guard, IndexGuard
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -31,6 +31,9 @@ _MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 25
 
 #: So many traces of converted code may be in vain before the code is traced as it is.
 _MOST_TRIALS = 10
+
+#: So many calls may give nothing that can be compiled before what is wanted is refused.
+_MOST_POSTPONED = 6
 
 _lock = threading.Lock()  # while functions have other code than their own
 
@@ -69,13 +72,15 @@ class Conversions:
         self.lengthened: int = 0
         self._optional = False  # decisions choose between None and something else
         self._most = _LEAST_ROOM  # that a trace may record
+        self._postponed = 0
+        self._compares_indices = False
         # Of loops: as many as any call took, and some more.
         self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
-    def learn(self, programs: Sequence[Sequence[Guard]]) -> bool:
+    def learn(self, programs: Sequence[Sequence[Guard | IndexGuard]]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
@@ -84,9 +89,10 @@ class Conversions:
         flipping = {line for line, found in outcomes.items() if len(found) > 1 and len(set().union(*found)) > 1}
         new = flipping - self._wanted - self._refused
         self._wanted |= new
+        self._compares_indices |= bool(new) and any(isinstance(one, IndexGuard) for each in programs for one in each)
         return bool(new)
 
-    def concerns(self, guards: Iterable[Guard]) -> bool:
+    def concerns(self, guards: Iterable[Guard | IndexGuard]) -> bool:
         """Whether a comparison is on a line that is converted."""
         return any(line in self._wanted for line in _by_line(guards))
 
@@ -124,10 +130,15 @@ class Conversions:
                 self._refuse({})
             elif run.has_optional and not self._optional and not run.is_broken:
                 self._optional = True
+            elif decided is None and not run.failed and not run.is_broken and self._postponed < _MOST_POSTPONED:
+                self._postponed += 1  # another call may give what can be compiled: a Value, not the number 0
+                return None
             elif run.failed or decided is None:
                 self._refuse(run.failed)
             elif self._learn_iterations(run.needed):
                 pass
+            elif new := run.chosen_by - self._wanted - self._refused:
+                self._wanted |= new
             elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
                 self._note_sources(tracing.functions)
                 self._wanted -= left
@@ -199,6 +210,7 @@ class Conversions:
                 catches |= catches_exceptions(code)
                 allows_optional = allows_optional and not tests_none(made or code) and not asks_what_it_is(code)
             with trial(self._most, self._iterations, allows_optional, catches, self._wanted) as run:
+                run.compares_indices = self._compares_indices
                 yield run
         finally:
             for function, code in changed:
@@ -256,7 +268,7 @@ def without_decisions(
     return found
 
 
-def _by_line(guards: Iterable[Guard]) -> dict[Site, tuple[bool, ...]]:
+def _by_line(guards: Iterable[Guard | IndexGuard]) -> dict[Site, tuple[bool, ...]]:
     """What the comparisons on each line decided, in order."""
     found: dict[Site, list[bool]] = defaultdict(list)
     for guard in guards:

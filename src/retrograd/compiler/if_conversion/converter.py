@@ -17,20 +17,22 @@ import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from .arm_expressions import test_of_none
+from .arm_expressions import REDUCTIONS, test_of_none
 from .arm_statements import ArmStatements, WrittenLoop
-from .jumps import Loop, deciding_tests, returns_or_goes_on
+from .jumps import Loop, deciding_tests, returns, returns_or_goes_on
 from .liveness import Around, kept
 from .operators import IN_PLACE
 from .source import compiled, definitions_of
-from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters
+from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters, swapped_parts
 
 __all__ = ["as_arm", "converted"]
+
+#: Methods and functions that search, or sort; and what makes a bool of a comparison, which is one.
+_SEARCHES = frozenset({"bool", "index", "median", "sorted"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
 
-@functools.lru_cache(maxsize=256)
 def converted(
     code: types.CodeType, lines: frozenset[int], refused: frozenset[int], tests_none: bool = False
 ) -> types.CodeType | None:
@@ -45,9 +47,15 @@ def converted(
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    made = _rewritten(
-        code, lambda function: _Converter(code.co_filename, function, lines, refused, tests_none).convert()
-    )
+    return _converted(code, code.co_filename, lines, refused, tests_none)
+
+
+@functools.lru_cache(maxsize=256)
+def _converted(
+    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], tests_none: bool
+) -> types.CodeType | None:
+    """``file``: that of the code, which is equal to the same code of another file."""
+    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, tests_none).convert())
     if made is not None:
         _originals[made] = code
     return made
@@ -108,9 +116,10 @@ class _Converter(ast.NodeTransformer):
         return True
 
     def _scope(self, node: ast.FunctionDef) -> None:
-        node.body = self._block(node.body, Around(parameters(node), self._arms.kept, self._arms.kept))
+        body = node.body if returns(node.body) else [*node.body, at(ast.Return(ast.Constant(None)), node.body[-1])]
+        node.body = self._block(body, Around(parameters(node), self._arms.kept, self._arms.kept))
 
-    def _hits(self, test: ast.expr) -> bool:
+    def _hits(self, test: ast.expr | ast.stmt) -> bool:
         if self._arms.is_written(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
@@ -138,6 +147,8 @@ class _Converter(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) > 1:
+            return self._as_test(node)
         self.generic_visit(node)
         made = test_of_none(node)
         self._found |= bool(made) and self._tests_none
@@ -145,15 +156,41 @@ class _Converter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        is_plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
-        is_wanted = name.startswith("bisect") and is_plain and self._hits(node)
+        is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
+        is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and self._hits(node)
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
+        if name in REDUCTIONS and self._hits(node) and (made := self._arms.expressions.reduction(node, self.visit)):
+            self._found = True
+            return made
         if chosen := self._arms.expressions.call_of_item(node, self.visit, self.visit):
+            self._found |= self._hits(node)
             return chosen
         self.generic_visit(node)
         self._found |= is_wanted
-        return at(of_arms("call", node.func, *node.args), node) if is_wanted else node
+        call = of_arms("call", node.func, *node.args)
+        assert isinstance(call, ast.Call)
+        call.keywords = node.keywords
+        return at(call, node) if is_wanted else node
+
+    def _as_test(self, node: ast.expr) -> ast.expr:
+        """A test that is no ``if``'s: a flag that is kept."""
+        if not self._hits(node):
+            return self._plainly(node)
+        self._found = True
+        return self._arms.expressions.test(
+            copy.deepcopy(node), lambda one: self._plainly(one) if _is_test(one) else self.visit(one)
+        )
+
+    def _plainly(self, node: ast.expr) -> ast.expr:
+        self.generic_visit(node)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return self._as_test(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        return self._as_test(node) if isinstance(node.op, ast.Not) else self._plainly(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         of_item = None
@@ -167,22 +204,42 @@ class _Converter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Constant)):
             return node
+        self._found |= self._hits(node)
         return at(of_arms("item", node.value, node.slice), node)
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        swapped = swapped_parts(node)
         self.generic_visit(node)
         target = node.targets[0]
-        if len(node.targets) > 1 or not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
+        if len(node.targets) > 1:
             return node
-        return at(ast.Expr(of_arms("set_item", node.value, target.value, target.slice)), node)
+        if swapped is not None:
+            self._found |= self._hits(node)
+            things, one, other = map(self.visit, swapped)
+            return at(ast.Expr(of_arms("swap", things, one, other)), node)
+        if (within := _within(target)) is not None:
+            self._found |= self._hits(node)
+            return at(ast.Expr(of_arms("set_within", node.value, *within)), node)
+        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+            self._found |= self._hits(node)
+            return at(ast.Expr(of_arms("set_item", node.value, target.value, target.slice)), node)
+        parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+        if not any(isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Slice) for one in parts):
+            return node
+        self._found |= self._hits(node)
+        return [at(one, node) for one in self._arms.stored_parts(parts, node.value)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
         target = node.target
-        if not isinstance(target, ast.Subscript) or isinstance(target.slice, (ast.Slice, ast.Constant)):
-            return node
         if type(node.op).__name__ not in IN_PLACE:
             return node
+        if (within := _within(target)) is not None:
+            self._found |= self._hits(node)
+            return [at(one, node) for one in self._arms.augmented_within(within, node.op, node.value)]
+        if not isinstance(target, ast.Subscript) or isinstance(target.slice, (ast.Slice, ast.Constant)):
+            return node
+        self._found |= self._hits(node)
         return [at(one, node) for one in self._arms.augmented_item(target, node.op, node.value)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -251,7 +308,25 @@ class _Converter(ast.NodeTransformer):
         return visited if isinstance(visited, list) else [visited]
 
 
-def _asks_for_none(test: ast.expr) -> bool:
+def _within(target: ast.expr) -> list[ast.expr] | None:
+    """Of ``things[key][name]`` and ``things[key].name``: the things, the key, the name, and whether that is an item."""
+    if not isinstance(target, (ast.Subscript, ast.Attribute)):
+        return None
+    of = target.value
+    if isinstance(of, ast.Call) and getattr(of.func, "attr", "") == "item" and len(of.args) == 2:  # as it is written
+        things, key = of.args
+    else:
+        return None
+    if isinstance(target, ast.Attribute):
+        return [things, key, ast.Constant(target.attr), ast.Constant(False)]
+    return [things, key, target.slice, ast.Constant(True)] if not isinstance(target.slice, ast.Slice) else None
+
+
+def _is_test(node: ast.expr) -> bool:
+    return isinstance(node, (ast.BoolOp, ast.UnaryOp)) or (isinstance(node, ast.Compare) and len(node.ops) > 1)
+
+
+def _asks_for_none(test: ast.AST) -> bool:
     return any(isinstance(one, ast.Compare) and test_of_none(one) for one in ast.walk(test))
 
 

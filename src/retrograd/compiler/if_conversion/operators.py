@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ANEW", "IN_PLACE", "METHODS", "NAMES", "ROWS"]
+__all__ = ["ANEW", "COMPARISONS", "IN_PLACE", "METHODS", "NAMES", "ROWS"]
 
 #: What ``old += new`` does.
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
@@ -30,3 +30,12 @@ METHODS: dict[str, tuple[str, str]] = {
 }
 #: The rows of those that refuse some operands.
 ROWS: dict[str, str] = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow"}
+#: What compares.
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections import defaultdict, deque
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from .trial import Frame, NotAnArmError, current, in_arms, refuse
 T = TypeVar("T")
 
 __all__ = [
+    "Within",
     "as_key",
     "attribute",
     "born",
@@ -36,6 +38,8 @@ __all__ = [
     "present",
     "set_attribute",
     "set_item",
+    "set_within",
+    "swap",
 ]
 
 #: An item is selected among so many at most.
@@ -143,10 +147,11 @@ def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
 
 def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
     """Where a key may be in a container, if it is known; that it is nowhere else becomes a guard."""
-    if key.options is None or len(key.options) > _MOST_PLACES:
+    options = key.possible()
+    if options is None or len(options) > _MOST_PLACES:
         return []
     found: list[Any] = []
-    for option in sorted(key.options, key=repr):
+    for option in sorted(options, key=repr):
         exists = option in thing if type(thing) is dict else type(option) is int and -len(thing) <= option < len(thing)
         if exists:
             found.append(option)
@@ -171,6 +176,93 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
         chosen = {}
     for place, one in (chosen or {key.plain(): value}).items():
         _set_item(one, thing, place)
+
+
+class Within:
+    """``things[key]``, a part of which is stored: in each thing that a key may choose."""
+
+    __slots__ = ("_chosen", "_key", "_thing")
+
+    def __init__(self, things: Any, key: Any) -> None:
+        self._key = key
+        self._chosen = {place: things[place] for place in places_of(things, key)}
+        self._thing = item(things, key) if len(self._chosen) < 2 else None
+
+    def read(self, name: Any, is_item: bool) -> Any:
+        """What the part is."""
+        if len(self._chosen) < 2:
+            return _part(self._thing, name, is_item)
+        (_, found), *others = ((place, _part(one, name, is_item)) for place, one in self._chosen.items())
+        for place, one in others:
+            found = _chosen_at(self._key.is_(place), one, found)
+        return found
+
+    def store(self, value: Any, name: Any, is_item: bool) -> None:
+        """Make the part another one, and let go of the things."""
+        thing, self._thing = self._thing, None
+        chosen, self._chosen = self._chosen, {}
+        if len(chosen) < 2:
+            _set_part(thing, name, value, is_item)
+            return
+        new = {
+            place: _chosen_at(self._key.is_(place), value, _part(one, name, is_item)) for place, one in chosen.items()
+        }
+        for place, one in chosen.items():
+            _set_part(one, name, new[place], is_item)
+
+
+def set_within(value: Any, things: Any, key: Any, name: Any, is_item: bool) -> None:
+    """``things[key][name] = value``, or ``things[key].name = value``."""
+    Within(things, key).store(value, name, is_item)
+
+
+def _part(thing: Any, name: Any, is_item: bool) -> Any:
+    return item(thing, name) if is_item else attribute(thing, name)
+
+
+def _set_part(thing: Any, name: Any, value: Any, is_item: bool) -> None:
+    if is_item:
+        set_item(value, thing, name)
+    else:
+        set_attribute(thing, name, value)
+
+
+def swap(things: Any, one: Any, other: Any) -> None:
+    """``things[one], things[other] = things[other], things[one]``: also of rows, which are new lists then."""
+    is_chosen = type(things) is list and (is_choice(one) or is_choice(other)) and current() is not None
+    may_change = not in_arms() or is_own_container(things)
+    places = sorted(_swapped(things, one) | _swapped(things, other)) if is_chosen and may_change else []
+    if _are_only_in(things, places):
+        columns = [born([None] * len(things)) for _ in things[places[0]]]
+        for place in places:
+            for column, number in zip(columns, things[place], strict=True):
+                column[place] = number
+        for column in columns:
+            swap(column, one, other)
+        for place in places:
+            _set_item(born([column[place] for column in columns]), things, place)
+        return
+    first, second = item(things, other), item(things, one)
+    set_item(first, things, one)
+    set_item(second, things, other)
+
+
+def _swapped(things: list[Any], key: Any) -> set[int]:
+    """Where a key may be, counted from the begin."""
+    found = _places(things, key) if is_choice(key) else [key]
+    return {place % len(things) for place in found if type(place) is int and -len(things) <= place < len(things)}
+
+
+def _are_only_in(things: Any, places: list[int]) -> bool:
+    """Whether there are lists of one length in some places, which nothing else holds: others may take theirs."""
+    rows = [things[place] for place in places]
+    held_here = 3  # by the table, by the list of rows, and by the call
+    return (
+        len(places) > 1
+        and all(type(row) is list for row in rows)
+        and len(set(map(len, rows))) == 1
+        and all(sys.getrefcount(rows[i]) == held_here + is_own(rows[i]) for i in range(len(rows)))
+    )
 
 
 def _chosen_at(test: Any, value: Any, before: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ __all__ = [
     "reads",
     "reads_first",
     "surely_assigned",
+    "swapped_parts",
     "tried",
 ]
 
@@ -207,3 +209,22 @@ def reads_first(statements: Sequence[ast.stmt], name: str) -> bool:
         if name in surely_assigned([one]):
             return False
     return False
+
+
+def swapped_parts(node: ast.Assign) -> list[ast.expr] | None:
+    """The parts of ``things[one], things[other] = things[other], things[one]``, as they are; None of anything else."""
+    sides = [one.elts if isinstance(one, ast.Tuple) else [] for one in (node.targets[0], node.value)]
+    if len(node.targets) > 1 or [*map(len, sides)] != [2, 2]:
+        return None
+    (a, b), (c, d) = sides
+    first, second = [ast.unparse(one) for one in (a, b)], [ast.unparse(one) for one in (d, c)]
+    if not isinstance(a, ast.Subscript) or not isinstance(b, ast.Subscript) or first != second:
+        return None
+    parts = [a.value, a.slice, b.slice]
+    is_same = isinstance(a.value, ast.Name) and ast.unparse(a.value) == ast.unparse(b.value)
+    is_plain = all(isinstance(each, _IN_KEYS) for one in (a.slice, b.slice) for each in ast.walk(one))
+    return copy.deepcopy(parts) if is_same and is_plain else None
+
+
+#: What a key may be made of that is computed once instead of twice.
+_IN_KEYS = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)

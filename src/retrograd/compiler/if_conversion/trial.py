@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Container, Iterator, Mapping
@@ -15,7 +16,11 @@ from ..recorder import Recorder, active_recorder, set_selecting
 from .conversions import Site
 from .stores import Place, Stores
 
-__all__ = ["Frame", "NotAnArmError", "Trial", "current", "in_arms", "recorder", "refuse", "trial"]
+__all__ = ["Frame", "NotAnArmError", "Trial", "current", "in_arms", "known_tests", "recorder", "refuse", "trial"]
+
+
+#: So many parts of each test are looked at for what they say of an index.
+_MOST_PARTS = 12
 
 
 class NotAnArmError(Exception):
@@ -64,7 +69,9 @@ class Trial:
         failed: the tests that turned out to be guards, and why, where that is known.
         notes: why something is decided on a line that holds no test.
         stored: the tests whose arms have stored something.
+        chosen_by: the lines on which an int or a text that decisions choose decides something.
         has_optional: whether something is None or not, as decisions come out.
+        compares_indices: whether a comparison of an index is one of numbers.
         is_broken: whether something was asked that a tracer cannot answer.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
@@ -79,6 +86,8 @@ class Trial:
         self.failed: dict[Site, str] = {}
         self.notes: dict[Site, str] = {}
         self.stored: dict[Site, str] = {}
+        self.chosen_by: set[Site] = set()
+        self.compares_indices: bool = False
         self.is_too_long: bool = False
         self.is_broken: bool = False
         self._stored = Stores()
@@ -167,6 +176,16 @@ def current() -> Trial | None:
 def in_arms() -> bool:
     """Whether arms are running of which one is not taken."""
     return _current.trial is not None and bool(_current.trial.frames)
+
+
+def known_tests() -> Iterator[tuple[BoolTracer, bool]]:
+    """The comparisons that the arms which run are under, and how they come out where those are taken.
+
+    Those of the innermost arms come first; not all parts of long combinations.
+    """
+    for frame in reversed(_current.trial.frames) if _current.trial is not None else ():
+        if frame.test is not None:
+            yield from itertools.islice(frame.test.parts_known(frame.is_yes), _MOST_PARTS)
 
 
 def recorder() -> Recorder:

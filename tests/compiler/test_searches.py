@@ -1,0 +1,178 @@
+"""Searching and sorting what is traced: sorted, median, index, bisect, and the largest by a key."""
+
+# ruff: noqa: RUF007 (the statements are what is tested)
+from __future__ import annotations
+
+import bisect
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+from support.flipping import Function, draw, flips, is_converted
+
+import retrograd as rg
+
+pytestmark = pytest.mark.native
+
+
+class Peak(NamedTuple):
+    position: Any
+    height: Any
+
+
+def middle(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    ordered = sorted(p * x for p, x in zip(ps, xs, strict=True))
+    return ordered[len(ordered) // 2] + 0.3 * ordered[-1] + 0.1 * ordered[0]
+
+
+def medians(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    from statistics import median
+
+    return median(ps) * 2.0 + statistics.median([p * x for p, x in zip(ps[:5], xs, strict=False)])
+
+
+def downwards(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    best, second, *_ = sorted(ps, key=lambda p: abs(p), reverse=True)
+    return best * best * 0.5 + second
+
+
+def records(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    peaks = sorted((Peak(p, x) for p, x in zip(ps[:6], xs, strict=False)), key=lambda peak: peak.position)
+    return sum((b.position - a.position) * a.height for a, b in zip(peaks, peaks[1:], strict=False))
+
+
+def highest(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    peak = max((Peak(p, p * x) for p, x in zip(ps, xs, strict=True)), key=lambda one: one.height)
+    return peak.position * peak.height
+
+
+def place_of_largest(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    k = xs.index(max(xs))
+    products = [p * x for p, x in zip(ps, xs, strict=True)]
+    return ps[k] + 2.0 * ps[products.index(min(products))]
+
+
+STAGES = ["seed", "leaf", "grain", "ripe"]
+
+
+def next_stage(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    stage, total = "seed", ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        if x > 0.7 and stage != "ripe":
+            stage = STAGES[STAGES.index(stage) + 1]
+        total += p * {"seed": 0.5, "leaf": 1.0, "grain": 2.0, "ripe": 0.1}[stage]
+    return total
+
+
+def clipped_table(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    knots, total = [-1.0, -0.2, 0.3, 1.1], ps[0]
+    for p in ps:
+        k = min(max(bisect.bisect_right(knots, p), 1), 3)
+        low = bisect.bisect_left(knots, p, 1, 3)
+        total += xs[k] * (p - knots[k - 1]) + 0.1 * xs[low]
+    return total
+
+
+def helper_that_picks(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    def pick(x: Any) -> int:
+        if x < -0.3:
+            return 2
+        return 1 if x > 0.3 else 0
+
+    def name(x: Any) -> str:
+        return "up" if x > 0.0 else "down"
+
+    prices = {"up": ps[3], "down": ps[4] * 0.5}
+    return sum(ps[pick(p * x)] * x + prices[name(x)] for p, x in zip(ps, xs, strict=True))
+
+
+def gears(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A counter that goes up and down within bounds, which tests keep."""
+    gear, total = 0, ps[0]
+    for p, x in zip(ps * 3, xs * 3, strict=True):
+        if p > 0.4 and gear < len(xs) - 1:
+            gear += 1
+        elif p < -0.6 and gear > 0:
+            gear -= 1
+        total += ps[gear] * x
+    return total
+
+
+SEARCHES: list[Function] = [
+    *(middle, medians, downwards, records, highest, place_of_largest),
+    *(next_stage, clipped_table, helper_that_picks, gears),
+]
+
+
+@pytest.mark.parametrize("f", SEARCHES, ids=lambda f: f.__name__)
+def test_one_program_answers(f: Function) -> None:
+    assert is_converted(flips(f, calls=40), traces=9)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_is_equal_stays_in_order(reverse: bool) -> None:
+    """The gradient of a tie goes to the one that Python's sort has there."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        ordered = sorted(ps, reverse=reverse)
+        by_key = sorted(ps, key=lambda p: rg.math.floor(p), reverse=reverse)
+        return sum(i * p for i, p in enumerate(ordered)) + sum(i * i * p for i, p in enumerate(by_key))
+
+    compiled = rg.compile(f)
+    for seed in range(40):
+        ps = [float(random.Random(seed).randrange(3)) * 0.5 + 0.25 * (i % 2) for i in range(7)]
+        random.Random(seed).shuffle(ps)
+        assert compiled.value_and_grad(ps, []) == rg.value_and_grad(f)(ps, [])
+    assert is_converted(compiled)
+
+
+def test_a_nan_is_sorted_as_python_does() -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        a, b, c = sorted(ps)[:3]
+        return a + 2.0 * b + 3.0 * c
+
+    compiled = rg.compile(f)
+    for seed in range(30):
+        ps = draw(seed)[0][:4]
+        if seed % 7 == 6:
+            ps[seed % 4] = math.nan
+        found, wanted = compiled.value_and_grad(ps, []), rg.value_and_grad(f)(ps, [])
+        assert found[0] == pytest.approx(wanted[0], nan_ok=True)
+        assert found[1] == pytest.approx(wanted[1], nan_ok=True)
+
+
+def test_what_is_not_in_a_list_is_missed() -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        return ps[xs.index(0.5)] * 2.0
+
+    compiled = rg.compile(f)
+    draws = random.Random(0)
+    for _ in range(40):
+        xs = [draws.choice([0.1, 0.3, 0.5]) for _ in range(3)]
+        if 0.5 in xs:
+            assert compiled.value_and_grad([1.0, 2.0, 3.0], xs) == rg.value_and_grad(f)([1.0, 2.0, 3.0], xs)
+        else:
+            with pytest.raises(ValueError, match="not in list"):
+                compiled.value_and_grad([1.0, 2.0, 3.0], xs)
+
+
+def test_a_key_is_asked_once_of_each() -> None:
+    asked: list[int] = []
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        count = 0
+
+        def key(p: Any) -> Any:
+            nonlocal count
+            count += 1
+            return p
+
+        best = sorted(ps, key=key)[-1] + max(ps, key=key)
+        asked.append(count)
+        return best
+
+    flips(f, calls=10)
+    assert set(asked) == {24}
