@@ -206,17 +206,17 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
   return exported.release();
 }
 
-// install_graph(entry, width, forward, backward, tables, table_bytes, kept, roots, zeroed, literals, keep,
+// install_graph(entry, width, forward, backward, tables, table_bytes, kept, roots, zeroed, literals, lookups, keep,
 // milliseconds): machine code of the whole graph for `width` calls side by side, with `kept` numbers of nodes; `tables`
 // has addresses, `roots` the kind and index of each root, `zeroed` where adjoints are zero before the backward pass:
-// begin and count (uint64 each).
+// begin and count, `lookups` the leaf, the slot, the kind and the list of each leaf that an index fills (uint64 each).
 PyObject* install_graph(PyObject* object, PyObject* args) {
-  PyObject *number, *tables, *roots, *zeroed, *literals, *keep;
+  PyObject *number, *tables, *roots, *zeroed, *literals, *lookups, *keep;
   unsigned int width;
   unsigned long long forward, backward, table_bytes, kept;
   double milliseconds;
-  if (!PyArg_ParseTuple(args, "OIKKSKKSSSOd:install_graph", &number, &width, &forward, &backward, &tables, &table_bytes,
-                        &kept, &roots, &zeroed, &literals, &keep, &milliseconds)) {
+  if (!PyArg_ParseTuple(args, "OIKKSKKSSSSOd:install_graph", &number, &width, &forward, &backward, &tables,
+                        &table_bytes, &kept, &roots, &zeroed, &literals, &lookups, &keep, &milliseconds)) {
     return nullptr;
   }
   if (!specialization_numbered(object, number)) return nullptr;
@@ -238,6 +238,14 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   }
   for (size_t i = 0; i + 1 < ranges.size(); i += 2) code->zeroed.emplace_back(ranges[i], ranges[i + 1]);
   for (const uint64_t bits : numbers_in(literals)) code->literals.push_back(std::bit_cast<double>(bits));
+  const std::vector<uint64_t> filled = numbers_in(lookups);
+  for (size_t i = 0; i + 4 <= filled.size(); i += 4 + filled[i + 3]) {
+    const auto list = filled.begin() + static_cast<std::ptrdiff_t>(i) + 4;
+    code->lookups.push_back({static_cast<uint32_t>(filled[i]),
+                             static_cast<uint32_t>(filled[i + 1]),
+                             static_cast<Id::Kind>(filled[i + 2]),
+                             {list, list + static_cast<std::ptrdiff_t>(filled[i + 3])}});
+  }
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
   if (width > 1) {

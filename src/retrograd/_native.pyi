@@ -2873,6 +2873,7 @@ class SpecializationCache:
         roots: bytes,
         zeroed: bytes,
         literals: bytes,
+        lookups: bytes,
         keep: object,
         milliseconds: float,
         /,

@@ -177,8 +177,8 @@ class House(NamedTuple):
         return self.income * 0.8 if self.income > 0.5 else self.income
 
     @property
-    def poor(self) -> bool:
-        return bool(self.income < 0.1)
+    def poor(self) -> Any:
+        return self.income < 0.1
 
 
 @dataclass

@@ -259,12 +259,33 @@ def test_extremes_of_a_loop() -> None:
     check(running, (numbers(3, 3),), (numbers(3, 9),))
 
 
-def test_a_run_time_index_is_left_to_the_interpreter() -> None:
-    def picked(p: list[float], i: rg.Index) -> Any:
-        x = p[0]
-        for _ in range(20):
-            x = 0.5 * x + rg.take(p, i)
+def test_run_time_indices() -> None:
+    """Parameters, constants and what is computed are selected; a row's index may be out of range in another call."""
+
+    def picked(p: list[float], i: rg.Index, j: rg.Index) -> Any:
+        x, rows = p[0], [[p[0], p[1]], [p[2], p[0] * p[1]]]
+        for k in range(20):
+            x = 0.5 * x + rg.take(p, i) * rg.take([0.1, 0.2, 0.3], j)
+            x = x - 0.1 * rg.take([x * x, x, p[1]], i) + 0.01 * rg.take(rg.take(rows, j), rg.Index(k % 2))
         return x
+
+    compiled = rg.compile(picked)
+    compiled.value_and_grad([1.0, 2.0, -0.5], rg.Index(1), rg.Index(0))
+    compile_graph(cache_of(compiled), cache_of(compiled).facts()[0]["number"])
+    for i, j in ((0, 0), (1, 1), (2, 0), (0, 1), (2, 1)):
+        for p in ([1.0, 2.0, -0.5], [0.3, -0.7, 0.9]):
+            value, gradients = compiled.value_and_grad(p, rg.Index(i), rg.Index(j))
+            wanted, exact = rg.value_and_grad(picked)(p, rg.Index(i), rg.Index(j))
+            assert value == pytest.approx(wanted, rel=1e-12)
+            assert gradients == pytest.approx(exact, rel=1e-12)
+    with pytest.raises(IndexError):
+        compiled.value_and_grad([1.0, 2.0, -0.5], rg.Index(3), rg.Index(0))
+    assert compiled.stats().programs[0].tier == "llvm"
+
+
+def test_a_choice_among_many_computed_numbers_is_left_to_instructions() -> None:
+    def picked(p: list[float], i: rg.Index) -> Any:
+        return rg.take([p[0] * k for k in range(60)], i) * p[1]
 
     compiled = rg.compile(picked)
     compiled.value_and_grad([1.0, 2.0], rg.Index(1))

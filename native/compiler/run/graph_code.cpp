@@ -1,6 +1,7 @@
 #include "compiler/run/graph_code.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace retrograd::compiler {
@@ -15,7 +16,9 @@ CodeRun::CodeRun(std::shared_ptr<const GraphCode> code, const LeafLayout& leaves
       count_(leaves.locations.size()),
       leaves_(leaves),
       result_roots_(results.begin(), results.end()) {
-  for (const size_t numbers : {count_, count_, code_->kept + 1, code_->kept + 1}) {
+  const size_t inputs = count_ + code_->lookups.size();
+  chosen_.resize(code_->lookups.size() * code_->width);
+  for (const size_t numbers : {inputs, inputs, code_->kept + 1, code_->kept + 1}) {
     memory_.push_back(std::make_unique<Numbers>(numbers * code_->width * sizeof(double)));
     bases_.push_back(reinterpret_cast<uintptr_t>(memory_.back()->at()));
   }
@@ -54,9 +57,43 @@ bool CodeRun::finite_results(uint32_t call) const {
 
 bool CodeRun::backward(double seed) {
   const size_t width = code_->width;
-  std::fill_n(leaf_adjoints_, count_ * width, 0.0);
+  std::fill_n(leaf_adjoints_, (count_ + code_->lookups.size()) * width, 0.0);
   for (const auto& [begin, count] : code_->zeroed) std::fill_n(adjoints_ + begin * width, count * width, 0.0);
-  return code_->backward(seed, bases_.data()) == 0;
+  const bool done = code_->backward(seed, bases_.data()) == 0;
+  if (!code_->lookups.empty()) hand_back();
+  return done;
+}
+
+void CodeRun::set_indices(uint32_t call, const std::vector<int32_t>& indices) {
+  for (size_t i = 0; i < code_->lookups.size(); ++i) {  // they have been compared with their limits
+    chosen_[i * code_->width + call] = static_cast<uint32_t>(indices[code_->lookups[i].slot]);
+  }
+}
+
+void CodeRun::look_up() {
+  const size_t width = code_->width;
+  const uint32_t* index = chosen_.data();
+  for (const Lookup& lookup : code_->lookups) {
+    for (size_t call = 0; call < width; ++call, ++index) {
+      double& leaf = leaf_values_[lookup.leaf * width + call];
+      switch (lookup.kind) {
+        case Id::LEAF: leaf = leaf_values_[lookup.elements[*index] * width + call]; break;
+        case Id::LITERAL: leaf = std::bit_cast<double>(lookup.elements[*index]); break;
+        case Id::NODE: leaf = *index; break;
+      }
+    }
+  }
+}
+
+void CodeRun::hand_back() {
+  const size_t width = code_->width;
+  const uint32_t* index = chosen_.data();
+  for (const Lookup& lookup : code_->lookups) {
+    for (size_t call = 0; call < width; ++call, ++index) {
+      if (lookup.kind != Id::LEAF) continue;
+      leaf_adjoints_[lookup.elements[*index] * width + call] += leaf_adjoints_[lookup.leaf * width + call];
+    }
+  }
 }
 
 bool CodeRun::finite(uint32_t call) const {
@@ -68,7 +105,7 @@ bool CodeRun::finite(uint32_t call) const {
 }
 
 size_t CodeRun::bytes() const {
-  return 2 * sizeof(double) * code_->width * (count_ + code_->kept + 1) + code_->table_bytes;
+  return 2 * sizeof(double) * code_->width * (count_ + code_->lookups.size() + code_->kept + 1) + code_->table_bytes;
 }
 
 }  // namespace retrograd::compiler

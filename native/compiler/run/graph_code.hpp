@@ -7,6 +7,13 @@
 
 namespace retrograd::compiler {
 
+// A leaf beside the graph's own, which stands for what an index argument selects.
+struct Lookup {
+  uint32_t leaf, slot;
+  Id::Kind kind;                   // of what it selects; NODE: the leaf is the index itself, as a number
+  std::vector<uint64_t> elements;  // leaves, or the bits of numbers
+};
+
 struct GraphCode {
   // It finds its memory through a table of addresses: values and adjoints of leaves, values and adjoints of the nodes
   // that are kept, and tables that never change.
@@ -20,6 +27,7 @@ struct GraphCode {
   std::vector<Id> roots;  // leaves, literals, and nodes by their places among those that are kept
   std::vector<double> literals;
   std::vector<std::pair<size_t, size_t>> zeroed;  // adjoints that are zero before the backward pass: begin and count
+  std::vector<Lookup> lookups;                    // in the order of their leaves, which come last
 };
 
 // Memory for such code, and its passes, which need no GIL.
@@ -33,9 +41,13 @@ class CodeRun {
   void read_parameters(const ParameterBuffers& buffers) { leaves_.read_parameters(buffers, leaf_values_, width()); }
   void set_inputs(uint32_t call, const Arguments& arguments) {
     leaves_.set_inputs(arguments, leaf_values_ + call, width());
+    if (!code_->lookups.empty()) set_indices(call, arguments.indices);
   }
   // False if one of the calls must be run by other means.
-  bool forward() { return code_->forward(0.0, bases_.data()) == 0; }
+  bool forward() {
+    if (!code_->lookups.empty()) look_up();
+    return code_->forward(0.0, bases_.data()) == 0;
+  }
   double root(uint32_t call, size_t which) const { return roots_[which].of(call); }
   const double* root_place(size_t which) const { return roots_[which].at; }  // of the first call
   // Where the several results are, of code for one call.
@@ -60,6 +72,10 @@ class CodeRun {
 
  private:
   void find_results();
+  void set_indices(uint32_t call, const std::vector<int32_t>& indices);
+  // Fills the leaves that stand for what indices select; and adds their gradients to those of what was selected.
+  void look_up();
+  void hand_back();
   struct Root {
     const double* at;
     uint32_t step;  // from one call to the next
@@ -72,6 +88,7 @@ class CodeRun {
   std::vector<std::unique_ptr<Numbers>> memory_;  // values and adjoints of leaves, values and adjoints of nodes
   double *leaf_values_, *leaf_adjoints_, *values_, *adjoints_;
   std::vector<uint64_t> bases_;
+  std::vector<uint32_t> chosen_;  // of each lookup and each call, the index
   std::vector<Root> roots_;
   std::vector<uint32_t> result_roots_;
   std::vector<const double*> results_;

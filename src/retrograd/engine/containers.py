@@ -213,8 +213,15 @@ def has_plain_fields(thing: Any) -> bool:
         return False
     if isinstance(thing, (list, tuple, dict)) or _other_attribute(thing):
         return False
-    of_class = (inspect.getattr_static(kind, field.name, None) for field in dataclasses.fields(kind))
+    of_class = (_of_class(kind, field.name) for field in dataclasses.fields(kind))
     return not any(hasattr(one, "__set__") and not isinstance(one, MemberDescriptorType) for one in of_class)
+
+
+def _of_class(kind: type, name: str) -> Any:
+    """What a class has under a name, whatever that does when it is asked for."""
+    if type(kind) is not type:
+        return inspect.getattr_static(kind, name, None)
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
 def note_record(thing: Any) -> None:

@@ -273,8 +273,6 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
     kind, name, owner = type(function), getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if kind is types.FunctionType and function.__module__ == "statistics" and name == "median":
         return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
-    if function is bool and len(arguments) == 1 and type(arguments[0]) is BoolTracer:
-        return arguments[0]
     if kind is not types.BuiltinFunctionType:
         return None
     if function in BISECTIONS:

@@ -27,8 +27,8 @@ from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters, s
 
 __all__ = ["as_arm", "converted"]
 
-#: Methods and functions that search, or sort; and what makes a bool of a comparison, which is one.
-_SEARCHES = frozenset({"bool", "index", "median", "sorted"})
+#: Methods and functions that search, or sort.
+_SEARCHES = frozenset({"index", "median", "sorted"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 

@@ -34,6 +34,7 @@ class GraphCode:
         literals: the graph's.
         roots: kind and element of each root.
         zeroed: the stretches of the adjoints that must be zero before the backward pass: begin and length.
+        lookups: the leaves that stand for what indices select (``Lookups.packed``).
     """
 
     object: bytes
@@ -42,6 +43,7 @@ class GraphCode:
     literals: NDArray[np.float64]
     roots: list[tuple[int, int]]
     zeroed: list[tuple[int, int]]
+    lookups: NDArray[np.uint64]
 
 
 def compile_graph(
@@ -93,6 +95,7 @@ def _install(
         np.array(roots, np.uint64).tobytes(),
         np.array(code.zeroed, np.uint64).tobytes(),
         code.literals[of_roots].tobytes(),
+        code.lookups.tobytes(),
         (machine, code.tables),
         (perf_counter() - start) * 1e3,
     )

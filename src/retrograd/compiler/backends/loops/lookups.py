@@ -1,4 +1,7 @@
-"""Selections by a run-time index, written with leaves that the caller fills in before the forward pass."""
+"""Selections by a run-time index, written with leaves that are filled in before the forward pass.
+
+native/compiler/run/graph_code.cpp fills them in, or the C function does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import LEAF, LITERAL, NODE
+from .graph import LEAF, LITERAL, NODE, UnsupportedGraphError
 
 __all__ = ["Lookup", "Lookups"]
 
@@ -41,7 +44,12 @@ class Lookups:
         found: the leaves, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        """
+        Args:
+            most: among so many computed numbers one is selected at most.
+        """
+        self._most = most
         self.limits: dict[int, int] = {}
         self.found: list[Lookup] = []
         self._known: dict[tuple[int, int, bytes], int] = {}
@@ -51,10 +59,17 @@ class Lookups:
         """The graph has so many leaves of its own, and these literals."""
         self._first, self._literals = leaves, literals
 
-    @staticmethod
-    def length(kinds: Sequence[int]) -> int:
-        """How many nodes a selection among operands of these kinds becomes."""
-        return 1 if _alike(kinds) else 2 * len(kinds) - 2
+    def length(self, kinds: Sequence[int]) -> int:
+        """How many nodes a selection among operands of these kinds becomes.
+
+        Raises:
+            UnsupportedGraphError: it is one among too many computed numbers.
+        """
+        if _alike(kinds):
+            return 1
+        if self._most is not None and len(kinds) > self._most:
+            raise UnsupportedGraphError("a run-time index among many computed numbers")
+        return 2 * len(kinds) - 2
 
     def selected(self, slot: int, kinds: Sequence[int], indices: Sequence[int]) -> list[tuple[str, list[Operand]]]:
         """The nodes of a selection. An operand that is negative is a node so many before the one that reads it.
@@ -95,6 +110,18 @@ class Lookups:
     def literals(self) -> NDArray[np.float64]:
         """The graph's literals and those that it got: 0.0, 1.0, 2.0 and so on."""
         return np.concatenate([self._literals, np.arange(self._positions, dtype=np.float64)])
+
+    def packed(self) -> NDArray[np.uint64]:
+        """The leaves, as ``SpecializationCache.install_graph`` takes them: leaf, slot, kind, and a list, of each.
+
+        The list has its length, then leaves, or the bits of numbers.
+        """
+        bits = self._literals.view(np.uint64)
+        parts: list[NDArray[np.uint64]] = []
+        for each in self.found:
+            elements = bits[each.elements] if each.kind == LITERAL else each.elements.astype(np.uint64)
+            parts += [np.array([each.leaf, each.slot, each.kind, len(elements)], np.uint64), elements]
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
 
     def wanted(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which leaves want a gradient: those of the graph, and those that stand for one that does."""

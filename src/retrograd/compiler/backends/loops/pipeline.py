@@ -18,12 +18,16 @@ from .lanes import find_lanes, sums_in_memory
 from .layout import Layout
 from .leaving import left_early, mark
 from .llvm_text import Text
+from .lookups import Lookups
 from .reading import read_graph
 from .sections import find_fastest, find_structure
 from .storage import Places, Storage
 from .structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
+
+#: Among so many computed numbers an index selects at most.
+_MOST_SELECTED = 40
 
 #: So many bytes of numbers a group has at most.
 _MOST_BYTES = 1 << 25
@@ -40,7 +44,8 @@ def code_of_graph(
         lanes: how many numbers a vector has.
         functions: those of vectors, and their addresses.
     """
-    graph = read_graph(exported)
+    lookups = Lookups(_MOST_SELECTED)
+    graph = read_graph(exported, lookups=lookups)
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -51,7 +56,7 @@ def code_of_graph(
         for name, block in passes.blocks.items()
     ]
     scalar = not in_lanes and not metadata and all(map(_is_mostly_in_loops, passes.blocks.values()))
-    return _assembled(graph, passes, texts, metadata, scalar)
+    return _assembled(graph, passes, texts, lookups, metadata, scalar)
 
 
 def _is_mostly_in_loops(block: Block) -> bool:
@@ -65,18 +70,24 @@ def code_of_group(
     exported: Mapping[str, Any], most_straight: int, width: int, functions: Mapping[str, int]
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
-    graph = read_graph(exported)
+    lookups = Lookups(_MOST_SELECTED)
+    graph = read_graph(exported, lookups=lookups)
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
     texts = [
         Text(name, block, passes.places, ARRAYS, [], width, functions, width) for name, block in passes.blocks.items()
     ]
-    return _assembled(graph, passes, texts, [])
+    return _assembled(graph, passes, texts, lookups)
 
 
 def _assembled(
-    graph: ScalarGraph, passes: Passes, texts: Sequence[Text], metadata: Sequence[str], scalar: bool = False
+    graph: ScalarGraph,
+    passes: Passes,
+    texts: Sequence[Text],
+    lookups: Lookups,
+    metadata: Sequence[str] = (),
+    scalar: bool = False,
 ) -> GraphCode:
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
     module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
@@ -87,6 +98,7 @@ def _assembled(
         graph.literals,
         [(kind, passes.element(kind, index)) for kind, index in graph.roots],
         passes.zeroed(),
+        lookups.packed(),
     )
 
 
