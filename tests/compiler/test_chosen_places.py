@@ -127,9 +127,64 @@ def kept_by_a_function(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return table[0][0] + 2.0 * table[1][0]
 
 
-@pytest.mark.parametrize("f", [shared_row, same_row_twice, kept_by_a_function], ids=lambda f: f.__name__)
-def test_rows_with_other_names_stay_themselves(f: Function) -> None:
-    flips(f, calls=40)
+def row_in_two_places(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    row, other = [ps[0], ps[1]], [ps[2], ps[3]]
+    rows, bins = [row, row, other], [one := Bin(ps[4]), one, Bin(ps[5])]
+    k = 0
+    if xs[0] > 0.0:
+        k = 1
+    if xs[1] > 0.5:
+        k = 2
+    rows[k][1] += 10.0
+    rows[k][0] = rows[k][0] * 2.0
+    bins[k].used += xs[2]
+    return sum(row) + 2.0 * sum(other) + bins[0].used + 3.0 * bins[2].used
+
+
+class Watched:
+    """Storing the level has another effect."""
+
+    def __init__(self, level: Any) -> None:
+        self._level, self.touched = level, False
+
+    @property
+    def level(self) -> Any:
+        return self._level
+
+    @level.setter
+    def level(self, to: Any) -> None:
+        self._level, self.touched = to, True
+
+
+def setters(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    tanks = [Watched(ps[0]), Watched(ps[1]), Watched(ps[2])]
+    k = min(range(3), key=lambda i: xs[i])
+    tanks[k].level += ps[3]
+    return sum(one.level * (2.0 if one.touched else 1.0) for one in tanks)
+
+
+class Store:
+    def __init__(self, bins: list[Bin]) -> None:
+        self.bins = bins
+
+    def item(self, things: Any, k: int) -> Bin:
+        return self.bins[len(self.bins) - 1 - k]
+
+
+def method_named_item(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    bins = [Bin(p) for p in ps[:3]]
+    store = Store(bins)
+    k = min(range(3), key=lambda i: xs[i])
+    store.item(bins, k).used += ps[3] * ps[k]
+    return sum((i + 1) * one.used for i, one in enumerate(bins))
+
+
+SAME = [shared_row, same_row_twice, kept_by_a_function, row_in_two_places, setters, method_named_item]
+
+
+@pytest.mark.parametrize("f", SAME, ids=lambda f: f.__name__)
+def test_what_has_other_names_or_effects_stays_itself(f: Function) -> None:
+    flips(f, calls=60)
 
 
 # --- indices that are compared --------------------------------------------------------------------------------------
@@ -164,6 +219,12 @@ def test_indices_are_compared_in_one_program() -> None:
     assert rg.vmap(compiled, in_axes=(None, 0))(ps, [many, many])[1] == pytest.approx(float(tags(ps, many)))
     second = rg.hessian(compiled)(ps, many)
     assert [list(row) for row in second] == [pytest.approx(list(row)) for row in rg.hessian(tags)(ps, many)]
+
+
+def test_an_index_is_no_huge_number() -> None:
+    compiled = rg.compile(lambda p, i: p * 2.0 if i == 10**400 or i > 2**40 else (p if i < 2 else -p))
+    for k in (0, 1, 2, 3, 2, 1, 0):
+        assert compiled.value_and_grad(1.5, Index(k)) == ((1.5, 1.0) if k < 2 else (-1.5, -1.0))
 
 
 # --- records among the arguments ------------------------------------------------------------------------------------

@@ -176,3 +176,26 @@ def test_a_key_is_asked_once_of_each() -> None:
 
     flips(f, calls=10)
     assert set(asked) == {24}
+
+
+@pytest.mark.parametrize("bounds", [(0, -1), (1, 2), (2, 2), (0, 6), (3, 1)])
+def test_bounds_of_bisect_are_pythons(bounds: tuple[int, int]) -> None:
+    knots = [-0.5, 0.0, 0.2, 0.6]
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        total = ps[0]
+        for p in ps[:4]:
+            total += xs[bisect.bisect_left(knots, p, *bounds)] * p
+        return total
+
+    compiled = rg.compile(f)
+    for seed in range(30):
+        ps, xs = draw(seed)
+        try:
+            wanted = rg.value_and_grad(f)(ps, xs)
+        except IndexError:
+            with pytest.raises(IndexError):
+                compiled.value_and_grad(ps, xs)
+        else:
+            value, gradient = compiled.value_and_grad(ps, xs)
+            assert (value, gradient) == (pytest.approx(wanted[0]), pytest.approx(wanted[1]))

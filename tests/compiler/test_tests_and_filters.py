@@ -180,3 +180,37 @@ def test_what_is_not_reached_is_not_done(name: str) -> None:
         ps, _ = draw(seed)
         found, wanted = told(compiled, ps), told(lambda ps, seen: f(ps, seen) * ps[0], ps)
         assert found == (pytest.approx(wanted[0]) if isinstance(wanted[0], float) else wanted[0], wanted[1])
+
+
+def reads_on(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """An iterator that has a name is read on where a function has left it."""
+    left = iter(ps)
+    first = next((p for p in left if p > 0.0), ps[0])
+    pairs = zip(left, xs, strict=False)
+    found = any(p * x > 0.5 for p, x in pairs)
+    more = all(p * x > -0.5 for p, x in pairs)
+    return first + 2.0 * next((p for p, _ in pairs if p < 0.0), ps[1]) + (ps[2] if found else ps[3]) + more * ps[4]
+
+
+def of_the_users(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Functions of the user's with the names of Python's."""
+
+    def next(things: Any, otherwise: Any) -> Any:  # noqa: A001
+        return [*things, otherwise][-2 if otherwise is None else -1]
+
+    def sum(things: Any) -> Any:  # noqa: A001
+        product = ps[0]
+        for one in things:
+            product = product * one
+        return product
+
+    def any(things: Any) -> Any:  # noqa: A001
+        return [*things][-1]
+
+    total = next((p for p in ps if p > 0.0), ps[5]) + sum(1.0 + 0.1 * p for p in ps if p > 0.5)
+    return total * 2.0 if any(p > 0.0 for p in ps) else total
+
+
+@pytest.mark.parametrize("f", [reads_on, of_the_users], ids=lambda f: f.__name__)
+def test_other_iterators_and_functions(f: Function) -> None:
+    flips(f, calls=60)

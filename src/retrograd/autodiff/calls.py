@@ -108,9 +108,9 @@ def _holds_values(thing: Any) -> bool:
         elif isinstance(thing, np.ndarray):
             rest += thing.ravel().tolist() if thing.dtype == object else []
         else:
-            with contextlib.suppress(AttributeError):  # a field that is not set
-                container = taken_apart(thing)
+            with contextlib.suppress(AttributeError, TypeError):  # a field that is not set, or another attribute
                 note_record(thing)
+                container = taken_apart(thing)
                 rest += [] if container is None else container.items
     return False
 

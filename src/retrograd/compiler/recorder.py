@@ -42,6 +42,9 @@ from .selection_graph import may_have_derivatives, under_by_any_choice
 __all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "set_selecting"]
 
 
+#: Indices are smaller: a program takes no others (native/compiler/run/signature.cpp).
+_MOST_INDEX = 2**31
+
 #: The most steps of recorded sweeps in one program, which take a second or two.
 MOST_STEPS = 300_000
 
@@ -261,6 +264,8 @@ class Recorder(DecisionRecorder):
 
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> Any:
         """A comparison of an index, which decides something now or, where it is one of numbers, later."""
+        if type(other) is int and abs(other) > _MOST_INDEX:  # so no index changes that
+            return outcome
         mine = self.number_of_index(index)
         theirs = self.number_of_index(other) if isinstance(other, IndexTracer) else other
         if mine is not None and type(theirs) in (Value, int):

@@ -145,7 +145,7 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("**")
-        if made := self.reduction(node, self.visit) if getattr(node.func, "id", "") not in ("any", "all") else None:
+        if getattr(node.func, "id", "") not in ("any", "all") and (made := self.reduction(node, _of_that_name)):
             return made
         if chosen := self.call_of_item(node, self.visit, self._held):
             return chosen
@@ -216,17 +216,18 @@ class ArmExpressions(ast.NodeTransformer):
         pairs = [one for pair in zip(relations, sides, strict=True) for one in pair]
         return at(of_arms("chain", self.site(node), of_arms("operand", visit(left)), *pairs), node)
 
-    def reduction(self, node: ast.Call, visit: Visit) -> ast.expr | None:
+    def reduction(self, node: ast.Call, plainly: Visit) -> ast.expr | None:
         """``any(test for …)``, ``sum(x for … if test)`` and the like; None where that cannot be written.
 
-        ``visit`` writes what is iterated over; what is computed of each item is written as an arm.
+        What is computed of each item is written as an arm. ``plainly`` writes the call as it is, for a function of the
+        user's that has the name, and where items can be read only once.
         """
         name, given = getattr(node.func, "id", ""), [*node.args]
         if node.keywords or not given or name not in REDUCTIONS or any(isinstance(one, ast.Starred) for one in given):
             return None
         of, *others = given
         if name in ("any", "all") and not isinstance(of, ast.GeneratorExp):
-            return at(of_arms("all_of_list", ast.Constant(name), visit(of)), node) if not others else None
+            return None
         if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
             return None
         if len(others) > (name in ("sum", "next")) or (name == "next" and not others):
@@ -239,7 +240,7 @@ class ArmExpressions(ast.NodeTransformer):
             return None
         try:
             pair = [at(later(one), of) for one in (self._all_of(generator.ifs, of), self._element(name, element))]
-            items = visit(copy.deepcopy(generator.iter))
+            items = later(self.items(copy.deepcopy(generator.iter)))
             item = ast.Name(_ITEM, ast.Load())
             alone = self.visit_comprehension(
                 ast.comprehension(copy.deepcopy(generator.target), ast.Tuple([item], ast.Load()), [], 0)
@@ -247,7 +248,9 @@ class ArmExpressions(ast.NodeTransformer):
             made = ast.Subscript(ast.ListComp(ast.Tuple(pair, ast.Load()), [alone]), ast.Constant(0), ast.Load())
             takes = ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, [])
             each = at(ast.Lambda(takes, made), of)
-            return at(of_arms(f"{name}_of", items, each, self.site(of), *map(visit, others)), node)
+            more = [self.visit(copy.deepcopy(one)) for one in others]
+            plain = later(plainly(node))
+            return at(of_arms("reduced", node.func, ast.Constant(name), items, each, self.site(of), plain, *more), node)
         except RefusedError:
             return None
 
@@ -267,6 +270,11 @@ class ArmExpressions(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name):
             node.iter = at(of_arms("rows", node.iter, _shape_of(node.target)), node.iter)
         return node
+
+
+def _of_that_name(node: ast.expr) -> ast.expr:
+    """What an arm does in place of a function of the user's that has the name of one of Python's."""
+    return at(of_arms("refused", ast.Constant("calls a function that has the name of one of Python's")), node)
 
 
 def _shape_of(target: ast.expr) -> ast.expr:

@@ -7,6 +7,7 @@ guard. Outside of a trial, and where a test is a plain bool, converted code does
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,7 @@ from .places import (
     born,
     is_none,
     is_not_none,
+    is_own,
     item,
     places_of,
     set_attribute,
@@ -50,15 +52,13 @@ from .places import (
 )
 from .selections import Selection, unbound, unset
 from .stores import Place, Stored, selected
-from .trial import Frame, Trial, current
+from .trial import Frame, Trial, current, refuse
 
 __all__ = [
     "Decision",
     "Loop",
     "Within",
-    "all_of",
     "all_of_list",
-    "any_of",
     "as_key",
     "attribute",
     "attribute_of_item",
@@ -76,15 +76,15 @@ __all__ = [
     "is_not_none",
     "item",
     "items",
-    "len_of",
     "minus",
     "must_hold",
     "negated",
-    "next_of",
     "not_reached",
     "operand",
     "operated",
     "raised",
+    "reduced",
+    "refused",
     "rows",
     "select",
     "set_attribute",
@@ -93,7 +93,6 @@ __all__ = [
     "shown",
     "span",
     "spread",
-    "sum_of",
     "swap",
     "tested",
     "unbound",
@@ -291,30 +290,49 @@ def _of_chosen(chosen: dict[Any, Any], key: ChoiceTracer, give: Callable[[Any], 
 Each = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
 
 
-def _is_open(things: Any) -> bool:
-    """Whether items are read in a trial, and more of them may be than the function does."""
-    return current() is not None and may_be_read_on(things)
+def reduced(
+    function: Any, name: str, items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], *more: Any
+) -> Any:
+    """``name(… for … in items() if …, *more)``, of Python's function of that name; ``plain()`` for another one.
+
+    So it is where items can be read only once, and some are read that the function does not read.
+    """
+    trial = current()
+    if trial is None or function is not getattr(builtins, name):
+        return plain()
+    try:
+        things = opened(trial, items, site)
+    except Exception:  # it is done as it is
+        if trial.frames:
+            raise
+        return plain()
+    if not may_be_read_on(things) and not is_own(things):
+        return plain()
+    return _REDUCED[name](things, each, site, *more)
 
 
-def any_of(things: Any, each: Each, site: Site) -> Any:
-    """``any(… for …)``."""
+def refused(why: str) -> Any:
+    """What an arm may not do."""
+    raise refuse(why)
+
+
+def _any_of(things: Any, each: Each, site: Site) -> Any:
     found: Any = False
     for one in things:
         test, tells = each(one)
         found = either(found, functools.partial(both, test(), functools.partial(_truth, tells), site), site)
-        if found is True or (type(found) is not bool and not _is_open(things) and found):
-            return True
+        if found is True:
+            break
     return found
 
 
-def all_of(things: Any, each: Each, site: Site) -> Any:
-    """``all(… for …)``."""
+def _all_of(things: Any, each: Each, site: Site) -> Any:
     found: Any = True
     for one in things:
         test, tells = each(one)
         found = both(found, functools.partial(either, negated(test()), functools.partial(_truth, tells), site), site)
-        if found is False or (type(found) is not bool and not _is_open(things) and not found):
-            return False
+        if found is False:
+            break
     return found
 
 
@@ -323,27 +341,22 @@ def _truth(tells: Callable[[], Any]) -> Any:
     return found if type(found) in (bool, BoolTracer) else bool(tested(found))
 
 
-def all_of_list(name: str, things: Any) -> Any:
+def all_of_list(function: Any, things: Any) -> Any:
     """``all(things)``, or ``any(things)``, of what is there already."""
     if current() is None or type(things) not in (list, tuple) or not {bool, BoolTracer}.issuperset(map(type, things)):
-        return all(things) if name == "all" else any(things)
-    return functools.reduce(functools.partial(joined, "minimum" if name == "all" else "maximum"), things, name == "all")
+        return function(things)
+    if function not in (all, any):
+        return function(things)
+    row, begin = ("minimum", True) if function is all else ("maximum", False)
+    return functools.reduce(functools.partial(joined, row), things, begin)
 
 
-def sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:
-    """``sum(… for … if …)``."""
-    if current() is None:
-        return sum((term() for test, term in map(each, things) if test()), start)
+def _sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:
     total = start
     for one in things:
         test, term = each(one)
         total = select(test(), functools.partial(_added, total, term), functools.partial(_same, total), site)
     return total
-
-
-def len_of(things: Any, each: Each, site: Site) -> Any:
-    """``len([… for … if …])``."""
-    return sum_of(things, each, site)
 
 
 def _added(total: Any, term: Callable[[], Any]) -> Any:
@@ -354,11 +367,7 @@ def _same(thing: Any) -> Any:
     return thing
 
 
-def next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
-    """``next((… for … if …), otherwise)``."""
-    if not _is_open(things):
-        return next((term() for test, term in map(each, things) if test()), otherwise)
-
+def _next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
     def among(left: list[Any]) -> Any:
         for place, one in enumerate(left):
             test, term = each(one)
@@ -372,12 +381,35 @@ def next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
     return among(list(things))
 
 
+_REDUCED: dict[str, Callable[..., Any]] = {
+    "any": _any_of,
+    "all": _all_of,
+    "sum": _sum_of,
+    "len": _sum_of,
+    "next": _next_of,
+}
+
+
 # --- loops ------------------------------------------------------------------------------------------------------
 
 
 def in_trial() -> bool:
     """Whether this thread traces converted code."""
     return current() is not None
+
+
+def opened(trial: Trial, items: Callable[[], Any], site: Site) -> Any:
+    """What is iterated over, computed as in an arm: then it is known that no other code reads it."""
+    if trial.frames:
+        return items()
+    trial.frames.append(Frame(site))
+    try:
+        found = items()
+    finally:
+        stored = trial.frames.pop().stores.undo()
+    for place, thing in stored.values():
+        trial.store(place, thing, site)
+    return found
 
 
 class Loop:
@@ -402,18 +434,11 @@ class Loop:
         """What a ``for`` iterates over."""
         if self._trial is None or self._trial.frames:
             return items()
-        self._trial.frames.append(Frame(self._site))
-        found, is_found = None, False
         try:
-            found, is_found = items(), True
+            found = opened(self._trial, items, self._site)
         except Exception:  # it is no arm's affair, and is done as it is
             self._is_strict = True
-        finally:
-            stored = self._trial.frames.pop().stores.undo()
-        if not is_found:
             return items()
-        for place, thing in stored.values():
-            self._trial.store(place, thing, self._site)
         self._is_strict = not may_be_read_on(found)
         return found
 

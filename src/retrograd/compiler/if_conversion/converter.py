@@ -23,7 +23,7 @@ from .jumps import Loop, deciding_tests, returns, returns_or_goes_on
 from .liveness import Around, kept
 from .operators import IN_PLACE
 from .source import compiled, definitions_of
-from .tree import ARMS, RefusedError, assigned, at, load, of_arms, parameters, swapped_parts
+from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, parameters, swapped_parts
 
 __all__ = ["as_arm", "converted"]
 
@@ -160,9 +160,13 @@ class _Converter(ast.NodeTransformer):
         is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and self._hits(node)
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
-        if name in REDUCTIONS and self._hits(node) and (made := self._arms.expressions.reduction(node, self.visit)):
-            self._found = True
-            return made
+        if name in REDUCTIONS and self._hits(node):
+            if made := self._arms.expressions.reduction(copy.deepcopy(node), self._plainly):
+                self._found = True
+                return made
+            if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
+                self._found = True
+                return at(of_arms("all_of_list", node.func, self.visit(node.args[0])), node)
         if chosen := self._arms.expressions.call_of_item(node, self.visit, self.visit):
             self._found |= self._hits(node)
             return chosen
@@ -313,10 +317,10 @@ def _within(target: ast.expr) -> list[ast.expr] | None:
     if not isinstance(target, (ast.Subscript, ast.Attribute)):
         return None
     of = target.value
-    if isinstance(of, ast.Call) and getattr(of.func, "attr", "") == "item" and len(of.args) == 2:  # as it is written
-        things, key = of.args
-    else:
+    if not is_of_arms(of, "item"):  # as it is written
         return None
+    assert isinstance(of, ast.Call)
+    things, key = of.args
     if isinstance(target, ast.Attribute):
         return [things, key, ast.Constant(target.attr), ast.Constant(False)]
     return [things, key, target.slice, ast.Constant(True)] if not isinstance(target.slice, ast.Slice) else None

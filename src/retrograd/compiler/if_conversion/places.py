@@ -179,18 +179,24 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
 
 
 class Within:
-    """``things[key]``, a part of which is stored: in each thing that a key may choose."""
+    """``things[key]``, a part of which is read or stored: in each thing that a key may choose."""
 
-    __slots__ = ("_chosen", "_key", "_thing")
+    __slots__ = ("_chosen", "_key", "_thing", "_things")
 
     def __init__(self, things: Any, key: Any) -> None:
-        self._key = key
+        self._things, self._key = things, key
         self._chosen = {place: things[place] for place in places_of(things, key)}
         self._thing = item(things, key) if len(self._chosen) < 2 else None
 
+    def _settle(self, name: Any, is_item: bool) -> bool:
+        """Whether one thing is meant: also where the part of another one may run code, or is not there yet."""
+        if len(self._chosen) > 1 and not all(_is_still(one, name, is_item) for one in self._chosen.values()):
+            self._chosen, self._thing = {}, self._things[self._key.plain()]
+        return len(self._chosen) < 2
+
     def read(self, name: Any, is_item: bool) -> Any:
         """What the part is."""
-        if len(self._chosen) < 2:
+        if self._settle(name, is_item):
             return _part(self._thing, name, is_item)
         (_, found), *others = ((place, _part(one, name, is_item)) for place, one in self._chosen.items())
         for place, one in others:
@@ -199,16 +205,28 @@ class Within:
 
     def store(self, value: Any, name: Any, is_item: bool) -> None:
         """Make the part another one, and let go of the things."""
+        is_one = self._settle(name, is_item)
         thing, self._thing = self._thing, None
         chosen, self._chosen = self._chosen, {}
-        if len(chosen) < 2:
+        if is_one:
             _set_part(thing, name, value, is_item)
             return
-        new = {
-            place: _chosen_at(self._key.is_(place), value, _part(one, name, is_item)) for place, one in chosen.items()
-        }
+        tests: dict[int, Any] = {}  # by the thing, which may be in several places
         for place, one in chosen.items():
-            _set_part(one, name, new[place], is_item)
+            tests[id(one)] = joined("maximum", self._key.is_(place), tests.get(id(one), False))
+        for one in {id(one): one for one in chosen.values()}.values():
+            _set_part(one, name, _chosen_at(tests[id(one)], value, _part(one, name, is_item)), is_item)
+
+
+def _is_still(thing: Any, name: Any, is_item: bool) -> bool:
+    """Whether to read a part of a thing, and to store it, runs no code of the user's and makes nothing."""
+    if is_item:
+        return type(thing) is list or (type(thing) is dict and not is_choice(name) and name in thing)
+    kind: Any = type(thing)
+    still = kind.__setattr__ is object.__setattr__ and kind.__getattribute__ is object.__getattribute__
+    found = inspect.getattr_static(kind, name, None)
+    is_slot = isinstance(found, types.MemberDescriptorType) and hasattr(thing, name)
+    return still and (is_slot or (not hasattr(type(found), "__set__") and name in getattr(thing, "__dict__", ())))
 
 
 def set_within(value: Any, things: Any, key: Any, name: Any, is_item: bool) -> None:

@@ -30,14 +30,15 @@ def bisected(function: Any, *arguments: Any) -> Any:
     """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
     table, x, low, high = _of_bisection(*arguments)
     is_plain = type(table) in (list, tuple) and all(type(one) in (float, int) for one in table)
-    is_plain &= type(low) is int and low >= 0 and (high is None or type(high) is int)
+    is_plain &= type(low) is int and (high is None or type(high) is int)
+    is_plain = is_plain and low >= 0 and (high is None or 0 <= high <= len(table))
     is_number = type(x) is Value or is_tracer(x)
     if in_arms() and not (is_plain and (is_number or type(x) in (float, int))):
         raise refuse(f"calls {function.__name__}, which may compare with something else than numbers")
     if current() is None or not is_plain or not is_number or not 0 < len(table) < _LONGEST_TABLE or not _ascends(table):
         return function(*arguments)
     is_left = function is bisect.bisect_left
-    among = table[low:high] if high is None or high >= 0 else ()
+    among = table[low:high]
     return low + sum((one < x) if is_left else negated(x < one) for one in among)  # of a NaN, too, as bisect finds it
 
 

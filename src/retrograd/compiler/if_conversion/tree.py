@@ -15,6 +15,7 @@ __all__ = [
     "at",
     "called",
     "function",
+    "is_of_arms",
     "later",
     "leaves",
     "load",
@@ -66,6 +67,17 @@ _WORDS = {
 
 def of_arms(function: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name(ARMS, ast.Load()), function, ast.Load()), list(arguments), [])
+
+
+def is_of_arms(node: ast.AST, function: str) -> bool:
+    """Whether a piece of syntax is such a call."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return (
+        isinstance(called, ast.Attribute)
+        and called.attr == function
+        and isinstance(called.value, ast.Name)
+        and called.value.id == ARMS
+    )
 
 
 def load(variable: str, attribute: str = "") -> ast.expr:
