@@ -20,7 +20,7 @@ from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
 from .guards.captured_state import Asks, CapturedState
 from .guards.words import program_guards, state_guards
-from .if_conversion.conversions import Conversions, Tracing
+from .if_conversion.conversions import Conversions, Tracing, flipping
 from .notices import Notices, runs_as_it_is, traced_in_vain
 from .outputs import Outputs, is_single, leaves_of
 from .reasons import Cause, Reason
@@ -332,9 +332,12 @@ class Specializer:
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         if not self._storm.traced(number):
             return
-        lines = Counter(one.where for example in [*self._examples.values()] for one in example.decisions if one.where)
+        programs = [example.decisions for example in [*self._examples.values()]]
+        turning = flipping(programs)
+        found = [one.where for each in programs for one in each if one.where]
+        lines = Counter([one for one in found if (one.file, one.line) in turning] or found)
         where, obstacle = "", ""
-        if lines and cause.reason is Reason.GUARD_FAILED:
+        if lines and (turning or cause.reason is Reason.GUARD_FAILED):
             line = lines.most_common(1)[0][0]
             where, obstacle = str(line), self.conversions.reason((line.file, line.line))
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle))

@@ -19,7 +19,7 @@ from ..recording import Guard, IndexGuard
 if TYPE_CHECKING:
     from .trial import Trial
 
-__all__ = ["Conversions", "Site", "Tracing", "without_decisions"]
+__all__ = ["Conversions", "Site", "Tracing", "flipping", "without_decisions"]
 
 T = TypeVar("T")
 
@@ -84,10 +84,7 @@ class Conversions:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
-        decided = [_by_line(guards) for guards in programs]
-        outcomes = {line: {each[line] for each in decided if line in each} for each in decided for line in each}
-        flipping = {line for line, found in outcomes.items() if len(found) > 1 and len(set().union(*found)) > 1}
-        new = flipping - self._wanted - self._refused
+        new = flipping(programs) - self._wanted - self._refused
         self._wanted |= new
         self._compares_indices |= bool(new) and any(isinstance(one, IndexGuard) for each in programs for one in each)
         return bool(new)
@@ -97,8 +94,11 @@ class Conversions:
         return any(line in self._wanted for line in _by_line(guards))
 
     def reason(self, site: Site) -> str:
-        """Why the test on a line stays as it is; empty where that is not known."""
-        return self._reasons.get(site, "")
+        """Why the test on a line stays as it is, or else one on another line; empty where that is not known."""
+        if why := self._reasons.get(site) or _refusal_at(site):
+            return why
+        others = ((line, why or _refusal_at((file, line))) for (file, line), why in self._reasons.items())
+        return next((f"on line {line}, {why}" for line, why in others if why), "")
 
     def _refuse(self, sites: Mapping[Site, str]) -> None:
         """Leave tests as they are, by where they begin; all that are wanted, if there is no other."""
@@ -266,6 +266,19 @@ def without_decisions(
             break
         found = better
     return found
+
+
+def flipping(programs: Sequence[Sequence[Guard | IndexGuard]]) -> set[Site]:
+    """The lines on which comparisons decided otherwise from program to program."""
+    decided = [_by_line(guards) for guards in programs]
+    outcomes = {line: {each[line] for each in decided if line in each} for each in decided for line in each}
+    return {line for line, found in outcomes.items() if len(found) > 1 and len(set().union(*found)) > 1}
+
+
+def _refusal_at(site: Site) -> str:
+    from .converter import refusals  # few functions need it
+
+    return refusals.get(site, "")
 
 
 def _by_line(guards: Iterable[Guard | IndexGuard]) -> dict[Site, tuple[bool, ...]]:

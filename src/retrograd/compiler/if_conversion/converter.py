@@ -19,13 +19,13 @@ from typing import Any
 
 from .arm_expressions import REDUCTIONS, test_of_none
 from .arm_statements import ArmStatements, WrittenLoop
-from .jumps import Loop, deciding_tests, returns, returns_or_goes_on
+from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .liveness import Around, kept
 from .operators import IN_PLACE
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, parameters, swapped_parts
 
-__all__ = ["as_arm", "converted"]
+__all__ = ["as_arm", "converted", "refusals"]
 
 #: Methods and functions that search, or sort.
 _SEARCHES = frozenset({"index", "median", "sorted"})
@@ -60,6 +60,9 @@ def _converted(
         _originals[made] = code
     return made
 
+
+#: Why a test could not be written as one of arms, by its file and its line.
+refusals: dict[tuple[str, int], str] = {}
 
 _originals: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 
@@ -99,7 +102,8 @@ class _Converter(ast.NodeTransformer):
         refused: Collection[int] = (),
         tests_none: bool = False,
     ) -> None:
-        self._function, self._lines, self._refused, self._tests_none = function, lines, refused, tests_none
+        self._file, self._function, self._lines = file, function, lines
+        self._refused, self._tests_none = refused, tests_none
         self._arms = ArmStatements(file, refused, kept(function), _free_in(function))
         self._found = False
 
@@ -282,10 +286,12 @@ class _Converter(ast.NodeTransformer):
             made += self._statement(one, about)
         return made
 
-    def _tried(self, write: Callable[..., Any], *arguments: Any) -> Any:
+    def _tried(self, write: Callable[..., Any], node: ast.If | Loop, *arguments: Any) -> Any:
         try:
-            made = write(*arguments)
-        except RefusedError:
+            made = write(node, *arguments)
+        except RefusedError as refused:
+            site = self._file, (node.test if isinstance(node, ast.If) else header_of(node)).lineno
+            refusals[site] = f"there is something that arms lack: {refused}"
             return None
         self._found = True
         return made
