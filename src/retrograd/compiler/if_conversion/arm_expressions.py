@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .operators import ANEW, COMPARISONS
@@ -222,46 +222,32 @@ class ArmExpressions(ast.NodeTransformer):
         What is computed of each item is written as an arm. ``plainly`` writes the call as it is, for a function of the
         user's that has the name, and where items can be read only once.
         """
-        name, given = getattr(node.func, "id", ""), [*node.args]
-        if node.keywords or not given or name not in REDUCTIONS or any(isinstance(one, ast.Starred) for one in given):
+        if not _is_reduction(node):
             return None
-        of, *others = given
-        if name in ("any", "all") and not isinstance(of, ast.GeneratorExp):
-            return None
-        if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
-            return None
-        if len(others) > (name in ("sum", "next")) or (name == "next" and not others):
-            return None
-        generator = of.generators[0]
-        if generator.is_async or (not generator.ifs and name not in ("any", "all")):
-            return None
-        element = ast.Constant(1) if name == "len" else copy.deepcopy(of.elt)
-        if name == "len" and not isinstance(of.elt, (ast.Name, ast.Constant)):
-            return None
+        name, (of, *others) = getattr(node.func, "id", ""), node.args
+        assert isinstance(of, (ast.GeneratorExp, ast.ListComp))
         try:
-            pair = [at(later(one), of) for one in (self._all_of(generator.ifs, of), self._element(name, element))]
-            items = later(self.items(copy.deepcopy(generator.iter)))
-            item = ast.Name(_ITEM, ast.Load())
-            alone = self.visit_comprehension(
-                ast.comprehension(copy.deepcopy(generator.target), ast.Tuple([item], ast.Load()), [], 0)
-            )
-            made = ast.Subscript(ast.ListComp(ast.Tuple(pair, ast.Load()), [alone]), ast.Constant(0), ast.Load())
-            takes = ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, [])
-            each = at(ast.Lambda(takes, made), of)
-            more = [self.visit(copy.deepcopy(one)) for one in others]
-            plain = later(plainly(node))
-            return at(of_arms("reduced", node.func, ast.Constant(name), items, each, self.site(of), plain, *more), node)
+            items, each = later(self.items(copy.deepcopy(of.generators[0].iter))), self._of_each(name, of)
+            more = [later(self.visit(copy.deepcopy(one))) for one in others]
+            given = items, each, self.site(of), later(plainly(node)), *more
         except RefusedError:
             return None
+        return at(of_arms("reduced", node.func, ast.Constant(name), *given), node)
 
-    def _all_of(self, tests: Sequence[ast.expr], place: ast.AST) -> ast.expr:
-        if not tests:
-            return ast.Constant(True)
-        whole = tests[0] if len(tests) == 1 else at(ast.BoolOp(ast.And(), [*tests]), place)
-        return self.test(copy.deepcopy(whole), self.visit)
-
-    def _element(self, name: str, element: ast.expr) -> ast.expr:
-        return self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
+    def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:
+        """A function of an item, which gives the test of it, and what is computed of it: both as functions."""
+        generator = of.generators[0]
+        tests: ast.expr = ast.Constant(True)
+        if generator.ifs:
+            whole = generator.ifs[0] if len(generator.ifs) == 1 else at(ast.BoolOp(ast.And(), generator.ifs), of)
+            tests = self.test(copy.deepcopy(whole), self.visit)
+        element = ast.Constant(1) if name == "len" else copy.deepcopy(of.elt)
+        computed = self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
+        item = ast.Tuple([ast.Name(_ITEM, ast.Load())], ast.Load())
+        unpacked = self.visit_comprehension(ast.comprehension(copy.deepcopy(generator.target), item, [], 0))
+        pair = ast.Tuple([at(later(tests), of), at(later(computed), of)], ast.Load())
+        only = ast.Subscript(ast.ListComp(pair, [unpacked]), ast.Constant(0), ast.Load())
+        return at(ast.Lambda(ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, []), only), of)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         if node.is_async or node.ifs:
@@ -270,6 +256,21 @@ class ArmExpressions(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name):
             node.iter = at(of_arms("rows", node.iter, _shape_of(node.target)), node.iter)
         return node
+
+
+def _is_reduction(node: ast.Call) -> bool:
+    """Whether a call may be that of a function of Python's that reduces what a generator gives to one thing."""
+    name = getattr(node.func, "id", "")
+    if name not in REDUCTIONS or node.keywords or not node.args:
+        return False
+    of, *others = node.args
+    if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
+        return False
+    if name == "len" and not isinstance(of.elt, (ast.Name, ast.Constant)):  # which do nothing else
+        return False
+    most, least = int(name in ("sum", "next")), int(name == "next")
+    is_whole = least <= len(others) <= most and not any(isinstance(one, ast.Starred) for one in others)
+    return is_whole and not of.generators[0].is_async and (bool(of.generators[0].ifs) or name in ("any", "all"))
 
 
 def _of_that_name(node: ast.expr) -> ast.expr:

@@ -291,7 +291,13 @@ Each = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
 
 
 def reduced(
-    function: Any, name: str, items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], *more: Any
+    function: Any,
+    name: str,
+    items: Callable[[], Any],
+    each: Each,
+    site: Site,
+    plain: Callable[[], Any],
+    *more: Callable[[], Any],
 ) -> Any:
     """``name(… for … in items() if …, *more)``, of Python's function of that name; ``plain()`` for another one.
 
@@ -308,7 +314,7 @@ def reduced(
         return plain()
     if not may_be_read_on(things) and not is_own(things):
         return plain()
-    return _REDUCED[name](things, each, site, *more)
+    return _REDUCED[name](things, each, site, *(one() for one in more))
 
 
 def refused(why: str) -> Any:
@@ -320,20 +326,28 @@ def _any_of(things: Any, each: Each, site: Site) -> Any:
     found: Any = False
     for one in things:
         test, tells = each(one)
-        found = either(found, functools.partial(both, test(), functools.partial(_truth, tells), site), site)
+        found = either(found, functools.partial(_counts_for, test, tells, site), site)
         if found is True:
             break
     return found
+
+
+def _counts_for(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+    return both(test(), functools.partial(_truth, tells), site)
 
 
 def _all_of(things: Any, each: Each, site: Site) -> Any:
     found: Any = True
     for one in things:
         test, tells = each(one)
-        found = both(found, functools.partial(either, negated(test()), functools.partial(_truth, tells), site), site)
+        found = both(found, functools.partial(_counts_not_against, test, tells, site), site)
         if found is False:
             break
     return found
+
+
+def _counts_not_against(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+    return either(negated(test()), functools.partial(_truth, tells), site)
 
 
 def _truth(tells: Callable[[], Any]) -> Any:
