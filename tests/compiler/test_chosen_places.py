@@ -221,6 +221,26 @@ def test_indices_are_compared_in_one_program() -> None:
     assert [list(row) for row in second] == [pytest.approx(list(row)) for row in rg.hessian(tags)(ps, many)]
 
 
+def test_an_index_that_chooses_between_values_and_numbers() -> None:
+    """Whether it is a Value or a number decides, also where other comparisons of the index do not."""
+    leaf = rg.Value(0.7)
+
+    def f(x: float, i: Index) -> Any:
+        scale = 2.0 if i == 1 else 3.0
+        found = rg.take([leaf, x, leaf * x, 0.25], i)
+        return scale * (found.tanh() if isinstance(found, rg.Value) else found) + leaf
+
+    compiled = rg.compile(f)
+    for seed in range(40):
+        x, i = draw(seed)[1][0], Index(seed * 7 % 4)
+        leaf.grad = 0.0
+        wanted = f(x, i)
+        wanted.backward()
+        gradient, leaf.grad = leaf.grad, 0.0
+        assert compiled.backward(x, i) == pytest.approx(wanted.data)
+        assert leaf.grad == pytest.approx(gradient)
+
+
 def test_an_index_is_no_huge_number() -> None:
     compiled = rg.compile(lambda p, i: p * 2.0 if i == 10**400 or i > 2**40 else (p if i < 2 else -p))
     for k in (0, 1, 2, 3, 2, 1, 0):
@@ -317,6 +337,25 @@ def test_a_method_of_an_argument_is_replaced() -> None:
     assert compiled.value_and_grad(3.0, Own(2.0)) == (12.0, 4.0)
     Own.twice = lambda self: self.x * 5.0  # type: ignore[method-assign]
     assert compiled.value_and_grad(3.0, Own(2.0)) == (30.0, 10.0)
+
+
+class Noted(NamedTuple("Noted", [("income", Any), ("rent", Any)])):
+    """A named tuple to which attributes can be added."""
+
+
+@pytest.mark.parametrize("kind", [Person, Noted])
+def test_a_record_has_attributes_beside_its_fields(kind: Callable[[Any, Any], Any]) -> None:
+    def f(p: Any, one: Any) -> Any:
+        return p * one.income * getattr(one, "weight", 1.0)
+
+    compiled = rg.compile(f)
+    for weight in (None, None, 3.0, 4.0, None):
+        one = kind(1.5, 2.0)
+        if weight is not None:
+            one.weight = weight
+        wanted = 1.5 * (weight or 1.0)
+        assert compiled.value_and_grad(2.0, one) == (2.0 * wanted, wanted)
+        assert rg.value_and_grad(compiled)(2.0, one) == (2.0 * wanted, wanted)
 
 
 def test_an_attribute_with_the_name_of_a_global_variable() -> None:

@@ -175,7 +175,7 @@ bool Signature::equals(PyObject* argument) const {
 int Signature::read_sequence(PyObject* argument, Arguments& into) const {
   const bool list = PyList_Check(argument);
   const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
-  if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
+  if (count != static_cast<Py_ssize_t>(items_.size()) || !has_as_many(argument)) return 0;
   if (PyObject** items = list && !runs_python_ ? trees::items_of(argument) : nullptr) return read_items(items, into);
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (list && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
@@ -254,7 +254,16 @@ int Signature::read_other_dict(PyObject* argument, Arguments& into) const {
 }
 
 // Reads a dataclass whose attributes are its fields and no descriptors of the user's.
+// Whether a record has as many attributes in its dictionary as the traced call's, if that matters.
+bool Signature::has_as_many(PyObject* record) const {
+  if (!factory_ || !PyLong_Check(factory_.get())) return true;
+  const Ref attributes(PyObject_GenericGetDict(record, nullptr));
+  if (!attributes) return PyErr_Clear(), false;
+  return PyDict_Size(attributes.get()) == PyLong_AsSsize_t(factory_.get());
+}
+
 int Signature::read_fields(PyObject* argument, Arguments& into) const {
+  if (!has_as_many(argument)) return 0;
   for (size_t i = 0; i < items_.size(); ++i) {
     const Ref item(PyObject_GenericGetAttr(argument, keys_[i].get()));
     if (!item) {

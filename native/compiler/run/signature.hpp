@@ -26,11 +26,11 @@ class Signature {
   //   ("index", slot[, k])                        k: the passive number that it is, too
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
-  //   ("sequence", type, [spec, …])
+  //   ("sequence", type, [spec, …][, None, n])                         n: how many attributes a named tuple has besides
   //   ("floats", type, k, count, is_active, other type)                a list or tuple of numbers that follow each
   //   other
   //   ("dict", type, [(key, spec), …][, build, default_factory])       a subclass of dict, which `build` makes of items
-  //   ("fields", type, [(name, spec), …], build)                       a dataclass
+  //   ("fields", type, [(name, spec), …], build, n)                    a dataclass; n: attributes in its dictionary
   //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
   //   ("apart", ids, spec)                        a container: none of those before it, nor of those with these ids
   //   ("again", k)                                the k-th of those before it
@@ -80,6 +80,7 @@ class Signature {
   int read_floats(PyObject* argument, Arguments& into) const;
   int read_dict(PyObject* argument, Arguments& into) const;
   int read_other_dict(PyObject* argument, Arguments& into) const;
+  bool has_as_many(PyObject* record) const;
   int read_fields(PyObject* argument, Arguments& into) const;
   int read_node(PyObject* argument, Arguments& into) const;
   int read_apart(PyObject* argument, Arguments& into) const;

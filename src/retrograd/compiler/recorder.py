@@ -306,7 +306,7 @@ class Recorder(DecisionRecorder):
             return node
         any_value = any(isinstance(item, Value) for item in items)
         if any_value and self._decides_kinds:
-            self.compare_index("==", index, index._value, True)
+            bool(self.compare_index("==", index, index._value, True))  # which decides
             return items[index._value]
         node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
         if any_value:

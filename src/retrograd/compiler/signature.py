@@ -145,7 +145,7 @@ class Signature:
 
 def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
     match spec:
-        case ("sequence", kind, parts):
+        case ("sequence", kind, parts, *_):
             return "sequence", kind, list(map(_without_builders, parts))
         case ("node", kind, parts, _, *rest):
             return "node", kind, list(map(_without_builders, parts)), *rest
@@ -168,8 +168,9 @@ def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
 class _Reader:
     """Describes the arguments of one call."""
 
-    def __init__(self, recorder: Recorder, captured: frozenset[int] | None) -> None:
+    def __init__(self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool) -> None:
         self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
+        self._asks_missing = asks_missing
         self._seen: dict[int, tuple[int, Value]] = {}
         self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
         self.result = Signature()
@@ -307,12 +308,15 @@ class _Reader:
         items = [pair[0] for pair in pairs]
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
-        if named:
-            self.result.objects.append(kind)  # whose methods the function may call
         tracers: Any = items
         if kind is not list:
             tracers = kind._make(items) if named else tuple(items)
-        return tracers, ("sequence", kind, [pair[1] for pair in pairs])
+        if not named:
+            return tracers, ("sequence", kind, [pair[1] for pair in pairs])
+        self.result.objects.append(kind)  # whose methods the function may call
+        if getattr(thing, "__dict__", None):
+            raise Unsuitable(f"an argument is a {kind.__name__} with attributes beside its fields")
+        return tracers, ("sequence", kind, [pair[1] for pair in pairs], None, self._in_dictionary(thing))
 
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
@@ -349,7 +353,11 @@ class _Reader:
                 tracers[name], spec = self.describe(content, differentiate and not is_static(content))
             specs.append((name, spec))
         build = functools.partial(_instance_of, type(thing), tuple(tracers))
-        return instance_of(type(thing), tracers), ("fields", type(thing), specs, build)
+        return instance_of(type(thing), tracers), ("fields", type(thing), specs, build, self._in_dictionary(thing))
+
+    def _in_dictionary(self, thing: Any) -> int | None:
+        """How many attributes a record has in its dictionary, if later calls must have as many."""
+        return len(thing.__dict__) if self._asks_missing and hasattr(thing, "__dict__") else None
 
     def _constant(self, thing: Any) -> tuple[Any, ...]:
         """The spec of something that must be the same in every call."""
@@ -393,15 +401,20 @@ def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any
 
 
 def signature_of(
-    arguments: Sequence[Any], recorder: Recorder, differentiate_first: bool, captured: frozenset[int] | None = None
+    arguments: Sequence[Any],
+    recorder: Recorder,
+    differentiate_first: bool,
+    captured: frozenset[int] | None = None,
+    asks_missing: bool = False,
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
     With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
     of containers that are captured state, the function may ask which object something is: each Value must be the same
-    object in every call, and containers the same or others as now. Raises Unsuitable.
+    object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
+    records have beside their fields. Raises Unsuitable.
     """
-    reader = _Reader(recorder, captured)
+    reader = _Reader(recorder, captured, asks_missing)
     specs = []
     for position, argument in enumerate(arguments):
         try:

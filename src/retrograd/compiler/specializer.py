@@ -75,7 +75,7 @@ class Described(NamedTuple):
 
     recorder: Recorder
     signature: Signature
-    identity: frozenset[int] | None  #: see Asks
+    asks: Asks
 
 
 def trace(
@@ -97,12 +97,12 @@ def trace(
     as_number |= differentiate_first  # which gives a float in either case
     decides_kinds = False
     while True:
-        if described is not None and described.identity == asks.identity:
+        if described is not None and described.asks == asks:
             recorder, signature, _ = described
         else:
             recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, asks.identity)
+                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
@@ -308,19 +308,19 @@ class Specializer:
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
-        identity = self.captured.asks.identity
+        asks = self.captured.asks
         while True:
-            recorder = Recorder(identity is not None, as_number=differentiate_first)
+            recorder = Recorder(asks.identity is not None, as_number=differentiate_first)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, identity)
-                described: Described | None = Described(recorder, signature, identity)
+                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing)
+                described: Described | None = Described(recorder, signature, asks)
                 objects = signature.objects
             except (Unsuitable, TypeError):  # the plain run says what is wrong
                 described, objects = None, []
             state = self.captured.capture(objects)
-            if identity == self.captured.asks.identity:
+            if asks == self.captured.asks:
                 return state, described
-            identity = self.captured.asks.identity
+            asks = self.captured.asks
 
     def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
         self._causes[cause] += 1
@@ -430,7 +430,8 @@ class Specializer:
             return
         plain = self._eager.run(arguments, differentiate_first)
         signature, outputs = self._examples[number].signature, self._examples[number].outputs
-        now = signature_of(arguments, Recorder(), differentiate_first, self.captured.asks.identity)
+        asks = self.captured.asks
+        now = signature_of(arguments, Recorder(), differentiate_first, asks.identity, asks.missing)
         if not self._agrees(number, signature, now.originals, arguments, plain, outputs):
             raise errors.not_the_function(self._function, number)
 

@@ -32,12 +32,13 @@ class Asks(NamedTuple):
     #: Which object a Value or a container is, which no tracer in its place can answer: the ids of captured containers.
     identity: frozenset[int] | None = None
     kinds: bool = True  #: whether something is a Value or a plain number
+    missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
 
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
         containers = frozenset(id(thing) for kind, thing, _ in reach.places if kind in _CONTAINERS)
-        return Asks(containers if reach.tests_identity else None, reach.asks_kinds)
+        return Asks(containers if reach.tests_identity else None, reach.asks_kinds, reach.asks_missing)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:

@@ -107,6 +107,7 @@ class Reach:
         self.graph_break: str = ""
         self.tests_identity: bool = False  #: code that is reached may ask which object a Value is
         self.asks_kinds: bool = False  #: code that is reached may ask whether something is a Value or a plain number
+        self.asks_missing: bool = False  #: code that is reached asks for attributes that may be missing
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
@@ -396,6 +397,7 @@ class Reach:
         for code in codes:
             names, or_others = asked_for(code)
             found |= names
+            self.asks_missing |= or_others
             if or_others:
                 contents = map(_contents, function.__closure__ or ())
                 cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
@@ -411,6 +413,7 @@ class Reach:
         new, missing = sorted(names - self.names), sorted(set(asked) - self._asked)
         self.names.update(new)
         self._asked.update(missing)
+        self.asks_missing |= bool(missing)
         woken = list(self._waiting) if not _READERS.isdisjoint(new) else new
         for name in woken:
             for act in self._waiting.pop(name, ()):

@@ -189,7 +189,7 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
             return _read_number(spec[0], position, argument, found)
         case ("array", _, shape, first, active):
             return _read_array(shape, "active" if active else "passive", first, argument, found)
-        case ("sequence", kind, parts):
+        case ("sequence", kind, parts, *_):
             if type(argument) is not kind or len(argument) != len(parts):
                 return False
             return all(_read(part, item, found) for part, item in zip(parts, argument, strict=True))
