@@ -444,7 +444,7 @@ class Recorder(DecisionRecorder):
 
         It is the first that no other is larger than, which alone gets the gradient.
         """
-        if any(map(is_choice, items)) and (chosen := largest_choice(name, items)) is not None:
+        if self._chooses and (chosen := largest_choice(name, items)) is not None:
             return chosen
         found = engine.first_extreme(items, name == "max", self._constants)
         if found is None:  # also with a NaN, where Python's result depends on the order
