@@ -26,7 +26,6 @@ import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -45,6 +44,7 @@ from .bytecode import (
     method_that_is_asked_for,
     tests_identity,
 )
+from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
 from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
 
 __all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach", "is_library"]
@@ -185,7 +185,7 @@ class Reach:
             if own or not is_library(thing.__globals__.get("__name__")):
                 self._function(thing, path)
             else:  # a library's wrapper around what may be the user's: @rg.no_grad(), rg.grad(f), @rg.primitive(…)
-                for content in chain.from_iterable(map(_contents, thing.__closure__ or ())):
+                for content in chain.from_iterable(map(contents_of_cell, thing.__closure__ or ())):
                     if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
                         self._ahead(content, path)
             return
@@ -301,7 +301,7 @@ class Reach:
                 self._ahead(thing.__self__, f"what {path} is a method of")
         elif issubclass(kind, _VIEWS):
             self._ahead(thing.mapping, path)
-        elif _has_buffer(thing):  # an array of ctypes
+        elif has_buffer(thing):  # an array of ctypes
             self._buffer(thing, path)
         elif kind in (operator.attrgetter, operator.methodcaller):
             self._uses({part for name in thing.__reduce__()[1] if type(name) is str for part in name.split(".")})
@@ -332,13 +332,15 @@ class Reach:
             except (BufferError, RuntimeError, TypeError, ValueError):  # on another device, of half precision, sparse
                 self._refuse(f"may read {path}, a tensor that calls cannot compare with what it was")
             return
-        for attributes in _attributes(thing):
+        for attributes in attributes_of(thing):
             for name, item in list(attributes.items()):
                 if is_number_or_array(item):
                     self._named(attributes, name, f"{path}.{name}")
         for base in kind.__mro__ if kind.__module__ != "builtins" else ():
             for name, member in vars(base).items():
-                if type(member) is types.MemberDescriptorType and all(map(is_number_or_array, _content(member, thing))):
+                if type(member) is types.MemberDescriptorType and all(
+                    map(is_number_or_array, content_of_slot(member, thing))
+                ):
                     self._slot(thing, member, f"{path}.{name}")
 
     # --- code -----------------------------------------------------------------------------------------
@@ -346,7 +348,7 @@ class Reach:
     def _function(self, function: types.FunctionType, path: str) -> None:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._place("cell", cell, None, name)
-            for content in _contents(cell):
+            for content in contents_of_cell(cell):
                 self._ahead(content, name)
         codes = list(codes_of(function.__code__))
         instructions = [code.co_code[::2] for code in codes]  # CPython makes it anew each time
@@ -399,7 +401,7 @@ class Reach:
             found |= names
             self.asks_missing |= or_others
             if or_others:
-                contents = map(_contents, function.__closure__ or ())
+                contents = map(contents_of_cell, function.__closure__ or ())
                 cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
                 named = [(name, function.__globals__.get(name)) for name in code.co_names]
                 named += [(name, one) for name in code.co_freevars for one in cells.get(name, ())]
@@ -459,7 +461,7 @@ class Reach:
         now, slots, shared = self._kinds[kind]
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
-        for attributes in _attributes(thing):
+        for attributes in attributes_of(thing):
             self._sizes.append((attributes, len(attributes), path))
             if now:
                 self._whole(attributes, path)
@@ -477,7 +479,7 @@ class Reach:
 
     def _slot(self, thing: Any, slot: types.MemberDescriptorType, path: str) -> None:
         self._place("slot", thing, slot, path)
-        for item in _content(slot, thing):
+        for item in content_of_slot(slot, thing):
             self._ahead(item, path)
 
     def _shared(self, kind: type, path: str) -> None:
@@ -561,34 +563,6 @@ def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
         for name, member in vars(base).items()
         if isinstance(member, types.MemberDescriptorType)
     }
-
-
-def _attributes(thing: Any) -> tuple[dict[str, Any], ...]:
-    try:
-        attributes = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
-        return ()
-    return (attributes,) if type(attributes) is dict else ()
-
-
-def _has_buffer(thing: Any) -> bool:
-    """Whether something has numbers in memory that others may write."""
-    try:
-        return not memoryview(thing).readonly
-    except (TypeError, ValueError, BufferError):
-        return False
-
-
-def _content(slot: types.MemberDescriptorType, thing: Any) -> tuple[Any, ...]:
-    with suppress(AttributeError):  # nothing was assigned yet
-        return (slot.__get__(thing),)
-    return ()
-
-
-def _contents(cell: types.CellType) -> tuple[Any, ...]:
-    with suppress(ValueError):  # nothing was assigned yet
-        return (cell.cell_contents,)
-    return ()
 
 
 def _subscript(key: Any) -> str:
