@@ -69,6 +69,28 @@ def members_of(count: int, seed: int = 1) -> list[tuple[float, float]]:
     return [(draw.uniform(-1.0, 1.0), draw.uniform(-1.0, 1.0)) for _ in range(count)]
 
 
+def test_each_member_has_an_index_of_its_own() -> None:
+    """What indices select is another leaf in each member, and gets its gradient; a wrong index is refused."""
+    weights = [Value(0.2 * k - 0.3) for k in range(5)]
+
+    def function(x: Any, i: rg.Index, j: rg.Index) -> Any:
+        for k in range(STEPS):
+            x = 0.5 * x + rg.take(weights, i) * rmath.tanh(x) + rg.take([0.1, 0.2, 0.3], j)
+            x = x - 0.1 * rg.take([x * x, x, 0.1 * k], j)
+        return x * x
+
+    draw = random.Random(0)
+    members = [(draw.uniform(-1.0, 1.0), rg.Index(draw.randrange(5)), rg.Index(draw.randrange(3))) for _ in range(27)]
+    compiled = grouped(function, members)
+    for some in (members, members[::-1], members[:5]):
+        for weight in weights:
+            weight.grad = 0.0
+        found = compiled.backward_batch(some), [weight.grad for weight in weights]
+        assert_near(found, mean_of_eager(function, weights, some), 1e-12, len(some))
+    with pytest.raises(IndexError):
+        compiled.backward_batch([*members, (0.5, rg.Index(5), rg.Index(0))])
+
+
 @pytest.mark.parametrize("count", [2, 5, 8, 27] if ALL else [5, 27])
 @pytest.mark.parametrize("name", STEP)
 def test_each_member_is_as_if_alone(name: str, count: int) -> None:
