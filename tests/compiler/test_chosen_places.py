@@ -250,22 +250,11 @@ def test_an_index_is_no_huge_number() -> None:
 # --- records among the arguments ------------------------------------------------------------------------------------
 
 
-class House(NamedTuple):
+class Taxes:
+    """What is asked of each kind of record."""
+
+    __slots__ = ()
     income: Any
-    rent: Any
-
-    def taxed(self) -> Any:
-        return self.income * 0.8 if self.income > 0.5 else self.income
-
-    @property
-    def poor(self) -> Any:
-        return self.income < 0.1
-
-
-@dataclass
-class Person:
-    income: Any
-    rent: Any
 
     def taxed(self) -> Any:
         if self.income > 0.5:
@@ -277,29 +266,29 @@ class Person:
         return self.income < 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Frozen:
+class House(NamedTuple):
     income: Any
     rent: Any
 
-    def taxed(self) -> Any:
-        return self.income * 0.8 if self.income > 0.5 else self.income
-
-    @property
-    def poor(self) -> Any:
-        return self.income < 0.1
+    taxed = Taxes.taxed
+    poor = Taxes.poor
 
 
-class Registered:
+@dataclass
+class Person(Taxes):
+    income: Any
+    rent: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen(Taxes):
+    income: Any
+    rent: Any
+
+
+class Registered(Taxes):
     def __init__(self, income: Any, rent: Any) -> None:
         self.income, self.rent = income, rent
-
-    def taxed(self) -> Any:
-        return self.income * 0.8 if self.income > 0.5 else self.income
-
-    @property
-    def poor(self) -> Any:
-        return self.income < 0.1
 
 
 rg.register_pytree_node(Registered, lambda one: ((one.income, one.rent), None), lambda _, both: Registered(*both))

@@ -20,26 +20,23 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.reading import read_graph
 
 
-def exercised(xs: Sequence[Any], rate: Any) -> Any:
-    """Each number is taken or left by a rule that is fitted to all of them."""
+def ruled(xs: Sequence[Any], rate: Any, counts: bool) -> Any:
+    """Each number is taken or left by a rule that is fitted to all of them; the rule's own number may count, too."""
     weight: Any = 0.0
     for x in xs:
         weight = weight * 0.9 + rg.math.exp(x * rate)
     total: Any = 0.0
     for x in xs:
-        total = total + rg.where(x * weight > 3.0, x * rate, rate)
+        total = total + rg.where(x * weight > 3.0, x * rate, weight if counts else rate)
     return total
+
+
+def exercised(xs: Sequence[Any], rate: Any) -> Any:
+    return ruled(xs, rate, False)
 
 
 def weighted(xs: Sequence[Any], rate: Any) -> Any:
-    """The same, but that the rule's number counts, too."""
-    weight: Any = 0.0
-    for x in xs:
-        weight = weight * 0.9 + rg.math.exp(x * rate)
-    total: Any = 0.0
-    for x in xs:
-        total = total + rg.where(x * weight > 3.0, x * rate, weight)
-    return total
+    return ruled(xs, rate, True)
 
 
 def passes_of(f: Any, *arguments: Any) -> Passes:

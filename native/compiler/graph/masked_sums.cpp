@@ -22,10 +22,11 @@ struct Step {
 
 class Masks {
  public:
-  explicit Masks(const Graph& graph) : from_(graph), inner_(graph.size()), now_(graph.size()) {}
+  explicit Masks(const Graph& graph) : from_(graph), inner_(graph.size()), now_(graph.size()) { find(); }
+
+  bool any() const { return !steps_.empty(); }
 
   Graph run() {
-    find();
     Graph to;
     to.leaves = from_.leaves;
     to.literals = from_.literals;
@@ -117,6 +118,7 @@ class Masks {
 Graph with_masked_sums(Graph graph, std::vector<Id>* renamed) {
   if (std::ranges::find(graph.rows, uint16_t{ROW_where}) == graph.rows.end()) return graph;
   Masks masks(graph);
+  if (!masks.any()) return graph;
   Graph result = masks.run();
   if (renamed) {
     for (Id& id : *renamed) id = masks.renamed(id);

@@ -299,9 +299,10 @@ def reduced(
     plain: Callable[[], Any],
     *more: Callable[[], Any],
 ) -> Any:
-    """``name(… for … in items() if …, *more)``, of Python's function of that name; ``plain()`` for another one.
+    """``name(… for … in items() if …, *more)``, with both outcomes of each test, for Python's function of that name.
 
-    So it is where items can be read only once, and some are read that the function does not read.
+    ``plain()``, the call as it is written, for a function of the user's with that name, and for items that can be read
+    only once: here, more of them may be read than the function reads.
     """
     trial = current()
     if trial is None or function is not getattr(builtins, name):
@@ -322,31 +323,23 @@ def refused(why: str) -> Any:
     raise refuse(why)
 
 
-def _any_of(things: Any, each: Each, site: Site) -> Any:
-    found: Any = False
+def _any_or_all_of(
+    join: Callable[..., Any], asked: Callable[..., Any], decides: bool, things: Any, each: Each, site: Site
+) -> Any:
+    """``any`` or ``all``: what is asked of each item, joined, up to one that decides whatever the data are."""
+    found: Any = not decides
     for one in things:
-        test, tells = each(one)
-        found = either(found, functools.partial(_counts_for, test, tells, site), site)
-        if found is True:
+        found = join(found, functools.partial(asked, *each(one), site), site)
+        if found is decides:
             break
     return found
 
 
-def _counts_for(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+def _passes_and_holds(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
     return both(test(), functools.partial(_truth, tells), site)
 
 
-def _all_of(things: Any, each: Each, site: Site) -> Any:
-    found: Any = True
-    for one in things:
-        test, tells = each(one)
-        found = both(found, functools.partial(_counts_not_against, test, tells, site), site)
-        if found is False:
-            break
-    return found
-
-
-def _counts_not_against(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+def _fails_or_holds(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
     return either(negated(test()), functools.partial(_truth, tells), site)
 
 
@@ -357,9 +350,8 @@ def _truth(tells: Callable[[], Any]) -> Any:
 
 def all_of_list(function: Any, things: Any) -> Any:
     """``all(things)``, or ``any(things)``, of what is there already."""
-    if current() is None or type(things) not in (list, tuple) or not {bool, BoolTracer}.issuperset(map(type, things)):
-        return function(things)
-    if function not in (all, any):
+    is_known = current() is not None and function in (all, any) and type(things) in (list, tuple)
+    if not is_known or not {bool, BoolTracer}.issuperset(map(type, things)):
         return function(things)
     row, begin = ("minimum", True) if function is all else ("maximum", False)
     return functools.reduce(functools.partial(joined, row), things, begin)
@@ -396,8 +388,8 @@ def _next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
 
 
 _REDUCED: dict[str, Callable[..., Any]] = {
-    "any": _any_of,
-    "all": _all_of,
+    "any": functools.partial(_any_or_all_of, either, _passes_and_holds, True),
+    "all": functools.partial(_any_or_all_of, both, _fails_or_holds, False),
     "sum": _sum_of,
     "len": _sum_of,
     "next": _next_of,

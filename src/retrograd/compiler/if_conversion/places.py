@@ -204,7 +204,7 @@ class Within:
         return found
 
     def store(self, value: Any, name: Any, is_item: bool) -> None:
-        """Make the part another one, and let go of the things."""
+        """Store a value in the part. After that, this object holds no row, so that rows can change places."""
         is_one = self._settle(name, is_item)
         thing, self._thing = self._thing, None
         chosen, self._chosen = self._chosen, {}
