@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Container, Mapping
 
+from ....engine.numbers import same_bits
 from .code import COMPARED, FOLDED, Op, Ref, Value
 
 __all__ = ["Evaluation"]
@@ -115,7 +116,8 @@ class Evaluation:
         """The result of arithmetic."""
         if name != "fdiv" and all(type(one) is float for one in operands):
             return FOLDED[name](*operands)
-        if name in _NOTHING and _has_bits(operands[1], _NOTHING[name]):
+        second = operands[1] if name in _NOTHING else None
+        if isinstance(second, float) and same_bits(second, _NOTHING[name]):
             return operands[0]
         if not self._ignores_infinities:
             return value
@@ -171,11 +173,6 @@ class Evaluation:
             elif op.name in ("select", "and", "or", "not") or op.name.startswith("fcmp"):
                 rest += op.operands
         return [] if len(found) > _MOST_TESTS else [*found]
-
-
-def _has_bits(value: Value | bool, number: float) -> bool:
-    """Whether a value is a number, with its sign."""
-    return value == number and isinstance(value, float) and math.copysign(1.0, value) == math.copysign(1.0, number)
 
 
 def _called(name: str, operands: list[Value | bool], value: Value) -> Value | bool:

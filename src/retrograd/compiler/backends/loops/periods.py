@@ -20,7 +20,8 @@ __all__ = ["Section", "find_sections"]
 #: A loop has at least so many nodes.
 _LEAST_NODES = 48
 
-#: Where nothing repeats itself else, operands farther back are alike: what all iterations read is ever farther back.
+#: Where no repetition is found otherwise, operands farther back than this count as equally far: a number that all
+#: iterations read is farther back from each of them.
 _FAR = 40
 
 #: With fewer iterations it keeps them as they are.
