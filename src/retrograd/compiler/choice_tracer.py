@@ -54,6 +54,9 @@ class ChoiceRecorder(Protocol):
     def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
         """The comparisons that the arms which run are under, and how they come out there."""
 
+    def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
+        """The constants of which a test asks whether a choice is one; None of another test."""
+
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
@@ -112,6 +115,8 @@ class ChoiceTracer:
             relation, left, right = test.asks()
             if left is self.node and type(right) is float:
                 found = frozenset(one for one in found or () if isinstance(one, str) or relation(one, right) is outcome)
+            elif (wanted := self._recorder.asked_among(test, self.node)) is not None and found is not None:
+                found = found & wanted if outcome else found - wanted
         return found
 
     def is_(self, constant: int | str) -> Any:

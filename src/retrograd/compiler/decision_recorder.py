@@ -60,6 +60,7 @@ class DecisionRecorder(ABC):
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
+        self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
         #: What the engine makes of comparisons.
@@ -165,6 +166,15 @@ class DecisionRecorder(ABC):
         from .if_conversion.trial import known_tests  # which imports this module
 
         return known_tests()
+
+    def note_among(self, test: BoolTracer, choice: Value, constants: frozenset[int | str]) -> None:
+        """A test asks whether a choice is one of these constants."""
+        self._among[id(test)] = test, choice, constants
+
+    def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
+        """The constants of which a test asks whether a choice is one; None of another test."""
+        asked = self._among.get(id(test))
+        return asked[2] if asked is not None and asked[1] is choice else None
 
     def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
         """An operand if a condition holds, and else a number, which nothing depends on then."""

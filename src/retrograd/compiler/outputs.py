@@ -20,6 +20,7 @@ from ..engine.numbers import is_number
 from ..engine.pytree import Structure, flatten
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
+from .if_conversion.object_tracer import ObjectTracer
 
 __all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of", "settled"]
 
@@ -39,9 +40,11 @@ def is_single(result: Any) -> bool:
 
 
 def settled(tree: Any) -> Any:
-    """A result with plain ints and texts for those that decisions choose: that they are these becomes a guard."""
+    """A result with plain ints, texts and objects for those that decisions choose: that they are these is a guard."""
     if is_choice(tree):
         return tree.plain()
+    if type(tree) is ObjectTracer:
+        return settled(tree._rg_things[tree._rg_key.plain()])
     if type(tree) in (list, tuple):
         items = list(map(settled, tree))
         same = all(map(operator.is_, items, tree))

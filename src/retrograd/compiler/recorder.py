@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Container, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Sequence, Set
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
 
@@ -39,7 +40,7 @@ from .recording import Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
-__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "set_selecting"]
+__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
 
 
 #: Indices are smaller: a program takes no others (native/compiler/run/signature.cpp).
@@ -56,6 +57,7 @@ class TooManyDerivativesError(Exception):
 class _Current(threading.local):
     recorder: Recorder | None = None
     selects: Container[tuple[str, int]] = ()
+    identity_is_converted: bool = False
 
 
 _current = _Current()
@@ -66,10 +68,20 @@ def active_recorder() -> Recorder | None:
     return _current.recorder
 
 
-def set_selecting(lines: Container[tuple[str, int]]) -> Container[tuple[str, int]]:
-    """The lines, by file and number, on which this thread's traces select ints; returns those that were."""
-    before, _current.selects = _current.selects, lines
-    return before
+@contextmanager
+def selecting(lines: Container[tuple[str, int]], identity_is_converted: bool) -> Iterator[None]:
+    """What this thread traces is converted.
+
+    Args:
+        lines: on which, by file and number.
+        identity_is_converted: whether no code asks which object something is, but converted code.
+    """
+    before = _current.selects, _current.identity_is_converted
+    _current.selects, _current.identity_is_converted = lines, identity_is_converted
+    try:
+        yield
+    finally:
+        _current.selects, _current.identity_is_converted = before
 
 
 class Recorder(DecisionRecorder):
@@ -87,7 +99,7 @@ class Recorder(DecisionRecorder):
         by_order: bool = True,
         as_number: bool = False,
     ) -> None:
-        super().__init__(tests_identity, decides_kinds, as_number)
+        super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number)
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
@@ -154,6 +166,7 @@ class Recorder(DecisionRecorder):
             self._mixed.clear()
             self._whole.clear()
             self._chosen.clear()
+            self._among.clear()
             self._constants.clear()
             self._values.clear()
             engine.keep_fallible(False)  # the last: it makes a list, for which there may be no memory

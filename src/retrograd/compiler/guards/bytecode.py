@@ -11,6 +11,7 @@ from typing import Any
 from ... import engine
 
 __all__ = [
+    "IDENTITY",
     "NUMBERS",
     "TALKS",
     "asked_for",
@@ -29,6 +30,8 @@ __all__ = [
 
 #: Classes of which there are stand-ins in a trace.
 NUMBERS = frozenset({"float", "int", "bool", "Index"})
+#: Functions that tell which object something is, or by which it is found again.
+IDENTITY = frozenset({"id", "hash", "is_", "is_not"})
 #: What reads and writes; only where the function's own code calls it can that be heard.
 TALKS = frozenset({print, input, open})
 #: What numbers that are traced have, and floats have not.
@@ -104,14 +107,19 @@ def is_of_dataclass(code: types.CodeType) -> bool:
     return name is not None and any(name in one for one in (*code.co_names, *code.co_freevars))
 
 
+@functools.lru_cache(maxsize=512)
 def tests_identity(code: types.CodeType) -> bool:
-    """Whether code has an ``x is y`` in which y is not None or another constant that no number is."""
-    before = None
-    for now in dis.get_instructions(code):
-        if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
-            return True
-        before = now
+    """Whether code, or code in it, has an ``x is y`` in which y is not None or another constant that no number is."""
+    for one in codes_of(code):
+        before = None
+        for now in dis.get_instructions(one) if _IS_OP in one.co_code[::2] else ():
+            if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
+                return True
+            before = now
     return False
+
+
+_IS_OP = dis.opmap["IS_OP"]
 
 
 @functools.lru_cache(maxsize=512)

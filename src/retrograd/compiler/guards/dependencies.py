@@ -32,6 +32,7 @@ from typing import Any, cast
 import numpy as np
 
 from .bytecode import (
+    IDENTITY,
     NUMBERS,
     TALKS,
     asked_for,
@@ -67,8 +68,6 @@ _READERS = frozenset(
         *("parameters", "named_parameters", "state_dict"),
     }
 )
-#: Functions that tell which object something is, or by which it is found again.
-_IDENTITY = frozenset({"id", "hash", "is_", "is_not"})
 #: Names in code that may ask what kind of thing something is.
 _KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
@@ -88,7 +87,7 @@ _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 #: What functions can be made of, beside being assigned.
 _METHODS = (staticmethod, classmethod, functools.cached_property, property)
-_MATCH_CLASS, _IS_OP = dis.opmap["MATCH_CLASS"], dis.opmap["IS_OP"]
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _LONGEST_PATH = 120
 _MOST_RESULTS = 1000
 _IDENTIFIER = re.compile(r"\w+")
@@ -351,7 +350,6 @@ class Reach:
             for content in contents_of_cell(cell):
                 self._ahead(content, name)
         codes = list(codes_of(function.__code__))
-        instructions = [code.co_code[::2] for code in codes]  # CPython makes it anew each time
         for code in codes:
             if "type" in code.co_names and not NUMBERS.isdisjoint(code.co_names) and compares_types(code):
                 self.graph_break = self.graph_break or (
@@ -368,11 +366,8 @@ class Reach:
                 self._refuse(f"calls {name}(), which may read any variable")
         if not is_of_dataclass(function.__code__):
             self.asks_kinds |= not names.isdisjoint(_KINDS)
-            of_code = any(
-                _IS_OP in inside and tests_identity(code) for code, inside in zip(codes, instructions, strict=True)
-            )
-            self.tests_identity |= of_code or not names.isdisjoint(_IDENTITY)
-        if any(_MATCH_CLASS in inside for inside in instructions):
+            self.tests_identity |= tests_identity(function.__code__) or not names.isdisjoint(IDENTITY)
+        if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
             names.add("getattr")
         stored = assigned(function.__code__)
         for name in sorted(frozenset().union(*map(global_names, codes)) | (names & {"getattr"})):

@@ -20,18 +20,30 @@ from ... import engine
 from ... import math as our_math
 from ...engine import Value
 from ..bool_tracer import BoolTracer
+from ..choice_tracer import is_choice
 from ..float_tracer import is_tracer
 from ..guards import builtin_overrides
 from ..guards.dependencies import is_library
-from .conditions import joined
+from .conditions import among, joined
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
+from .object_tracer import ChosenMethod, ObjectTracer
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
-from .places import attribute, born, changes, is_own, is_own_container, note_change, present
+from .places import (
+    attribute,
+    born,
+    changes,
+    is_own,
+    is_own_container,
+    is_same,
+    is_told_by_identity,
+    note_change,
+    present,
+)
 from .searches import BISECTIONS, bisected, median, place_of, sorted_by
-from .selections import NUMBERS, MaybeTracer
+from .selections import NUMBERS, MaybeTracer, may_be_chosen
 from .trial import current, in_arms, refuse
 
 __all__ = [
@@ -88,14 +100,15 @@ def operand(thing: Any) -> Any:
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
-    if isinstance(thing, np.generic):
+    is_object = may_be_chosen(thing) and is_told_by_identity(type(thing)) and is_quiet(type(thing))
+    if is_object or type(thing) is ObjectTracer or isinstance(thing, np.generic):
         return thing
     raise refuse(f"computes with a {type(thing).__name__}")
 
 
 def operated(name: str, left: Any, right: Any) -> Any:
     """``left + right``, or another operator between two operands."""
-    if not in_arms():
+    if not in_arms() or ObjectTracer in (type(left), type(right)):
         return ANEW[name](left, right)
     left, right = present(left), present(right)
     if type(left) not in OPERANDS or type(right) not in OPERANDS:
@@ -135,11 +148,25 @@ def minus(thing: Any) -> Any:
     return -operand(thing) if function is None else call(function)
 
 
-def contains(thing: Any, things: Any) -> bool:
+def contains(thing: Any, things: Any) -> Any:
     """``thing in things``."""
+    found = _is_among(thing, things) if current() is not None else None
+    if found is not None:
+        return found
     if in_arms() and not (type(things) in _SEARCHED and is_plain(things) and _is_constant(thing)):
         thing, things = operand(thing), operand(things)
     return thing in things
+
+
+def _is_among(thing: Any, things: Any) -> Any:
+    """Whether something that decisions choose is in a container of constants; None of something else."""
+    if type(things) not in _SEARCHED or type(things) is str:
+        return None
+    if is_choice(thing):
+        return among(thing, frozenset(things)) if {int, str}.issuperset(map(type, things)) else None
+    if type(thing) is not ObjectTracer or not all(is_told_by_identity(type(one)) for one in things):
+        return None
+    return functools.reduce(functools.partial(joined, "maximum"), (is_same(thing, one) for one in things), False)
 
 
 def tested(thing: Any) -> Any:
@@ -225,12 +252,14 @@ def held(thing: Any) -> Any:
 
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
+    kind = type(function)
+    if kind is ObjectTracer or kind is ChosenMethod:
+        return function(*arguments, **options)
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
     if not in_arms():
         return function(*arguments, **options)
-    kind = type(function)
-    if kind is type and (is_record(function) or is_of_plain_class(function)):
+    if isinstance(function, type) and (is_record(function) or is_of_plain_class(function)):
         return _made(function, arguments, options)
     if kind is functools.partial:
         return call(function.func, *function.args, *arguments, **{**function.keywords, **options})
@@ -275,6 +304,8 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
     if kind is not types.BuiltinFunctionType:
         return None
+    if function is isinstance and type(arguments[0]) is ObjectTracer:
+        return _is_instance(*arguments)
     if function in BISECTIONS:
         return bisected(function, *arguments) if not options else None
     if name == "index" and len(arguments) == 1:
@@ -371,9 +402,13 @@ def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
     return held(attribute(thing, name))
 
 
-def _is_instance(thing: Any, kinds: Any) -> bool:
-    if not all(type(kind) is type or is_library(type(kind).__module__) for kind in _each_of(kinds)):
+def _is_instance(thing: Any, kinds: Any) -> Any:
+    if in_arms() and not all(type(kind) is type or is_library(type(kind).__module__) for kind in _each_of(kinds)):
         raise refuse(f"asks what a {type(thing).__name__} is")
+    if type(thing) is ObjectTracer:
+        from .chosen_objects import is_instance
+
+        return is_instance(thing, kinds)
     return isinstance(thing, kinds)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .operators import ANEW, COMPARISONS
 from .tree import RefusedError, at, later, of_arms
 
-__all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfNone", "Visit", "test_of_none"]
+__all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfIdentity", "Visit", "membership", "test_of_identity"]
 
 #: Functions of a generator, or of a list of what it gives, that are written otherwise.
 REDUCTIONS = frozenset({"any", "all", "sum", "next", "len"})
@@ -69,11 +69,10 @@ class ArmExpressions(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if made := test_of_none(node):
-            return at(of_arms(made, self.visit(node.left)), node)
-        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            found = at(of_arms("contains", self.visit(node.left), self.visit(node.comparators[0])), node)
-            return found if isinstance(node.ops[0], ast.In) else at(ast.UnaryOp(ast.Not(), found), node)
+        if made := test_of_identity(node):
+            return at(of_arms(made, self.visit(node.left), self.visit(node.comparators[0])), node)
+        if found := membership(node, self.visit):
+            return found
         node.left, node.comparators = self._compared(node.left), list(map(self._compared, node.comparators))
         return node
 
@@ -82,8 +81,7 @@ class ArmExpressions(ast.NodeTransformer):
         return visited if isinstance(node, ast.Constant) else at(of_arms("operand", visited), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        of_item = self.attribute_of_item(node, self.visit)
-        return of_item or at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+        return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         return at(of_arms("item", self.visit(node.value), self.key(node.slice)), node)
@@ -147,8 +145,6 @@ class ArmExpressions(ast.NodeTransformer):
             raise RefusedError("**")
         if getattr(node.func, "id", "") not in ("any", "all") and (made := self.reduction(node, _of_that_name)):
             return made
-        if chosen := self.call_of_item(node, self.visit, self._held):
-            return chosen
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
         arguments = [self.visit(node.func), *map(self._held, node.args)]
@@ -156,26 +152,6 @@ class ArmExpressions(ast.NodeTransformer):
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node)
-
-    def call_of_item(self, node: ast.Call, visit: Visit, visit_argument: Visit) -> ast.expr | None:
-        """``things[key](…)`` or ``things[key].name(…)``, where a key may choose the thing; None for other calls."""
-        of, name = (node.func.value, node.func.attr) if isinstance(node.func, ast.Attribute) else (node.func, "")
-        if not isinstance(of, ast.Subscript) or isinstance(of.slice, (ast.Slice, ast.Constant)):
-            return None
-        if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
-            return None
-        place = visit(of.value), visit(of.slice), ast.Constant(name), self.site(node)
-        keywords = [ast.keyword(one.arg, visit_argument(one.value)) for one in node.keywords]
-        function = at(of_arms("function_of_item", *place), node.func)
-        return at(ast.Call(function, [visit_argument(one) for one in node.args], keywords), node)
-
-    def attribute_of_item(self, node: ast.Attribute, visit: Visit) -> ast.expr | None:
-        """``things[key].name``, likewise."""
-        of = node.value
-        if not isinstance(of, ast.Subscript) or isinstance(of.slice, (ast.Slice, ast.Constant)):
-            return None
-        place = visit(of.value), visit(of.slice), ast.Constant(node.attr), self.site(node)
-        return at(of_arms("attribute_of_item", *place), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         return self.selection(node, self.test(node.test, self.visit))
@@ -290,20 +266,28 @@ def _is_target(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Tuple, ast.List))
 
 
-def test_of_none(node: ast.Compare) -> str:
-    """What is called in place of a test whether something is None, if a comparison is one."""
-    if len(node.ops) != 1 or not isinstance(node.comparators[0], ast.Constant) or node.comparators[0].value is not None:
+def test_of_identity(node: ast.Compare) -> str:
+    """What is called in place of a test whether something is a certain object, if a comparison is one."""
+    if len(node.ops) != 1:
         return ""
-    return "is_none" if isinstance(node.ops[0], ast.Is) else "is_not_none" if isinstance(node.ops[0], ast.IsNot) else ""
+    return "is_" if isinstance(node.ops[0], ast.Is) else "is_not" if isinstance(node.ops[0], ast.IsNot) else ""
 
 
-class TestsOfNone(ast.NodeTransformer):
-    """Writes tests whether something is None, and leaves all else as it is."""
+def membership(node: ast.Compare, visit: Visit) -> ast.expr | None:
+    """``thing in things``, and ``not in``; None of another comparison."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return None
+    found = at(of_arms("contains", visit(node.left), visit(node.comparators[0])), node)
+    return found if isinstance(node.ops[0], ast.In) else at(of_arms("negated", found), node)
+
+
+class TestsOfIdentity(ast.NodeTransformer):
+    """Writes tests whether something is a certain object, and leaves all else as it is."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        made = test_of_none(node)
-        return at(of_arms(made, node.left), node) if made else node
+        made = test_of_identity(node)
+        return at(of_arms(made, node.left, *node.comparators), node) if made else node
 
 
 _ALLOWED = (

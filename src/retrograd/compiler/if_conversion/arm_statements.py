@@ -7,7 +7,7 @@ import copy
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from .arm_expressions import ArmExpressions, TestsOfNone, Visit
+from .arm_expressions import ArmExpressions, TestsOfIdentity, Visit
 from .jumps import Loop, has_jumps, header_of, returns, returns_or_goes_on, without_jumps, without_returns
 from .liveness import Around
 from .operators import IN_PLACE
@@ -181,7 +181,7 @@ class ArmStatements:
         inside = around.also(bound)._replace(live=around.before(rest))
         made = self._iterations(loop, goes_on, inside, visit)
         if not self._is_for_trials:  # elsewhere, the loop is what it was
-            plain = [TestsOfNone().visit(copy.deepcopy(node)), assign(goes_on, ast.Constant(False))]
+            plain = [TestsOfIdentity().visit(copy.deepcopy(node)), assign(goes_on, ast.Constant(False))]
             made = [ast.If(of_arms("in_trial"), made, plain)]
         return WrittenLoop([at(one, header_of(node)) for one in (*before, *made)], rest, bound)
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..bool_tracer import BoolTracer
-from ..choice_tracer import ChoiceTracer, is_choice
 from . import conditions
 from .allowed import (
     augmented,
@@ -33,6 +32,7 @@ from .allowed import (
 )
 from .conditions import is_taken, joined, must_hold, not_reached
 from .conversions import Site
+from .decisions import Decision, select, test_of, trial_of
 from .kinds import may_be_read_on
 from .operators import COMPARISONS
 from .places import (
@@ -40,18 +40,16 @@ from .places import (
     as_key,
     attribute,
     born,
-    is_none,
-    is_not_none,
+    is_,
+    is_not,
     is_own,
     item,
-    places_of,
     set_attribute,
     set_item,
     set_within,
     swap,
 )
-from .selections import Selection, unbound, unset
-from .stores import Place, Stored, selected
+from .selections import unbound, unset
 from .trial import Frame, Trial, current, refuse
 
 __all__ = [
@@ -61,7 +59,6 @@ __all__ = [
     "all_of_list",
     "as_key",
     "attribute",
-    "attribute_of_item",
     "augmented",
     "born",
     "both",
@@ -69,11 +66,10 @@ __all__ = [
     "chain",
     "contains",
     "either",
-    "function_of_item",
     "held",
     "in_trial",
-    "is_none",
-    "is_not_none",
+    "is_",
+    "is_not",
     "item",
     "items",
     "minus",
@@ -106,105 +102,22 @@ span: type[slice] = slice
 raised: type[Exception] = Exception
 
 
-def _test_of(thing: Any) -> Any:
-    """A test; of an int that decisions choose, whether it is not zero."""
-    return thing.truth() if is_choice(thing) else thing
-
-
-def _trial_of(test: Any) -> Trial | None:
-    """The trial in which both arms of a test are to run, if they are."""
-    return current() if type(tested(test)) is BoolTracer else None
-
-
 # --- tests ------------------------------------------------------------------------------------------------------
-
-
-class Decision:
-    """Which arms run: both if the test is traced, and the one that it decides for if it is not, or both cannot.
-
-    Iterating over it gives one item for each time that the arms are to run: a second one after ``fails()``.
-
-    Attributes:
-        yes: whether the first arm runs.
-        no: whether the second one does.
-        results: what the variables are after that.
-    """
-
-    __slots__ = ("_frame", "_has_run", "_selected", "_stored", "_test", "_trial", "no", "results", "yes")
-
-    def __init__(self, test: Any, site: Site, is_whole: bool = False) -> None:
-        test = _test_of(test)
-        self._test, self._trial = test, _trial_of(test)
-        self._has_run = False
-        self.yes: bool = self._trial is not None or bool(test)
-        self.no: bool = self._trial is not None or not self.yes
-        self.results: tuple[Any, ...] = ()
-        if self._trial is not None:
-            self._frame = Frame(site, test, is_whole)
-            self._stored: Stored = {}
-            self._selected: list[tuple[Place, Any]] = []
-
-    def __iter__(self) -> Decision:
-        return self
-
-    def __next__(self) -> None:
-        if self._has_run:
-            raise StopIteration
-        self._has_run = True
-
-    def begins(self, is_yes: bool = True) -> None:
-        """The arms begin to run, the first one, or the second alone."""
-        if self._trial is not None:
-            self._frame.is_yes = is_yes
-            self._trial.enter(self._frame)
-
-    def ends_yes(self, results: tuple[Any, ...]) -> None:
-        """The first arm has run."""
-        self.results = results
-        if self._trial is not None:
-            self._stored = self._frame.stores.undo()
-            self._frame.is_yes = False
-
-    def ends_no(self, results: tuple[Any, ...]) -> None:
-        """The second arm has run."""
-        if self._trial is None:
-            self.results = results
-            return
-        stored = self._frame.stores.undo()
-        selection = Selection(self._test)
-        self.results = selection.all_of(self.results, results)
-        self._selected = selected(self._stored, stored, selection.of)
-
-    def leaves(self) -> None:
-        """The arms have run."""
-        if self._trial is not None:
-            self._trial.leave()
-            for place, thing in self._selected:
-                self._trial.store(place, thing, self._frame.site)
-
-    def fails(self) -> bool:
-        """Something was raised in an arm. Whether one is to run alone now."""
-        if self._trial is None or not self._trial.fails():
-            return False
-        self._trial, self._has_run = None, False
-        self.yes = bool(self._test)
-        self.no = not self.yes
-        return True
 
 
 def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one and other()``."""
-    return _combined("minimum", one, other, site) if _trial_of(one) else one and other()
+    return _combined("minimum", one, other, site) if trial_of(one) else one and other()
 
 
 def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one or other()``."""
-    return _combined("maximum", one, other, site) if _trial_of(one) else one or other()
+    return _combined("maximum", one, other, site) if trial_of(one) else one or other()
 
 
 def negated(one: Any) -> Any:
     """``not one``."""
-    return conditions.negated(one) if _trial_of(one) else not one
+    return conditions.negated(one) if trial_of(one) else not one
 
 
 def chain(site: Site, left: Any, relation: str, right: Callable[[], Any], *others: Any) -> Any:
@@ -228,60 +141,6 @@ def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -
 
 
 # --- selections -------------------------------------------------------------------------------------------------
-
-
-def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site) -> Any:
-    """``yes() if test else no()``."""
-    if not _trial_of(test):
-        return yes() if test else no()
-    decision = Decision(test, site)
-    try:
-        decision.begins()
-        decision.ends_yes((yes(),))
-        decision.ends_no((no(),))
-        decision.leaves()
-    except Exception:
-        if not decision.fails():
-            raise
-        return yes() if decision.yes else no()
-    return decision.results[0]
-
-
-def function_of_item(things: Any, key: Any, name: str, site: Site) -> Callable[..., Any]:
-    """What ``things[key](…)`` calls, or ``things[key].name(…)``: it reads the item before there are arguments."""
-
-    def bound(one: Any) -> Any:
-        return attribute(one, name) if name else one
-
-    chosen = {place: things[place] for place in places_of(things, key)}
-    if len(chosen) < 2:
-        return functools.partial(call, bound(item(things, key)))
-
-    def called(*arguments: Any, **options: Any) -> Any:
-        if any(hasattr(type(one), "__next__") for one in (*arguments, *options.values())):  # only one may read it
-            return call(bound(chosen[key.plain()]), *arguments, **options)
-        return _of_chosen(chosen, key, lambda one: call(bound(one), *arguments, **options), site)
-
-    return called
-
-
-def attribute_of_item(things: Any, key: Any, name: str, site: Site) -> Any:
-    """``things[key].name``."""
-    chosen = {place: things[place] for place in places_of(things, key)}
-    if len(chosen) < 2:
-        return attribute(item(things, key), name)
-    return _of_chosen(chosen, key, lambda one: attribute(one, name), site)
-
-
-def _of_chosen(chosen: dict[Any, Any], key: ChoiceTracer, give: Callable[[Any], Any], site: Site) -> Any:
-    """What the item gives whose place decisions choose, selected from what each of them gives."""
-
-    def among(first: Any, *others: Any) -> Any:
-        if not others:
-            return give(chosen[first])
-        return select(key.is_(first), lambda: give(chosen[first]), lambda: among(*others), site)
-
-    return among(*chosen)
 
 
 # --- what is computed of items ----------------------------------------------------------------------------------
@@ -344,7 +203,7 @@ def _fails_or_holds(test: Callable[[], Any], tells: Callable[[], Any], site: Sit
 
 
 def _truth(tells: Callable[[], Any]) -> Any:
-    found = _test_of(tells())
+    found = test_of(tells())
     return found if type(found) in (bool, BoolTracer) else bool(tested(found))
 
 
@@ -378,7 +237,7 @@ def _next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
         for place, one in enumerate(left):
             test, term = each(one)
             holds = test()
-            if _trial_of(holds):
+            if trial_of(holds):
                 return select(holds, term, functools.partial(among, left[place + 1 :]), site)
             if holds:
                 return term()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ... import engine
 from ..bool_tracer import BoolTracer
+from ..choice_tracer import ChoiceTracer
 from .trial import Frame, Trial, current, recorder, refuse
 
-__all__ = ["is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
+__all__ = ["among", "is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
 
 
 def negated(test: Any) -> Any:
@@ -39,6 +41,22 @@ def joined(row: str, one: Any, other: Any) -> Any:
     made = found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
     made.joins, made.parts = "and" if row == "minimum" else "or", (one, other)
     return made
+
+
+def among(choice: ChoiceTracer, constants: Collection[Any]) -> Any:
+    """Whether a choice is one of some constants."""
+    possible = choice.possible()
+    wanted = frozenset(constants) if possible is None else possible.intersection(constants)
+    if not wanted or wanted == possible:
+        return bool(wanted)
+    others = wanted if possible is None else possible - wanted
+    is_few = len(wanted) <= len(others)
+    tests = map(choice.is_, sorted(wanted if is_few else others, key=repr))
+    found = functools.reduce(functools.partial(joined, "maximum"), tests)
+    found = found if is_few else negated(found)
+    if type(found) is BoolTracer:
+        recorder().note_among(found, choice.node, wanted)
+    return found
 
 
 def is_taken(trial: Trial) -> Any:

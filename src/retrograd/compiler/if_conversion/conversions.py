@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import types
 from collections import defaultdict
@@ -12,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import engine
 from ..bool_tracer import Purpose
-from ..guards.bytecode import asks_what_it_is, catches_exceptions, codes_of, tests_none
+from ..guards.bytecode import (
+    IDENTITY,
+    asks_what_it_is,
+    catches_exceptions,
+    codes_of,
+    is_of_dataclass,
+    tests_identity,
+    tests_none,
+)
 from ..guards.captured_state import functions_of
 from ..recording import Guard, IndexGuard
 
@@ -70,7 +79,8 @@ class Conversions:
         self._refused: set[Site] = set()
         self._reasons: dict[Site, str] = {}
         self.lengthened: int = 0
-        self._optional = False  # decisions choose between None and something else
+        self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
+        self._plain_objects: set[Site] = set()  # where they are not to
         self._most = _LEAST_ROOM  # that a trace may record
         self._postponed = 0
         self._compares_indices = False
@@ -128,8 +138,10 @@ class Conversions:
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(tracing.trace)), _MOST_ROOM)
             elif run.is_too_long:
                 self._refuse({})
-            elif run.has_optional and not self._optional and not run.is_broken:
-                self._optional = True
+            elif run.needs_identity and not self._asks_identity and not run.is_broken:
+                self._asks_identity = True
+            elif objects := run.refused_objects - self._plain_objects:
+                self._plain_objects |= objects
             elif decided is None and not run.failed and not run.is_broken and self._postponed < _MOST_POSTPONED:
                 self._postponed += 1  # another call may give what can be compiled: a Value, not the number 0
                 return None
@@ -197,10 +209,12 @@ class Conversions:
 
         Another thread that calls such a function meanwhile gets what it always does.
         """
-        from .trial import trial  # few functions need it, and each import of the package would wait
+        from .trial import Asked, Trial, trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
-        allows_optional, catches = self._optional, False
+        asked, catches = Asked(False, False, False, False), False
+        codes = (function.__code__ for function in functions)
+        self._asks_identity |= any(tests_identity(code) and not is_of_dataclass(code) for code in codes)
         try:
             for function in functions:
                 code = function.__code__
@@ -208,8 +222,9 @@ class Conversions:
                     changed.append((function, code))
                     function.__code__ = made
                 catches |= catches_exceptions(code)
-                allows_optional = allows_optional and not tests_none(made or code) and not asks_what_it_is(code)
-            with trial(self._most, self._iterations, allows_optional, catches, self._wanted) as run:
+                asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
+            made_trial = Trial(self._most, self._iterations, asked, catches, self._plain_objects)
+            with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices
                 yield run
         finally:
@@ -218,19 +233,32 @@ class Conversions:
 
     def _converted(self, code: types.CodeType) -> types.CodeType | None:
         lines = self._lines_in(code)
-        asks_for_none = self._optional and tests_none(code)
-        if not lines and not asks_for_none:
+        asks = self._asks_identity and (tests_none(code) or tests_identity(code))
+        if not lines and not asks:
             return None
         from .converter import converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
-        return converted(code, lines, refused, asks_for_none)
+        return converted(code, lines, refused, asks)
 
     def _lines_in(self, code: types.CodeType) -> frozenset[int]:
         wanted = {line for file, line in self._wanted if file == code.co_filename}
         if not wanted:
             return frozenset()
         return frozenset(wanted.intersection(line for one in codes_of(code) for *_, line in one.co_lines()))
+
+
+def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) -> tuple[bool, ...]:
+    """What a function's code asks of things, of which ``made`` runs; whether all tests of identity are converted."""
+    if is_of_dataclass(code):
+        return False, False, False, False
+    names = frozenset().union(*(one.co_names for one in codes_of(code)))
+    identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
+    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, not names.isdisjoint(_TYPES)
+
+
+#: What asks for the type of something, or for all that it holds.
+_TYPES = frozenset({"type", "id", "vars", "callable", "issubclass"})
 
 
 def _recorded_by(trace: Callable[[], Any]) -> int:

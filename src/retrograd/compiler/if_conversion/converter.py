@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from .arm_expressions import REDUCTIONS, test_of_none
+from .arm_expressions import REDUCTIONS, membership, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .liveness import Around, kept
@@ -27,14 +27,14 @@ from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, p
 
 __all__ = ["as_arm", "converted", "refusals"]
 
-#: Methods and functions that search, or sort.
-_SEARCHES = frozenset({"index", "median", "sorted"})
+#: Methods and functions that search, or sort, or ask what decisions choose.
+_SEARCHES = frozenset({"index", "isinstance", "median", "sorted"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
 
 def converted(
-    code: types.CodeType, lines: frozenset[int], refused: frozenset[int], tests_none: bool = False
+    code: types.CodeType, lines: frozenset[int], refused: frozenset[int], asks_identity: bool = False
 ) -> types.CodeType | None:
     """The code of a function in which each ``if`` whose test is on one of the lines is converted.
 
@@ -42,20 +42,20 @@ def converted(
         code: that of the function.
         lines: those of its file.
         refused: where tests begin that stay as they are.
-        tests_none: whether each ``x is None`` is to be converted, if there is nothing else.
+        asks_identity: whether each ``x is y`` is to be converted, if there is nothing else.
 
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    return _converted(code, code.co_filename, lines, refused, tests_none)
+    return _converted(code, code.co_filename, lines, refused, asks_identity)
 
 
 @functools.lru_cache(maxsize=256)
 def _converted(
-    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], tests_none: bool
+    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], asks_identity: bool
 ) -> types.CodeType | None:
     """``file``: that of the code, which is equal to the same code of another file."""
-    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, tests_none).convert())
+    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, asks_identity).convert())
     if made is not None:
         _originals[made] = code
     return made
@@ -100,10 +100,10 @@ class _Converter(ast.NodeTransformer):
         function: ast.FunctionDef,
         lines: Collection[int] = (),
         refused: Collection[int] = (),
-        tests_none: bool = False,
+        asks_identity: bool = False,
     ) -> None:
         self._file, self._function, self._lines = file, function, lines
-        self._refused, self._tests_none = refused, tests_none
+        self._refused, self._asks_identity = refused, asks_identity
         self._arms = ArmStatements(file, refused, kept(function), _free_in(function))
         self._found = False
 
@@ -127,7 +127,7 @@ class _Converter(ast.NodeTransformer):
         if self._arms.is_written(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
-        wanted = any(line in self._lines for line in lines) or (self._tests_none and _asks_for_none(test))
+        wanted = any(line in self._lines for line in lines) or (self._asks_identity and _asks_for_identity(test))
         return wanted and test.lineno not in self._refused
 
     def _is_left_by_data(self, loop: Loop) -> bool:
@@ -154,9 +154,12 @@ class _Converter(ast.NodeTransformer):
         if len(node.ops) > 1:
             return self._as_test(node)
         self.generic_visit(node)
-        made = test_of_none(node)
-        self._found |= bool(made) and self._tests_none
-        return at(of_arms(made, node.left), node) if made else node
+        if self._hits(node) and (found := membership(node, _as_it_is)):
+            self._found = True
+            return found
+        made = test_of_identity(node)
+        self._found |= bool(made) and self._asks_identity
+        return at(of_arms(made, node.left, *node.comparators), node) if made else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -171,9 +174,6 @@ class _Converter(ast.NodeTransformer):
             if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
                 self._found = True
                 return at(of_arms("all_of_list", node.func, self.visit(node.args[0])), node)
-        if chosen := self._arms.expressions.call_of_item(node, self.visit, self.visit):
-            self._found |= self._hits(node)
-            return chosen
         self.generic_visit(node)
         self._found |= is_wanted
         call = of_arms("call", node.func, *node.args)
@@ -199,14 +199,6 @@ class _Converter(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         return self._as_test(node) if isinstance(node.op, ast.Not) else self._plainly(node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        of_item = None
-        if isinstance(node.ctx, ast.Load):
-            of_item = self._arms.expressions.attribute_of_item(node, self.visit)
-        if of_item is None:
-            self.generic_visit(node)
-        return of_item or node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
@@ -332,12 +324,16 @@ def _within(target: ast.expr) -> list[ast.expr] | None:
     return [things, key, target.slice, ast.Constant(True)] if not isinstance(target.slice, ast.Slice) else None
 
 
+def _as_it_is(node: ast.expr) -> ast.expr:
+    return node
+
+
 def _is_test(node: ast.expr) -> bool:
     return isinstance(node, (ast.BoolOp, ast.UnaryOp)) or (isinstance(node, ast.Compare) and len(node.ops) > 1)
 
 
-def _asks_for_none(test: ast.AST) -> bool:
-    return any(isinstance(one, ast.Compare) and test_of_none(one) for one in ast.walk(test))
+def _asks_for_identity(test: ast.AST) -> bool:
+    return any(isinstance(one, ast.Compare) and test_of_identity(one) for one in ast.walk(test))
 
 
 def _free_in(function: ast.FunctionDef) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import itertools
 import types
@@ -53,6 +54,7 @@ STILL: tuple[type, ...] = (
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
     types.BuiltinFunctionType,
+    enum.property,
     staticmethod,
     classmethod,
     type(inspect.getattr_static(namedtuple("Field", "name"), "name")),

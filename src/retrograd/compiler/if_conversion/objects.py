@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import dataclasses
 import functools
@@ -25,7 +26,8 @@ def is_of_plain_class(kind: type) -> bool:
     """Whether objects of a user's class are made by its own ``__init__``, or by none, and nothing else."""
     made: Any = kind
     return (
-        type(kind) is type
+        type(kind) in (type, abc.ABCMeta)
+        and not inspect.isabstract(kind)
         and not is_library(kind.__module__)
         and made.__new__ is object.__new__
         and made.__setattr__ is object.__setattr__

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import sys
 import types
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..guards.dependencies import is_library
-from .conditions import joined, must_hold, negated
+from .conditions import among, joined, must_hold, negated
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
-from .objects import is_plain
-from .selections import MaybeTracer, Selection
+from .object_tracer import ChosenMethod, ObjectTracer
+from .objects import fields_of, is_plain
+from .selections import MaybeTracer, Selection, may_be_chosen, number_of
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
@@ -28,12 +31,17 @@ __all__ = [
     "attribute",
     "born",
     "changes",
-    "is_none",
-    "is_not_none",
+    "chosen_at",
+    "is_",
+    "is_not",
     "is_own",
     "is_own_container",
+    "is_same",
+    "is_still",
+    "is_told_by_identity",
     "item",
     "note_change",
+    "one_of",
     "places_of",
     "present",
     "set_attribute",
@@ -48,30 +56,42 @@ _MOST_PLACES = 32
 
 def present(thing: Any) -> Any:
     """A thing that is not None where the arms are taken that read it so, which becomes a guard."""
-    if type(thing) is not MaybeTracer:
-        return thing
-    trial = current()
-    frames = trial.frames if trial is not None else []
-    known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
-    if not thing.is_there(known) and not must_hold(thing.tests[True]):
-        raise TypeError("None where something else is wanted")
-    return thing.thing
+    return thing.present() if type(thing) is MaybeTracer else thing
 
 
-def is_none(thing: Any) -> Any:
-    """``thing is None``."""
-    return thing.tests[False] if type(thing) is MaybeTracer else thing is None
+def is_(one: Any, other: Any) -> Any:
+    """``one is other``."""
+    if type(one) is MaybeTracer and other is None:
+        return one.tests[False]
+    if ObjectTracer in (type(one), type(other)):
+        return is_same(*(present(each) for each in (one, other)))
+    return (bool(one) if type(one) is BoolTracer else one) is other
 
 
-def is_not_none(thing: Any) -> Any:
-    """``thing is not None``."""
-    return thing.tests[True] if type(thing) is MaybeTracer else thing is not None
+def is_not(one: Any, other: Any) -> Any:
+    """``one is not other``."""
+    return one.tests[True] if type(one) is MaybeTracer and other is None else negated(is_(one, other))
+
+
+def is_told_by_identity(kind: Any) -> bool:
+    """Whether an object of a class is equal to itself alone."""
+    equal: Any = object.__eq__
+    return kind.__eq__ is equal
+
+
+def is_same(one: Any, other: Any) -> Any:
+    """Whether two things are one object, of which decisions choose at least one."""
+    if type(one) is not ObjectTracer:
+        one, other = other, one
+    if type(other) is ObjectTracer:
+        return number_of(one) == number_of(other)
+    return among(one._rg_key, [place for place, thing in one._rg_things.items() if thing is other])
 
 
 def attribute(thing: Any, name: str) -> Any:
     """``thing.name``."""
     thing = present(thing)
-    if in_arms() and type(thing) is not types.ModuleType and type(thing) not in OPERANDS:
+    if in_arms() and type(thing) is not types.ModuleType and type(thing) not in _READ_AS_THEY_ARE:
         of_class: Any = thing if isinstance(thing, type) else type(thing)
         if type(of_class) is not type and not is_library(type(of_class).__module__):
             raise refuse(f"reads .{name} of a {of_class.__name__}, whose class has a class of its own")
@@ -83,14 +103,19 @@ def attribute(thing: Any, name: str) -> Any:
         runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
         if runs_code or isinstance(of_class.__getattribute__, types.FunctionType):
             raise refuse(f"reads .{name}, which runs code")
-        if hasattr(of_class, "__getattr__"):
+        may_be_missing = found is None or isinstance(found, types.MemberDescriptorType)
+        if may_be_missing and hasattr(of_class, "__getattr__"):
             raise refuse(f"reads .{name} of a {of_class.__name__}, which has a __getattr__")
     return getattr(thing, name)
 
 
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, ChosenMethod}
+
+
 def set_attribute(thing: Any, name: str, value: Any) -> None:
     """``thing.name = value``."""
-    if not in_arms():
+    thing = present(thing)
+    if not in_arms() or type(thing) is ObjectTracer:
         setattr(thing, name, value)
         return
     kind: Any = type(thing)
@@ -113,6 +138,10 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
     thing, key = present(thing), as_key(present(key))
+    if type(thing) is ObjectTracer:
+        return thing[key]
+    if type(key) is ObjectTracer and type(thing) is dict:
+        return item_by_object(thing, key)
     is_known = type(thing) in CONTAINERS or is_own_container(thing) or type(thing).__getitem__ is tuple.__getitem__
     if in_arms() and not is_known:
         raise refuse(f"reads an item of a {type(thing).__name__}")
@@ -134,15 +163,42 @@ def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
     trial, places = current(), _places(thing, key)
     if not places or trial is None:
         return thing[key.plain()]
+    things = {place: thing[place] for place in places}
+    if len(places) > 1 and all(map(_is_chosen_whole, things.values())) and (site := trial.allow_object()) is not None:
+        return ObjectTracer(things, key, site)
     try:
-        found = thing[places[0]]
-        for place in places[1:]:
-            is_there = key.is_(place)
-            found = _chosen_at(is_there, thing[place], found)
+        return one_of(things, key)
     except NotAnArmError as problem:
         trial.note(str(problem))
         return thing[key.plain()]
+
+
+def one_of(things: Mapping[Any, Any], key: ChoiceTracer) -> Any:
+    """One of some things, by the options of a key."""
+    there = {place: one for place, one in things.items() if one is not None}
+    if 0 < len(there) < len(things):  # what is known of the key then tells whether it is None
+        return chosen_at(among(key, there), one_of(there, key), None)
+    (_, found), *others = things.items()
+    for place, one in others:
+        found = chosen_at(key.is_(place), one, found)
     return found
+
+
+def _is_chosen_whole(thing: Any) -> bool:
+    """Whether an item is an object that is chosen as one, and not field by field."""
+    return may_be_chosen(thing) and fields_of(thing) is None
+
+
+def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
+    """``things[key]``, where decisions choose an object, such as a member of an Enum, which is the key."""
+    is_found = all(type(one).__hash__ in _BY_IDENTITY and one in things for one in key._rg_things.values())
+    if not is_found:
+        return things[key]
+    return one_of({place: things[one] for place, one in key._rg_things.items()}, key._rg_key)
+
+
+#: What hashes by identity.
+_BY_IDENTITY: tuple[Any, ...] = (object.__hash__, enum.Enum.__hash__)
 
 
 def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
@@ -162,7 +218,14 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
 
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
-    key = as_key(key)
+    thing, key = present(thing), as_key(key)
+    if type(thing) is ObjectTracer:
+        thing[key] = value
+        return
+    if type(key) is ObjectTracer and type(thing) is dict:
+        for place, one in key._rg_things.items():
+            _set_item(chosen_at(key._rg_key.is_(place), value, thing[one]), thing, one)
+        return
     if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
         _set_item(value, thing, key)
         return
@@ -171,7 +234,7 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
         place = option + len(thing) if type(thing) is list and option < 0 else option
         tests[place] = joined("maximum", key.is_(option), tests.get(place, False))
     try:
-        chosen = {place: _chosen_at(test, value, thing[place]) for place, test in tests.items()}
+        chosen = {place: chosen_at(test, value, thing[place]) for place, test in tests.items()}
     except NotAnArmError:
         chosen = {}
     for place, one in (chosen or {key.plain(): value}).items():
@@ -190,7 +253,7 @@ class Within:
 
     def _settle(self, name: Any, is_item: bool) -> bool:
         """Whether one thing is meant: also where the part of another one may run code, or is not there yet."""
-        if len(self._chosen) > 1 and not all(_is_still(one, name, is_item) for one in self._chosen.values()):
+        if len(self._chosen) > 1 and not all(is_still(one, name, is_item) for one in self._chosen.values()):
             self._chosen, self._thing = {}, self._things[self._key.plain()]
         return len(self._chosen) < 2
 
@@ -200,7 +263,7 @@ class Within:
             return _part(self._thing, name, is_item)
         (_, found), *others = ((place, _part(one, name, is_item)) for place, one in self._chosen.items())
         for place, one in others:
-            found = _chosen_at(self._key.is_(place), one, found)
+            found = chosen_at(self._key.is_(place), one, found)
         return found
 
     def store(self, value: Any, name: Any, is_item: bool) -> None:
@@ -215,10 +278,10 @@ class Within:
         for place, one in chosen.items():
             tests[id(one)] = joined("maximum", self._key.is_(place), tests.get(id(one), False))
         for one in {id(one): one for one in chosen.values()}.values():
-            _set_part(one, name, _chosen_at(tests[id(one)], value, _part(one, name, is_item)), is_item)
+            _set_part(one, name, chosen_at(tests[id(one)], value, _part(one, name, is_item)), is_item)
 
 
-def _is_still(thing: Any, name: Any, is_item: bool) -> bool:
+def is_still(thing: Any, name: Any, is_item: bool) -> bool:
     """Whether to read a part of a thing, and to store it, runs no code of the user's and makes nothing."""
     if is_item:
         return type(thing) is list or (type(thing) is dict and not is_choice(name) and name in thing)
@@ -283,7 +346,7 @@ def _are_only_in(things: Any, places: list[int]) -> bool:
     )
 
 
-def _chosen_at(test: Any, value: Any, before: Any) -> Any:
+def chosen_at(test: Any, value: Any, before: Any) -> Any:
     return Selection(test).of(value, before) if type(test) is BoolTracer else value if test else before
 
 

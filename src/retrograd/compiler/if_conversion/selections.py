@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import types
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -10,12 +13,14 @@ from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import FloatTracer
-from .conditions import joined, must_hold_around, negated
+from ..guards.dependencies import is_library
+from .conditions import joined, must_hold, must_hold_around, negated
 from .frozen_list import FrozenList
+from .object_tracer import ObjectTracer
 from .objects import fields_of
-from .trial import Trial, current, recorder, refuse
+from .trial import NotAnArmError, Trial, current, recorder, refuse
 
-__all__ = ["NUMBERS", "MaybeTracer", "Selection", "unbound", "unset"]
+__all__ = ["NUMBERS", "MaybeTracer", "Selection", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
@@ -34,7 +39,10 @@ unset: _Nothing = _Nothing()  # nothing reads it unless it has been assigned
 
 
 class MaybeTracer:
-    """Something, or None, as decisions come out. It answers whether it is None; any other question breaks the trial.
+    """Something, or None, as decisions come out.
+
+    It answers whether it is None. To compute with it, that it is not becomes a guard; any other question breaks the
+    trial.
 
     Attributes:
         thing: what it is if it is not None.
@@ -43,15 +51,26 @@ class MaybeTracer:
 
     __slots__ = ("_trial", "tests", "thing")
 
+    _trial: Trial
+    thing: Any
+    tests: tuple[BoolTracer, BoolTracer]
+
     def __init__(self, trial: Trial, thing: Any, is_there: BoolTracer) -> None:
-        self._trial = trial
-        self.thing: Any = thing
-        self.tests: tuple[BoolTracer, BoolTracer] = negated(is_there), is_there
+        for name, given in (("_trial", trial), ("thing", thing), ("tests", (negated(is_there), is_there))):
+            object.__setattr__(self, name, given)
 
     def is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
         """Whether it is surely not None where tests have these outcomes."""
         absent, there = self.tests
         return any(one.implies(its, there, True) or one.implies(its, absent, False) for one, its in known)
+
+    def present(self) -> Any:
+        """What it is where the arms are taken that ask for that: not None, which becomes a guard if it is not known."""
+        frames = self._trial.frames
+        known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
+        if not self.is_there(known) and not must_hold(self.tests[True]):
+            raise TypeError("None where something else is wanted")
+        return self.thing
 
     def _refuse(self, *_: object) -> NoReturn:
         self._trial.breaks()
@@ -62,15 +81,34 @@ class MaybeTracer:
         self._refuse()
 
     def __getattr__(self, name: str) -> Any:
-        self._refuse()
+        return getattr(self.present(), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.present(), name, value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.present()[key] = value
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.present()(*arguments, **options)
 
 
-_ASKED = (
-    "bool eq ne lt le gt ge hash iter len str repr format call getitem setitem contains float int index complex "
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos abs round enter"
-)
+_ASKED = "bool eq ne hash iter len str repr format contains float int index complex round enter"
 for _name in _ASKED.split():
     setattr(MaybeTracer, f"__{_name}__", MaybeTracer._refuse)
+
+
+def _define_operator(name: str, reflected: str = "") -> None:
+    function = getattr(operator, name)
+    setattr(MaybeTracer, f"__{name}__", lambda self, *others: function(self.present(), *others))
+    if reflected:
+        setattr(MaybeTracer, f"__{reflected}__", lambda self, other: function(other, self.present()))
+
+
+for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "getitem"):
+    _define_operator(_name)
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    _define_operator(_name, f"r{_name}")
 
 
 class Selection:
@@ -99,8 +137,7 @@ class Selection:
         if kinds == (tuple, tuple) and len(yes) == len(no):
             return self.all_of(yes, no)
         if kinds[0] is kinds[1] and (fields := fields_of(yes)) is not None and fields_of(no) is not None:
-            chosen = {field: self.of(getattr(yes, field), getattr(no, field)) for field in fields}
-            return kinds[0](**chosen)
+            return self._of_records(fields, yes, no)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
             return self._of_truths(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
@@ -112,14 +149,34 @@ class Selection:
             if type(_constant(yes)) is str and trial is not None and trial.catches:
                 raise refuse("gives another text, which may raise what the function catches")
             return self._recorder.choice(self._condition, self._test.outcome, yes, no)
-        if not all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
-            of_one_kind = kinds[0] is kinds[1]
-            raise refuse(
-                f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
-                if of_one_kind
-                else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
-            )
-        return self._of_numbers(yes, no)
+        if all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
+            return self._of_numbers(yes, no)
+        if (chosen := self._of_objects(yes, no)) is not None:
+            return chosen
+        of_one_kind = kinds[0] is kinds[1]
+        raise refuse(
+            f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
+            if of_one_kind
+            else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
+        )
+
+    def _of_records(self, fields: Sequence[str], yes: Any, no: Any) -> Any:
+        try:
+            return type(yes)(**{field: self.of(getattr(yes, field), getattr(no, field)) for field in fields})
+        except NotAnArmError:
+            if (chosen := self._of_objects(yes, no)) is None:
+                raise
+            return chosen
+
+    def _of_objects(self, yes: Any, no: Any) -> ObjectTracer | None:
+        """One of two objects; None where that cannot be."""
+        trial = current()
+        if trial is None or not (may_be_chosen(yes) and may_be_chosen(no)) or (site := trial.allow_object()) is None:
+            return None
+        key = self.of(number_of(yes), number_of(no))
+        if key.options is None:
+            return None
+        return ObjectTracer(things_of(yes) | things_of(no), key, site)
 
     def _of_numbers(self, yes: Any, no: Any) -> Any:
         chosen = self._recorder.chosen(self._condition, yes, no)
@@ -174,6 +231,39 @@ class Selection:
             return joined("maximum", negated(self._test), yes)
         node = engine.apply("where", self._condition, self._recorder.condition(yes), self._recorder.condition(no))
         return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
+
+
+def may_be_chosen(thing: Any) -> bool:
+    """Whether a thing is an object of a user's class, a function, or a dictionary, or one of some that are."""
+    kind: Any = type(thing)
+    if kind is ObjectTracer or kind in _OBJECTS:
+        return True
+    return not is_library(kind.__module__) and not issubclass(kind, _NO_OBJECTS)
+
+
+_OBJECTS = frozenset({dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial})
+_NO_OBJECTS = (Value, float, int, complex, str, list)
+
+
+def number_of(thing: Any) -> Any:
+    """What stands for an object: an int, or a choice of ints."""
+    trial = current()
+    assert trial is not None
+    if type(thing) is not ObjectTracer:
+        return trial.number_of(thing)
+    numbers = {place: trial.number_of(one) for place, one in thing._rg_things.items()}
+    (_, found), *others = numbers.items()
+    if all(place == number for place, number in numbers.items()):
+        return thing._rg_key
+    for place, number in others:
+        test = thing._rg_key.is_(place)
+        found = Selection(test).of(number, found) if type(test) is BoolTracer else number if test else found
+    return found
+
+
+def things_of(thing: Any) -> dict[int, Any]:
+    """An object, or those that it may be, by their numbers."""
+    return {number_of(one): one for one in (thing._rg_things.values() if type(thing) is ObjectTracer else [thing])}
 
 
 _MAYBE = frozenset({type(None), MaybeTracer})

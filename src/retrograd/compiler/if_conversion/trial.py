@@ -5,18 +5,29 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import engine
 from ...engine.source_lines import current_location
 from ..bool_tracer import BoolTracer
-from ..recorder import Recorder, active_recorder, set_selecting
+from ..recorder import Recorder, active_recorder, selecting
 from .conversions import Site
 from .stores import Place, Stores
 
-__all__ = ["Frame", "NotAnArmError", "Trial", "current", "in_arms", "known_tests", "recorder", "refuse", "trial"]
+__all__ = [
+    "Asked",
+    "Frame",
+    "NotAnArmError",
+    "Trial",
+    "current",
+    "in_arms",
+    "known_tests",
+    "recorder",
+    "refuse",
+    "trial",
+]
 
 
 #: So many parts of each test are looked at for what they say of an index.
@@ -58,8 +69,20 @@ class Frame:
         self.taken: list[Any] = [None, None]
 
 
+class Asked(NamedTuple):
+    """What code asks of things that runs as it is in a trial."""
+
+    none: bool  #: whether something is None
+    kinds: bool  #: what something is, or which attributes it has
+    identity: bool  #: whether something is a certain object
+    types: bool  #: ``type(x)``, ``id(x)`` and the like, of an object
+
+
 class Trial:
     """A trace of converted code.
+
+    Args:
+        most: by how much it may lengthen the tape, as its position counts.
 
     Attributes:
         frames: the arms that are running, the innermost last.
@@ -70,16 +93,26 @@ class Trial:
         notes: why something is decided on a line that holds no test.
         stored: the tests whose arms have stored something.
         chosen_by: the lines on which an int or a text that decisions choose decides something.
-        has_optional: whether something is None or not, as decisions come out.
+        needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
+            asks for that which is not converted.
+        asked: what code asks of things that is not converted.
+        plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
+        refused_objects: the same, as it turned out.
         compares_indices: whether a comparison of an index is one of numbers.
         is_broken: whether something was asked that a tracer cannot answer.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
     """
 
-    def __init__(self, most: int, iterations: Mapping[Site, int], optional: bool, catches: bool) -> None:
+    def __init__(
+        self, most: int, iterations: Mapping[Site, int], asked: Asked, catches: bool, plain_objects: Collection[Site]
+    ) -> None:
         self.catches: bool = catches
-        self.has_optional: bool = False
-        self._allows_optional = optional
+        self.needs_identity: bool = False
+        self.asked: Asked = asked
+        self.plain_objects: Collection[Site] = plain_objects
+        self.refused_objects: set[Site] = set()
+        self._chose_objects: set[Site] = set()
+        self._numbers: dict[int, tuple[int, Any]] = {}  # of objects, by their ids
         self.frames: list[Frame] = []
         self.iterations: Mapping[Site, int] = iterations
         self.needed: dict[Site, int] = {}
@@ -127,9 +160,23 @@ class Trial:
         self._stored.undo()
 
     def allow_optional(self) -> bool:
-        """Whether all code that asks for None is converted."""
-        self.has_optional = True
-        return self._allows_optional
+        """Whether no code asks what something is that may be None, but code that is converted."""
+        self.needs_identity |= self.asked.none
+        return not self.asked.none and not self.asked.kinds
+
+    def allow_object(self) -> Site | None:
+        """The line that runs, if an object may be chosen there by decisions."""
+        self.needs_identity |= self.asked.identity
+        here = current_location()
+        site = (here.file, here.line) if here is not None else ("", 0)
+        if self.asked.identity or self.asked.types or site in self.plain_objects:
+            return None
+        self._chose_objects.add(site)
+        return site
+
+    def number_of(self, thing: Any) -> int:
+        """What stands for an object among those that decisions choose from."""
+        return self._numbers.setdefault(id(thing), (len(self._numbers), thing))[0]
 
     def breaks(self) -> None:
         """The function has asked a tracer for what it cannot answer. The trace will be thrown away."""
@@ -139,6 +186,8 @@ class Trial:
         """Something was raised in the innermost arms. Whether their test is a guard now; else those around fail too."""
         frame = self.frames.pop()
         frame.stores.undo()
+        if frame.site in self._chose_objects:
+            self.refused_objects.add(frame.site)
         if self.frames:
             return False
         if not self.is_too_long:  # which is not the doing of this test
@@ -155,17 +204,14 @@ _current = _Current()
 
 
 @contextmanager
-def trial(
-    most: int, iterations: Mapping[Site, int], optional: bool, catches: bool, lines: Container[Site]
-) -> Iterator[Trial]:
-    """For a trace of code converted on ``lines`` that may lengthen the tape by ``most``, as its position counts."""
-    before, _current.trial = _current.trial, Trial(most, iterations, optional, catches)
-    selecting = set_selecting(lines)
+def trial(made: Trial, lines: Container[Site]) -> Iterator[Trial]:
+    """For a trace of code that is converted on ``lines``."""
+    before, _current.trial = _current.trial, made
     try:
-        yield _current.trial
+        with selecting(lines, not made.asked.identity):
+            yield made
     finally:
         _current.trial = before
-        set_selecting(selecting)
 
 
 def current() -> Trial | None:
