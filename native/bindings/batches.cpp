@@ -125,7 +125,7 @@ class Batch {
       if (fit == 1) fitting_.push_back(member);
     }
     if (fitting_.empty()) return true;
-    if (entry.stage != Stage::SETTLED && !entry.options.exact) entry.settle(members_.arguments(fitting_[0]));
+    if (entry.may_settle()) entry.settle(members_.arguments(fitting_[0]));
     if (!begun_ && BatchRun::pays(entry, fitting_.size(), threads_)) {
       run_long(shared);
       return true;

@@ -64,7 +64,7 @@ class Mapping {
       arguments.push_back(&own);
     }
     if (fitting.empty()) return Py_NewRef(Py_None);
-    if (entry->stage != Stage::SETTLED && !entry->options.exact) entry->settle(*arguments[0]);
+    if (entry->may_settle()) entry->settle(*arguments[0]);
     const bool on_threads = BatchRun::pays(*entry, fitting.size(), threads_);
     BatchRun run(entry, std::move(arguments), differentiate_first_ ? std::optional(1.0) : std::nullopt,
                  std::max<size_t>(threads_, 1));

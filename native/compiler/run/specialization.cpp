@@ -144,7 +144,10 @@ void Specialization::settle(const Arguments& arguments) {
   compile_late();
   bool decided = true;
   if (!options.interpret && !agrees(arguments, &decided) && decided) options.interpret = true;
-  if (!decided) return;
+  if (!decided) {  // as in each call, perhaps, where an infinite number is one of the program's own
+    tries_from = 2 * std::max<size_t>(runs, kRunsOfGraph);
+    return;
+  }
   stage = Stage::SETTLED;
   if (!options.interpret) {
     runner.rest();

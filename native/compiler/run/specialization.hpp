@@ -109,6 +109,7 @@ struct Specialization {
   size_t hits = 0, broken_guards = 0, exceptional = 0;
   std::vector<std::pair<const char*, double>> milliseconds;
   size_t runs = 0;              // of members, and of calls
+  size_t tries_from = 0;        // so many runs come before it is tried again whether the program agrees
   size_t in_batches = 0;        // members that ran by nodes
   bool wants_group = false;     // code for groups has been asked for
   Ref keeps;                    // machine code that the machines run
@@ -131,8 +132,9 @@ struct Specialization {
   // Whether it is time to do so: the graph has run a few times, or somebody looked at the program.
   bool is_due() const {
     const size_t enough = graph.size() < kLarge ? kRunsOfGraph : 1;
-    return stage != Stage::SETTLED && !options.exact && (stage == Stage::COMPILED || runs >= enough);
+    return may_settle() && (stage == Stage::COMPILED || runs >= enough);
   }
+  bool may_settle() const { return stage != Stage::SETTLED && !options.exact && runs >= tries_from; }
   // Compiles, and puts the program into use if it gives for a call what the interpreter gives. That was compared with
   // the function itself.
   void settle(const Arguments& arguments);
