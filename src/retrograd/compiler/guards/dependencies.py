@@ -208,8 +208,10 @@ class Reach:
         elif issubclass(kind, type):
             if not _of_a_library(thing):
                 self._shared(thing, path)
-                for name in _MAKERS & set(dir(thing)):  # the class itself: it may be called
-                    self._shared_attribute(thing, name, f"{path}.{name}")
+                self._makers(thing, path)  # the class itself: it may be called
+                for base in thing.__mro__[1:]:
+                    if not _of_a_library(base):
+                        self._when_used("super", functools.partial(self._makers, base, base.__name__))
         elif "scalar_function" in vars(kind):  # a compiled function
             self._ahead(thing.scalar_function, path)
         elif own or _is_open(kind):
@@ -491,6 +493,10 @@ class Reach:
         for base in kind.__mro__[1:]:  # what is hidden by another of its name
             if not _of_a_library(base):
                 self._when_used("super", functools.partial(self._shared, base, base.__name__))
+
+    def _makers(self, kind: type, path: str) -> None:
+        for name in sorted(_MAKERS & set(dir(kind))):
+            self._shared_attribute(kind, name, f"{path}.{name}")
 
     def _missing(self, kind: type, path: str, names: Collection[str]) -> None:
         """Attributes that a class may get later."""
