@@ -218,8 +218,9 @@ class DecisionRecorder(ABC):
     def _note_whole(self, condition: Value, node: Value, yes: Any, no: Any) -> None:
         """Whether what was chosen is an int, as a number that the program computes."""
         whole = [self._is_whole(one) for one in (yes, no)]
-        if whole != [0.0, 0.0] and not self._as_number:
-            self._whole[id(node)] = engine.apply("where", condition, *whole) if whole != [1.0, 1.0] else 1.0
+        known = whole if set(map(type, whole)) == {float} else None  # a Value that is compared would decide
+        if known != [0.0, 0.0] and not self._as_number:
+            self._whole[id(node)] = 1.0 if known == [1.0, 1.0] else engine.apply("where", condition, *whole)
 
     def _is_whole(self, thing: Any) -> Value | float:
         if is_tracer(thing):
