@@ -53,6 +53,18 @@ def in_an_else(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total[0]
 
 
+def truth_of_numbers(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Whether a number is zero decides."""
+    total = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        over = max(x, 0.0)
+        if over:
+            total = total + p * over
+        rest = 0.5 if not over else max(total, 0.0)
+        total = total - 0.1 * (rest if rest and over else p)
+    return total
+
+
 def flag_of_two(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     total = ps[0] * 0.5
     for p, x in zip(ps, xs, strict=True):
@@ -120,7 +132,8 @@ def unpacked_twice(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 
 HABITS: list[Function] = [
-    *(ends_early, in_an_else, flag_of_two, between, some_or_all, filtered, counted, first_found, unpacked_twice)
+    *(ends_early, in_an_else, truth_of_numbers, flag_of_two, between, some_or_all, filtered, counted, first_found),
+    unpacked_twice,
 ]
 
 

@@ -21,6 +21,7 @@ from ..engine.pytree import Structure, flatten
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 from .if_conversion.object_tracer import ObjectTracer
+from .if_conversion.partial_list import PartialList
 
 __all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of", "settled"]
 
@@ -43,6 +44,8 @@ def settled(tree: Any) -> Any:
     """A result with plain ints, texts and objects for those that decisions choose: that they are these is a guard."""
     if is_choice(tree):
         return tree.plain()
+    if type(tree) is PartialList:
+        return settled(tree._rg_kind(tree))
     if type(tree) is ObjectTracer:
         return settled(tree._rg_things[tree._rg_key.plain()])
     if type(tree) in (list, tuple):

@@ -31,6 +31,8 @@ from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .object_tracer import ChosenMethod, ObjectTracer
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
+from .partial_list import EntriesOf, ListMethod, PartialList
+from .partial_lists import of_function
 from .places import (
     attribute,
     born,
@@ -83,6 +85,8 @@ _PURE = frozenset(
 )
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
+#: What does with each thing that may be chosen what is asked of it.
+_CHOSEN = frozenset({ChosenMethod, ListMethod, ObjectTracer, PartialList})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
@@ -100,6 +104,8 @@ def operand(thing: Any) -> Any:
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
+    if type(thing) is PartialList:
+        return thing
     is_object = may_be_chosen(thing) and is_told_by_identity(type(thing)) and is_quiet(type(thing))
     if is_object or type(thing) is ObjectTracer or isinstance(thing, np.generic):
         return thing
@@ -108,7 +114,7 @@ def operand(thing: Any) -> Any:
 
 def operated(name: str, left: Any, right: Any) -> Any:
     """``left + right``, or another operator between two operands."""
-    if not in_arms() or ObjectTracer in (type(left), type(right)):
+    if not in_arms() or not _CHOSEN.isdisjoint((type(left), type(right))):
         return ANEW[name](left, right)
     left, right = present(left), present(right)
     if type(left) not in OPERANDS or type(right) not in OPERANDS:
@@ -191,6 +197,9 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
     if not in_arms():
         return IN_PLACE[name](old, new)
+    if type(old) is PartialList:
+        old += new
+        return old
     if type(old) in _CHANGED_IN_PLACE:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
@@ -212,8 +221,10 @@ def items(thing: Any) -> Any:
 def _is_readable(thing: Any) -> bool:
     """Whether to read the items of a thing has no effect: an iterator must be the arm's own."""
     kind = type(thing)
+    if kind is EntriesOf:
+        return _is_readable(thing.things)
     known = kind in CONTAINERS or kind in VIEWS or is_own_container(thing) or is_still_tuple(kind)
-    return known or (kind in ITERATORS and is_own(thing))
+    return known or (kind in ITERATORS and is_own(thing)) or kind is PartialList
 
 
 def _is_largest_by_key(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
@@ -253,8 +264,12 @@ def held(thing: Any) -> Any:
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
     kind = type(function)
-    if kind is ObjectTracer or kind is ChosenMethod:
+    if kind in _CHOSEN:
         return function(*arguments, **options)
+    if current() is not None and (PartialList in map(type, arguments) or function is range):
+        found = of_function(function, arguments, options)
+        if found is not NotImplemented:
+            return found
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
     if not in_arms():
@@ -281,6 +296,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         raise refuse(f"calls {function.__name__} with what may read what it changes")
     if is_quiet(kind) and function not in _LAZY:  # it compares and adds what it reads
         arguments = tuple(list(items(one)) if type(one) in ITERATORS else one for one in arguments)
+    if _changes_list(function) and (trial := current()) is not None:
+        trial.wants_lists = True
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
@@ -463,6 +480,12 @@ def _changes_own(function: Any) -> bool:
     return is_method and is_own_container(function.__self__)
 
 
+def _changes_list(function: Any) -> bool:
+    """Whether a method changes a list or a queue that was there before."""
+    is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
+    return is_method and type(function.__self__) in (list, collections.deque) and not is_own(function.__self__)
+
+
 def written(function: types.FunctionType) -> types.FunctionType:
     """A function that is defined in an arm, and written as one."""
     _written.add(function)
@@ -518,7 +541,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
         return _arms[function]
     code: types.CodeType | str = "which may do something else than compute"
     if not is_library(function.__globals__.get("__name__")):
-        code = _checked_code(function.__code__, function.__code__.co_filename)
+        trial = current()
+        code = _checked_code(function.__code__, function.__code__.co_filename, trial is not None and trial.lists)
     if isinstance(code, str):
         raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__
@@ -528,8 +552,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_code(code: types.CodeType, file: str) -> types.CodeType | str:
+def _checked_code(code: types.CodeType, file: str, lists: bool) -> types.CodeType | str:
     """``file``: that of the code, which is equal to the same code of another file."""
     from .converter import as_arm  # which writes calls of this module
 
-    return as_arm(code)
+    return as_arm(code, lists)

@@ -7,13 +7,14 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
+from .list_statements import is_written_for_lists
 from .operators import ANEW, COMPARISONS
 from .tree import RefusedError, at, later, of_arms
 
 __all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfIdentity", "Visit", "membership", "test_of_identity"]
 
 #: Functions of a generator, or of a list of what it gives, that are written otherwise.
-REDUCTIONS = frozenset({"any", "all", "sum", "next", "len"})
+REDUCTIONS = frozenset({"any", "all", "sum", "next", "len", "list", "max", "min"})
 
 #: What the item is called of which such a function computes something.
 _ITEM = "_rg_item"
@@ -25,8 +26,8 @@ Visit = Callable[[ast.expr], Any]
 class ArmExpressions(ast.NodeTransformer):
     """Writes an expression so that it does nothing but compute, or raises RefusedError."""
 
-    def __init__(self, file: str, refused: Collection[int]) -> None:
-        self._file, self._refused = file, refused
+    def __init__(self, file: str, refused: Collection[int], lists: bool) -> None:
+        self._file, self._refused, self._lists = file, refused, lists
 
     def site(self, test: ast.expr) -> ast.expr:
         """Where a test begins."""
@@ -98,7 +99,7 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("born", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self._born(node)
+        return self.filtered(copy.deepcopy(node), _of_that_iterator) or self._born(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
         made = self._born(node)
@@ -117,7 +118,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         try:
-            return self._written_test(node, self.visit)
+            return self._written_test(node, self.visit, is_value=True)
         except RefusedError:
             *asked, last = map(self.visit, node.values)
             node.values = [*(at(of_arms("tested", one), one) for one in asked), last]
@@ -141,6 +142,9 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if is_written_for_lists(node):
+            node.args = list(map(self.visit, node.args))
+            return node
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("**")
         if getattr(node.func, "id", "") not in ("any", "all") and (made := self.reduction(node, _of_that_name)):
@@ -161,14 +165,17 @@ class ArmExpressions(ast.NodeTransformer):
         arms = [later(self.visit(copy.deepcopy(one))) for one in (node.body, node.orelse)]
         return at(of_arms("select", test, *arms, self.site(node.test)), node)
 
-    def test(self, node: ast.expr, visit: Visit) -> ast.expr:
-        """A test whose ``and``, ``or`` and ``not`` keep what is traced; as it is, where that cannot be written."""
+    def test(self, node: ast.expr, visit: Visit, is_value: bool = False) -> ast.expr:
+        """A test whose ``and``, ``or`` and ``not`` keep what is traced; as it is, where that cannot be written.
+
+        ``is_value``: it is kept what ``and`` and ``or`` give, and not only whether that is true.
+        """
         try:
-            return self._written_test(node, visit)
+            return self._written_test(node, visit, is_value)
         except RefusedError:
             return visit(node)  # type: ignore[no-any-return]
 
-    def _written_test(self, node: ast.expr, visit: Visit) -> ast.expr:
+    def _written_test(self, node: ast.expr, visit: Visit, is_value: bool) -> ast.expr:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return at(of_arms("negated", self.test(node.operand, visit)), node)
         if isinstance(node, ast.Compare) and not all(isinstance(one, _TWICE) for one in node.comparators[:-1]):
@@ -176,8 +183,11 @@ class ArmExpressions(ast.NodeTransformer):
         name, parts = _parts(node)
         if len(parts) == 1:
             return visit(node)  # type: ignore[no-any-return]
-        others = [self.test(copy.deepcopy(one), self.visit) for one in parts[1:]]
-        found = self.test(copy.deepcopy(parts[0]), visit)
+        found, *others = (
+            self.test(copy.deepcopy(one), self.visit if i else visit, is_value) for i, one in enumerate(parts)
+        )
+        if not is_value:
+            found, *others = (at(of_arms("asked", one), node) for one in (found, *others))
         for other in others:
             found = at(of_arms(name, found, later(other), self.site(node)), node)
         return found
@@ -198,17 +208,33 @@ class ArmExpressions(ast.NodeTransformer):
         What is computed of each item is written as an arm. ``plainly`` writes the call as it is, for a function of the
         user's that has the name, and where items can be read only once.
         """
-        if not _is_reduction(node):
+        if not _is_reduction(node, self._lists):
             return None
         name, (of, *others) = getattr(node.func, "id", ""), node.args
         assert isinstance(of, (ast.GeneratorExp, ast.ListComp))
         try:
             items, each = later(self.items(copy.deepcopy(of.generators[0].iter))), self._of_each(name, of)
             more = [later(self.visit(copy.deepcopy(one))) for one in others]
+            options = [ast.keyword(one.arg, later(self.visit(copy.deepcopy(one.value)))) for one in node.keywords]
             given = items, each, self.site(of), later(plainly(node)), *more
         except RefusedError:
             return None
-        return at(of_arms("reduced", node.func, ast.Constant(name), *given), node)
+        made = of_arms("reduced", node.func, ast.Constant(name), *given)
+        assert isinstance(made, ast.Call)
+        made.keywords = options
+        return at(made, node)
+
+    def filtered(self, node: ast.ListComp, plainly: Visit) -> ast.expr | None:
+        """``[x for … if test]``; None where that cannot be written, or need not be."""
+        generators = node.generators
+        if len(generators) > 1 or generators[0].is_async or not (generators[0].ifs or self._lists):
+            return None
+        try:
+            items, each = later(self.items(copy.deepcopy(generators[0].iter))), self._of_each("list", node)
+            given = items, each, self.site(node), later(plainly(node))
+        except RefusedError:
+            return None
+        return at(of_arms("filtered", *given), node)
 
     def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:
         """A function of an item, which gives the test of it, and what is computed of it: both as functions."""
@@ -234,10 +260,11 @@ class ArmExpressions(ast.NodeTransformer):
         return node
 
 
-def _is_reduction(node: ast.Call) -> bool:
+def _is_reduction(node: ast.Call, lists: bool) -> bool:
     """Whether a call may be that of a function of Python's that reduces what a generator gives to one thing."""
     name = getattr(node.func, "id", "")
-    if name not in REDUCTIONS or node.keywords or not node.args:
+    has_options = name in ("max", "min") and all(one.arg in ("key", "default") for one in node.keywords)
+    if name not in REDUCTIONS or not node.args or (node.keywords and not has_options):
         return False
     of, *others = node.args
     if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
@@ -246,7 +273,14 @@ def _is_reduction(node: ast.Call) -> bool:
         return False
     most, least = int(name in ("sum", "next")), int(name == "next")
     is_whole = least <= len(others) <= most and not any(isinstance(one, ast.Starred) for one in others)
-    return is_whole and not of.generators[0].is_async and (bool(of.generators[0].ifs) or name in ("any", "all"))
+    return (
+        is_whole and not of.generators[0].is_async and (bool(of.generators[0].ifs) or lists or name in ("any", "all"))
+    )
+
+
+def _of_that_iterator(node: ast.expr) -> ast.expr:
+    """What an arm does in place of reading from an iterator that others may read."""
+    return at(of_arms("refused", ast.Constant("reads from an iterator, which moves on")), node)
 
 
 def _of_that_name(node: ast.expr) -> ast.expr:

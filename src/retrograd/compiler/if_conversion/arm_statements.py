@@ -55,10 +55,13 @@ class ArmStatements:
         refused: where tests begin that stay as they are.
         kept: variables that are read at any time.
         free: names of the function that are no variables of its own.
+        lists: whether decisions choose how long lists are.
     """
 
-    def __init__(self, file: str, refused: Collection[int], kept: frozenset[str], free: frozenset[str]) -> None:
-        self.expressions: ArmExpressions = ArmExpressions(file, refused)
+    def __init__(
+        self, file: str, refused: Collection[int], kept: frozenset[str], free: frozenset[str], lists: bool
+    ) -> None:
+        self.expressions: ArmExpressions = ArmExpressions(file, refused, lists)
         self.kept: frozenset[str] = kept
         self._free, self._variables, self._tests = free, 0, 0
         self._written: list[ast.expr] = []
@@ -223,7 +226,7 @@ class ArmStatements:
             return [*begins, ast.For(ast.Name(item, ast.Store()), items, [*both, leave], [])]
         test = at(ast.BoolOp(ast.And(), [load(goes_on), copy.deepcopy(node.test)]), node.test)
         is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        asks = [] if is_endless else [assign(goes_on, of_arms("tested", self.expressions.test(test, visit)))]
+        asks = [] if is_endless else [assign(goes_on, of_arms("asked", self.expressions.test(test, visit)))]
         return [*begins, ast.While(ast.Constant(True), [*asks, leave, *both], [])]
 
     # --- arms
@@ -253,7 +256,7 @@ class ArmStatements:
     def _unless(self, node: ast.If) -> ast.stmt:
         """``if test: raise …``: that it does not is a guard, where the arm is taken."""
         test = at(ast.UnaryOp(ast.Not(), copy.deepcopy(node.test)), node.test)
-        holds = of_arms("must_hold", of_arms("tested", self.expressions.test(test, self.expressions.visit)))
+        holds = of_arms("must_hold", of_arms("asked", self.expressions.test(test, self.expressions.visit)))
         return at(ast.If(ast.UnaryOp(ast.Not(), at(holds, node.test)), node.body, []), node)
 
     def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,8 @@ from .conversions import Site
 from .decisions import Decision, select, test_of, trial_of
 from .kinds import may_be_read_on
 from .operators import COMPARISONS
+from .partial_list import EntriesOf, Entry, PartialList
+from .partial_lists import entries_of, partial
 from .places import (
     Within,
     as_key,
@@ -58,19 +61,26 @@ __all__ = [
     "Within",
     "all_of_list",
     "as_key",
+    "asked",
     "attribute",
     "augmented",
     "born",
     "both",
     "call",
     "chain",
+    "changing",
     "contains",
     "either",
+    "entries",
+    "filtered",
     "held",
     "in_trial",
     "is_",
+    "is_absent",
     "is_not",
+    "is_there",
     "item",
+    "item_of",
     "items",
     "minus",
     "must_hold",
@@ -117,6 +127,7 @@ def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
 
 def negated(one: Any) -> Any:
     """``not one``."""
+    one = test_of(one)
     return conditions.negated(one) if trial_of(one) else not one
 
 
@@ -157,24 +168,97 @@ def reduced(
     site: Site,
     plain: Callable[[], Any],
     *more: Callable[[], Any],
+    **options: Callable[[], Any],
 ) -> Any:
     """``name(… for … in items() if …, *more)``, with both outcomes of each test, for Python's function of that name.
 
     ``plain()``, the call as it is written, for a function of the user's with that name, and for items that can be read
     only once: here, more of them may be read than the function reads.
     """
-    trial = current()
-    if trial is None or function is not getattr(builtins, name):
+    things = _read_on(items, site) if function is getattr(builtins, name) else None
+    if things is None:
         return plain()
+    if name not in _REDUCED:
+        return call(function, _filtered(things, each, site), **{key: one() for key, one in options.items()})
+    return _REDUCED[name](*_of_entries(things, each, site), site, *(one() for one in more))
+
+
+def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any]) -> Any:
+    """``[… for … in items() if …]``: the items that pass are those that the list has."""
+    things = _read_on(items, site)
+    return plain() if things is None else _filtered(things, each, site)
+
+
+def _read_on(items: Callable[[], Any], site: Site) -> Any:
+    """What is iterated over; None if more of it must not be read than the function reads."""
+    if (trial := current()) is None:
+        return None
     try:
         things = opened(trial, items, site)
     except Exception:  # it is done as it is
         if trial.frames:
             raise
-        return plain()
-    if not may_be_read_on(things) and not is_own(things):
-        return plain()
-    return _REDUCED[name](things, each, site, *(one() for one in more))
+        return None
+    return things if may_be_read_on(things) or is_own(things) else None
+
+
+def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
+    """The same of a list's entries: each is tested where it is there."""
+    if type(things) is not PartialList:
+        return things, each
+
+    def of_entry(entry: Entry) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        test, computed = each(entry.item)
+        return lambda: both(entry.is_there, lambda: test_of(test()), site), computed
+
+    return entries_of(things), of_entry
+
+
+def _filtered(things: Any, each: Each, site: Site) -> Any:
+    found, tests = [], []
+    things, each = _of_entries(things, each, site)
+    for one in things:
+        test, computed = each(one)
+        holds = test_of(test())
+        if type(holds) is BoolTracer or tested(holds):
+            found.append(select(holds, computed, _unset, site))
+            tests.append(holds if type(holds) is BoolTracer else True)
+    trial = current()
+    if BoolTracer not in map(type, tests) or trial is None:
+        return born(found)
+    trial.wants_lists = True
+    return born(partial(found, tests))
+
+
+def _unset() -> Any:
+    return unset
+
+
+def changing(thing: Any) -> Any:
+    """A new list that the function changes: decisions may choose how long it is then."""
+    trial = current()
+    is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
+    return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
+
+
+def entries(things: Any) -> Any:
+    """What a loop runs over: the entries of a list of which decisions choose the items, or those of a plain one."""
+    return EntriesOf(items(things))
+
+
+def is_there(entry: Entry) -> Any:
+    """Whether a list has an item."""
+    return entry.is_there
+
+
+def is_absent(entry: Entry) -> Any:
+    """Whether it has not."""
+    return conditions.negated(entry.is_there)
+
+
+def item_of(entry: Entry) -> Any:
+    """The item."""
+    return entry.item
 
 
 def refused(why: str) -> Any:
@@ -256,6 +340,11 @@ _REDUCED: dict[str, Callable[..., Any]] = {
 
 
 # --- loops ------------------------------------------------------------------------------------------------------
+
+
+def asked(thing: Any) -> Any:
+    """A test of whether a loop goes on."""
+    return test_of(tested(thing))
 
 
 def in_trial() -> bool:

@@ -81,6 +81,7 @@ class Conversions:
         self.lengthened: int = 0
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
+        self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
         self._most = _LEAST_ROOM  # that a trace may record
         self._postponed = 0
         self._compares_indices = False
@@ -140,6 +141,10 @@ class Conversions:
                 self._refuse({})
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
+            elif run.wants_lists and self._lists is False:
+                self._lists = True
+            elif run.refuses_lists and self._lists:
+                self._lists = None
             elif objects := run.refused_objects - self._plain_objects:
                 self._plain_objects |= objects
             elif decided is None and not run.failed and not run.is_broken and self._postponed < _MOST_POSTPONED:
@@ -223,7 +228,7 @@ class Conversions:
                     function.__code__ = made
                 catches |= catches_exceptions(code)
                 asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
-            made_trial = Trial(self._most, self._iterations, asked, catches, self._plain_objects)
+            made_trial = Trial(self._most, self._iterations, asked, catches, self._plain_objects, bool(self._lists))
             with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices
                 yield run
@@ -234,12 +239,12 @@ class Conversions:
     def _converted(self, code: types.CodeType) -> types.CodeType | None:
         lines = self._lines_in(code)
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
-        if not lines and not asks:
+        if not lines and not asks and not self._lists:
             return None
         from .converter import converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
-        return converted(code, lines, refused, asks)
+        return converted(code, lines, refused, asks, bool(self._lists))
 
     def _lines_in(self, code: types.CodeType) -> frozenset[int]:
         wanted = {line for file, line in self._wanted if file == code.co_filename}
@@ -257,8 +262,8 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
     return tests_none(made if is_converted else code), asks_what_it_is(code), identity, not names.isdisjoint(_TYPES)
 
 
-#: What asks for the type of something, or for all that it holds.
-_TYPES = frozenset({"type", "id", "vars", "callable", "issubclass"})
+#: What asks for the type of something, or which object it is, and gets no answer from a tracer.
+_TYPES = frozenset({"type", "id", "callable"})
 
 
 def _recorded_by(trace: Callable[[], Any]) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 from .arm_expressions import REDUCTIONS, membership, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
+from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_for_lists
 from .liveness import Around, kept
 from .operators import IN_PLACE
 from .source import compiled, definitions_of
@@ -28,13 +29,17 @@ from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, p
 __all__ = ["as_arm", "converted", "refusals"]
 
 #: Methods and functions that search, or sort, or ask what decisions choose.
-_SEARCHES = frozenset({"index", "isinstance", "median", "sorted"})
+_SEARCHES = frozenset({"index", "isinstance", "median", "range", "sorted"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
 
 def converted(
-    code: types.CodeType, lines: frozenset[int], refused: frozenset[int], asks_identity: bool = False
+    code: types.CodeType,
+    lines: frozenset[int],
+    refused: frozenset[int],
+    asks_identity: bool = False,
+    lists: bool = False,
 ) -> types.CodeType | None:
     """The code of a function in which each ``if`` whose test is on one of the lines is converted.
 
@@ -43,19 +48,20 @@ def converted(
         lines: those of its file.
         refused: where tests begin that stay as they are.
         asks_identity: whether each ``x is y`` is to be converted, if there is nothing else.
+        lists: whether decisions choose how long lists are.
 
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    return _converted(code, code.co_filename, lines, refused, asks_identity)
+    return _converted(code, code.co_filename, lines, refused, asks_identity, lists)
 
 
 @functools.lru_cache(maxsize=256)
 def _converted(
-    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], asks_identity: bool
+    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], asks_identity: bool, lists: bool
 ) -> types.CodeType | None:
     """``file``: that of the code, which is equal to the same code of another file."""
-    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, asks_identity).convert())
+    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, asks_identity, lists).convert())
     if made is not None:
         _originals[made] = code
     return made
@@ -67,11 +73,11 @@ refusals: dict[tuple[str, int], str] = {}
 _originals: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 
 
-def as_arm(code: types.CodeType) -> types.CodeType | str:
+def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
     """The code of a function that an arm calls, converted or not, written as an arm itself; or why that cannot be."""
     code = _originals.get(code, code)
     try:
-        made = _written(code, lambda function: _Converter(code.co_filename, function).convert_to_arm())
+        made = _written(code, lambda function: _Converter(code.co_filename, function, lists=lists).convert_to_arm())
         return made or "whose source cannot be found"
     except RefusedError as refused:
         return f"in which there is something that arms lack: {refused}"
@@ -101,11 +107,12 @@ class _Converter(ast.NodeTransformer):
         lines: Collection[int] = (),
         refused: Collection[int] = (),
         asks_identity: bool = False,
+        lists: bool = False,
     ) -> None:
-        self._file, self._function, self._lines = file, function, lines
+        self._file, self._function, self._lines, self._lists = file, function, lines, lists
         self._refused, self._asks_identity = refused, asks_identity
-        self._arms = ArmStatements(file, refused, kept(function), _free_in(function))
-        self._found = False
+        self._arms = ArmStatements(file, refused, kept(function), _free_in(function), lists)
+        self._found = lists and write_for_lists(function)
 
     def convert(self) -> bool:
         """Whether there was something to convert."""
@@ -124,7 +131,7 @@ class _Converter(ast.NodeTransformer):
         node.body = self._block(body, Around(parameters(node), self._arms.kept, self._arms.kept))
 
     def _hits(self, test: ast.expr | ast.stmt) -> bool:
-        if self._arms.is_written(test):
+        if self._arms.is_written(test) or asks_for_entry(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
         wanted = any(line in self._lines for line in lines) or (self._asks_identity and _asks_for_identity(test))
@@ -162,20 +169,24 @@ class _Converter(ast.NodeTransformer):
         return at(of_arms(made, node.left, *node.comparators), node) if made else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if is_written_for_lists(node):
+            node.args = list(map(self.visit, node.args))
+            return node
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
         is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and self._hits(node)
+        is_wanted |= self._lists and is_whole and isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
-        if name in REDUCTIONS and self._hits(node):
+        if name in REDUCTIONS and (self._hits(node) or self._lists):
             if made := self._arms.expressions.reduction(copy.deepcopy(node), self._plainly):
-                self._found = True
+                self._found |= self._hits(node)
                 return made
             if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
                 self._found = True
                 return at(of_arms("all_of_list", node.func, self.visit(node.args[0])), node)
         self.generic_visit(node)
-        self._found |= is_wanted
+        self._found |= is_wanted and self._hits(node)
         call = of_arms("call", node.func, *node.args)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
@@ -187,12 +198,19 @@ class _Converter(ast.NodeTransformer):
             return self._plainly(node)
         self._found = True
         return self._arms.expressions.test(
-            copy.deepcopy(node), lambda one: self._plainly(one) if _is_test(one) else self.visit(one)
+            copy.deepcopy(node), lambda one: self._plainly(one) if _is_test(one) else self.visit(one), is_value=True
         )
 
     def _plainly(self, node: ast.expr) -> ast.expr:
         self.generic_visit(node)
         return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        filtered = None
+        if self._hits(node) or self._lists:
+            filtered = self._arms.expressions.filtered(copy.deepcopy(node), self._plainly)
+            self._found |= bool(filtered) and self._hits(node)
+        return filtered or self._plainly(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         return self._as_test(node)

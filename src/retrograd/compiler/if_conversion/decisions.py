@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...engine import Value
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
+from ..float_tracer import is_tracer
 from .allowed import tested
 from .conversions import Site
+from .partial_list import PartialList
+from .partial_lists import truth
 from .selections import Selection
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
@@ -17,7 +21,11 @@ __all__ = ["Decision", "of_chosen", "select", "test_of", "trial_of"]
 
 
 def test_of(thing: Any) -> Any:
-    """A test; of an int that decisions choose, whether it is not zero."""
+    """A test; of a number that is traced, whether it is not zero; of such a list, whether it has any items."""
+    if type(thing) is PartialList:
+        return truth(thing)
+    if current() is not None and (type(thing) is Value or is_tracer(thing)):
+        return thing != 0.0
     return thing.truth() if is_choice(thing) else thing
 
 
@@ -101,6 +109,7 @@ class Decision:
 
 def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site) -> Any:
     """``yes() if test else no()``."""
+    test = test_of(test)
     if not trial_of(test):
         return yes() if test else no()
     decision = Decision(test, site)

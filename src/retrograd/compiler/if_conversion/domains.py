@@ -13,6 +13,7 @@ from typing import Any
 from ...engine import Value
 from ...ops.table import BY_NAME, Op
 from ..bool_tracer import BoolTracer
+from ..choice_tracer import is_choice
 from ..float_tracer import FloatTracer
 from .conditions import is_taken
 from .trial import current, recorder
@@ -23,6 +24,8 @@ __all__ = ["inside_domain"]
 def inside_domain(name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands of a row; where the arm is not taken, numbers in its domain in their place."""
     points = _points(name)
+    if name == "div":  # which makes floats of ints, too
+        operands = tuple(one.number() if is_choice(one) and type(one.constant) is int else one for one in operands)
     if not points or not any(type(one) is Value or type(one) is FloatTracer for one in operands):
         return operands
     if name == "pow" and type(operands[-1]) is int and 0 <= operands[-1] <= _SMALL:

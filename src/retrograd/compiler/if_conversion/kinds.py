@@ -15,6 +15,7 @@ from ...index import IndexTracer
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer
 from .frozen_list import FrozenList
+from .partial_list import EntriesOf, PartialList
 from .selections import NUMBERS
 
 __all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
@@ -64,10 +65,12 @@ STILL: tuple[type, ...] = (
 def may_be_read_on(thing: Any) -> bool:
     """Whether a loop may read more items than the function does: no other code reads them, and reading runs none."""
     kind = type(thing)
+    if kind is EntriesOf:
+        return may_be_read_on(thing.things)
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in CONTAINERS or kind in _ITERATORS
+    return kind in CONTAINERS or kind in _ITERATORS or kind is PartialList
 
 
 _ITERATORS = frozenset(

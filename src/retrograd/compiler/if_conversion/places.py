@@ -19,6 +19,7 @@ from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
 from .object_tracer import ChosenMethod, ObjectTracer
 from .objects import fields_of, is_plain
+from .partial_list import ListMethod, PartialList
 from .selections import MaybeTracer, Selection, may_be_chosen, number_of
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
@@ -109,7 +110,7 @@ def attribute(thing: Any, name: str) -> Any:
     return getattr(thing, name)
 
 
-_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, ChosenMethod}
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, ChosenMethod, PartialList, ListMethod}
 
 
 def set_attribute(thing: Any, name: str, value: Any) -> None:
@@ -138,7 +139,7 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any) -> Any:
     """``thing[key]``."""
     thing, key = present(thing), as_key(present(key))
-    if type(thing) is ObjectTracer:
+    if type(thing) is ObjectTracer or type(thing) is PartialList:
         return thing[key]
     if type(key) is ObjectTracer and type(thing) is dict:
         return item_by_object(thing, key)
@@ -219,7 +220,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
     thing, key = present(thing), as_key(key)
-    if type(thing) is ObjectTracer:
+    if type(thing) is ObjectTracer or type(thing) is PartialList:
         thing[key] = value
         return
     if type(key) is ObjectTracer and type(thing) is dict:

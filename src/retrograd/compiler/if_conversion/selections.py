@@ -18,6 +18,7 @@ from .conditions import joined, must_hold, must_hold_around, negated
 from .frozen_list import FrozenList
 from .object_tracer import ObjectTracer
 from .objects import fields_of
+from .partial_list import Entries, PartialList
 from .trial import NotAnArmError, Trial, current, recorder, refuse
 
 __all__ = ["NUMBERS", "MaybeTracer", "Selection", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
@@ -140,6 +141,8 @@ class Selection:
             return self._of_records(fields, yes, no)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
             return self._of_truths(yes, no)
+        if kinds == (Entries, Entries) or PartialList in kinds or (kinds == (list, list) and len(yes) != len(no)):
+            return self._of_partial_lists(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
             return self._of_lists(yes, no)
         if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
@@ -217,6 +220,19 @@ class Selection:
         if trial is None:
             raise refuse("gives another list")
         return FrozenList(self.all_of([*yes], [*no]), (yes, no), trial.breaks)
+
+    def _of_partial_lists(self, yes: Any, no: Any) -> Any:
+        from . import partial_lists  # which imports this module
+
+        trial = current()
+        if type(yes) is Entries and type(no) is Entries:
+            return partial_lists.merged(self, self._test, yes, no)
+        if trial is None or not {list, PartialList}.issuperset((type(yes), type(no))):
+            raise refuse(f"gives a {type(no).__name__} for a {type(yes).__name__}")
+        trial.wants_lists = True
+        if not trial.lists:
+            raise refuse("gives a list of another length")
+        return partial_lists.chosen_of(self, self._test, yes, no)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:

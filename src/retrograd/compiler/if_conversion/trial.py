@@ -75,7 +75,7 @@ class Asked(NamedTuple):
     none: bool  #: whether something is None
     kinds: bool  #: what something is, or which attributes it has
     identity: bool  #: whether something is a certain object
-    types: bool  #: ``type(x)``, ``id(x)`` and the like, of an object
+    types: bool  #: ``type(x)``, ``id(x)`` or ``callable(x)``, of an object
 
 
 class Trial:
@@ -96,6 +96,9 @@ class Trial:
         needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
             asks for that which is not converted.
         asked: what code asks of things that is not converted.
+        lists: whether lists that a function changes may be partial.
+        wants_lists: whether some would have to be.
+        refuses_lists: whether something was done with one that cannot be done with each that it may be.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
         compares_indices: whether a comparison of an index is one of numbers.
@@ -104,11 +107,20 @@ class Trial:
     """
 
     def __init__(
-        self, most: int, iterations: Mapping[Site, int], asked: Asked, catches: bool, plain_objects: Collection[Site]
+        self,
+        most: int,
+        iterations: Mapping[Site, int],
+        asked: Asked,
+        catches: bool,
+        plain_objects: Collection[Site],
+        lists: bool,
     ) -> None:
         self.catches: bool = catches
         self.needs_identity: bool = False
         self.asked: Asked = asked
+        self.lists: bool = lists
+        self.wants_lists: bool = False
+        self.refuses_lists: bool = False
         self.plain_objects: Collection[Site] = plain_objects
         self.refused_objects: set[Site] = set()
         self._chose_objects: set[Site] = set()

@@ -1,0 +1,97 @@
+"""Writes what makes lists, and what loops over them, for lists of which decisions choose the items that they have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from .jumps import has_jumps
+from .tree import assign, at, is_of_arms, load, of_arms
+
+__all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_for_lists"]
+
+#: Python's functions that are asked of such lists.
+LIST_FUNCTIONS = frozenset(
+    {"all", "any", "enumerate", "len", "list", "max", "min", "range", "reversed", "sorted", "sum", "zip"}
+)
+_CHANGES = frozenset({"append", "appendleft", "clear", "extend", "insert", "pop", "popleft"})
+_ENTRY = "_rg_entry"
+
+
+#: What is written so.
+WRITTEN = ("changing", "entries", "is_absent", "is_there", "item_of")
+
+
+def write_for_lists(function: ast.FunctionDef) -> bool:
+    """Let lists that a function changes be partial, and its loops run over their entries; in place. Whether it does."""
+    changed = {
+        one.func.value.id
+        for one in ast.walk(function)
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in _CHANGES
+        if isinstance(one.func.value, ast.Name)
+    }
+    writer = _Writer(changed)
+    writer.generic_visit(function)
+    return writer.found
+
+
+def asks_for_entry(test: ast.AST) -> bool:
+    """Whether a test asks whether an item is there."""
+    return is_of_arms(test, "is_there") or is_of_arms(test, "is_absent")
+
+
+def is_written_for_lists(node: ast.Call) -> bool:
+    """Whether a call was none of the function's."""
+    return any(is_of_arms(node, name) for name in WRITTEN)
+
+
+class _Writer(ast.NodeTransformer):
+    """``changed``: the variables that hold lists that are changed."""
+
+    def __init__(self, changed: Collection[str]) -> None:
+        self._changed, self._loops = changed, 0
+        self.found = False
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        for target in node.targets:
+            node.value = self._value(target, node.value)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is not None:
+            node.value = self._value(node.target, node.value)
+        return node
+
+    def _value(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            value.elts = [self._value(one, each) for one, each in zip(target.elts, value.elts, strict=True)]
+            return value
+        is_changed = isinstance(target, ast.Attribute) or (isinstance(target, ast.Name) and target.id in self._changed)
+        if not is_changed or not _makes_list(value):
+            return value
+        self.found = True
+        return at(of_arms("changing", value), value)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        self._loops, self.found = self._loops + 1, True
+        name = f"{_ENTRY}{self._loops}"
+        there = at(of_arms("is_there", load(name)), node.iter)
+        body = [at(assign(node.target, of_arms("item_of", load(name))), node.target), *node.body]
+        if has_jumps(node.body):
+            there = at(of_arms("is_absent", load(name)), node.iter)
+            body = [at(ast.If(there, [at(ast.Continue(), node.iter)], []), node.iter), *body]
+        else:
+            body = [at(ast.If(there, body, []), node.iter)]
+        over = at(of_arms("entries", node.iter), node.iter)
+        return at(ast.For(at(ast.Name(name, ast.Store()), node.target), over, body, node.orelse), node)
+
+
+def _makes_list(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, (ast.Name, ast.Attribute)):
+        name = value.func.id if isinstance(value.func, ast.Name) else value.func.attr
+        return name in ("list", "deque")
+    return isinstance(value, (ast.List, ast.ListComp))

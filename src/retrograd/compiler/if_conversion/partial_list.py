@@ -1,0 +1,122 @@
+"""A list of which decisions choose the items that it has: those that passed a test, or were appended in an arm.
+
+Its entries are the items that it may have, in order, and whether each is there. Where a plain list is wanted, that it
+has the same items again becomes a guard.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["Entries", "EntriesOf", "Entry", "ListMethod", "PartialList"]
+
+
+class Entry(NamedTuple):
+    """An item that a list may have."""
+
+    number: int  #: the same in all states of the list
+    item: Any
+    is_there: Any  #: True, or a comparison
+
+
+class Entries(tuple[Entry, ...]):
+    """What a list may have at a time."""
+
+    __slots__ = ()
+
+
+class EntriesOf:
+    """What a loop runs over: the entries of a list. Those of a plain one are read as the loop runs."""
+
+    __slots__ = ("things",)
+
+    def __init__(self, things: Any) -> None:
+        self.things: Any = things
+
+    def __iter__(self) -> Iterator[Entry]:
+        if type(self.things) is PartialList:
+            return iter(_actions().read_on(self.things))
+        return (Entry(0, one, True) for one in self.things)
+
+
+class ListMethod:
+    """A method of a list of which decisions choose the items."""
+
+    __slots__ = ("_function", "_list")
+
+    def __init__(self, function: Callable[..., Any], of: PartialList) -> None:
+        self._function, self._list = function, of
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return _actions().done(self._function, self._list, *arguments, **options)
+
+
+class PartialList:
+    """Reads as a list, or a deque, and changes as one.
+
+    Args:
+        entries: what it may have.
+        kind: ``list`` or ``deque``.
+        originals: of one that decisions have chosen, those that it is a copy of; from then on, none of them changes.
+    """
+
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+    __slots__ = ("_rg_entries", "_rg_kind", "_rg_originals")
+
+    def __init__(self, entries: Iterable[Entry], kind: type = list, originals: tuple[Any, ...] = ()) -> None:
+        self._rg_entries: Entries = Entries(entries)
+        self._rg_kind = kind
+        self._rg_originals = originals
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python
+        return self._rg_kind
+
+    def __bool__(self) -> bool:
+        return bool(_actions().truth(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_actions().plain(self))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _actions().done(_actions().item_at, self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _actions().done(_actions().set_item_at, self, key, value)
+
+    def __add__(self, other: Any) -> Any:
+        return _actions().done(_actions().joined_lists, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _actions().done(_actions().joined_lists, other, self)
+
+    def __iadd__(self, other: Any) -> Any:
+        _actions().done(_actions().extend, self, other)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return _actions().method(self, name)
+
+    def __delitem__(self, key: Any) -> None:
+        _actions().cannot(self)
+
+
+def _actions() -> ModuleType:
+    from . import partial_lists  # which imports this module, and the arms
+
+    return partial_lists
+
+
+def _define(name: str) -> None:
+    function: Any = getattr(operator, name, None) or {"len": len, "reversed": reversed, "repr": repr}[name]
+    setattr(PartialList, f"__{name}__", lambda self, *others: function(_actions().plain(self), *others))
+
+
+for _name in ("len", "reversed", "repr", "contains", "mul", "eq", "ne", "lt", "le", "gt", "ge"):
+    _define(_name)

@@ -1,0 +1,302 @@
+"""Lists whose length data decide: what passes a test, what an arm appends, queues and stacks."""
+
+# ruff: noqa: B007, B905, RUF007 (the statements are what is tested)
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from support.flipping import Function, draw, flips, is_converted
+
+import retrograd as rg
+from retrograd import math
+
+pytestmark = pytest.mark.native
+
+
+def what_passes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept = [x * ps[0] for x in xs if x < ps[1]]
+    total = 0.0
+    for one in kept:
+        total += one * one
+    return total + len(kept) * ps[2] + max(kept, default=0.0) + min((p for p in ps if p > 0.5), default=ps[3])
+
+
+def appended(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    hits = []
+    for i, x in enumerate(xs):
+        if x > ps[0]:
+            hits.append(x * ps[1] + 0.1 * i)
+    total = 0.0
+    for hit in hits:
+        total += math.tanh(hit)
+    return total / len(hits) if hits else ps[2]
+
+
+def into_one_of_two(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    low, high = [], []
+    for x in xs:
+        if x > 0.2:
+            high.append(x * ps[0])
+        else:
+            low.append(x * ps[1])
+    return sum(high) * 2.0 + sum(v * v for v in low) + (high[-1] if high else 0.0) * len(low)
+
+
+def one_for_either(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Both arms append one, so that it is surely there."""
+    path = [ps[0]]
+    for x in xs:
+        if x > 0.0:
+            path.append(path[-1] * 0.5 + x * ps[1])
+        else:
+            path.append(path[0] - x)
+    return path[-1] * len(path) + path[3]
+
+
+def queue(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    due: deque[tuple[int, Any]] = deque()
+    stock, total = 0.0, 0.0
+    for day, x in enumerate(xs):
+        if x > ps[0]:
+            due.append((day + 2, x * ps[1]))
+        while due and due[0][0] <= day:
+            _, amount = due.popleft()
+            stock += amount
+        total += stock
+    return total + len(due)
+
+
+def stack(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    hull: list[Any] = []
+    for i, x in enumerate(xs[:8]):
+        height = x * ps[0] + 0.1 * i
+        while len(hull) >= 2 and hull[-1] > height:
+            hull.pop()
+        hull.append(height)
+    return sum(hull) + len(hull) * ps[1] + hull[0]
+
+
+def side_by_side(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    times = [0.0]
+    for x in xs[:6]:
+        if x > ps[0]:
+            times.append(times[-1] + x * ps[1])
+    gaps = sum((b - a) ** 2 for a, b in zip(times, times[1:]))
+    return gaps + sum(k * t for k, t in enumerate(times)) + sum(times[-2:])
+
+
+def left_early(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0
+    for one in [x for x in xs if x > ps[0]]:
+        if one > ps[1]:
+            break
+        if one < 0.0:
+            continue
+        total += one * ps[2]
+    return total + ps[3]
+
+
+def counted(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    n = 0
+    for x in xs:
+        if x > 0.5:
+            n += 1
+    total = ps[0]
+    for i in range(n):
+        total = total * 0.9 + xs[i] * ps[1]
+    return total + (ps[2] / n if n > 0 else 0.0)
+
+
+def near(xs: Sequence[float], center: float) -> list[float]:
+    return [x for x in xs if abs(x - center) < 0.5]
+
+
+def in_a_helper(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0
+    for center in (-1.0, 0.0, 1.0):
+        group = near(xs, center)
+        if len(group) > 1:
+            mean = sum(group) / len(group)
+            total += sum((one - mean) ** 2 for one in group) * ps[0]
+    return total + ps[1]
+
+
+class Log:
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def note(self, x: Any) -> None:
+        if x > 0.3:
+            self.events.append(x)
+
+
+def of_an_object(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    log = Log()
+    for x in xs:
+        log.note(x * ps[0])
+    return sum(event * ps[1] for event in log.events) + len(log.events)
+
+
+def of_two_lengths(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    short, long = [ps[0], ps[1]], [ps[2], ps[3], ps[4]]
+    total = 0.0
+    for x in xs:
+        for p in short if x < 0.0 else long:
+            total += p * x
+    return total
+
+
+def returned_early(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    def first_three(bound: Any) -> list[Any]:
+        found: list[Any] = []
+        for x in xs:
+            if x < bound:
+                found.append(x * ps[0])
+            if len(found) == 3:
+                return found
+        return found
+
+    return sum(first_three(ps[1])) + sum(first_three(0.7))
+
+
+def kept_at_the_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The variable of the loop, the items of a slice, and one that is replaced."""
+    kept, last = [x for x in xs if x > 0.0], 0.0
+    for last in kept:
+        pass
+    if kept:
+        kept[0] = ps[0] * kept[0]
+    return last * ps[1] + sum(kept[:2]) + sum([*kept][1:])
+
+
+def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Each round reads one list and writes the next one."""
+    now: list[Any] = [*ps[:4]]
+    for bound in (0.0, 0.5):
+        before, now = now, []
+        for one in before:
+            if one > bound * xs[0]:
+                now.append(one * 0.5)
+    return sum(now) * ps[4] + len(now)
+
+
+@pytest.mark.parametrize("tier", ["auto", "vm", "interpreter"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
+        *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped),
+    ],
+    ids=lambda f: getattr(f, "__name__", f),
+)
+def test_one_program_takes_the_place_of_many(f: Function, tier: str) -> None:
+    compiled = flips(f, 40, tier=tier)
+    assert is_converted(compiled, traces=9), compiled.stats()
+
+
+def sorts(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    return sum(k * x for k, x in enumerate(sorted(x * ps[0] for x in xs[:6] if x > 0.0)))
+
+
+def grows_while_it_is_read(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    rest, total = [*ps[:3]], 0.0
+    for one in rest:
+        if one > 0.3 and len(rest) < 9:
+            rest.append(one * 0.5)
+        total += one
+    return total
+
+
+def is_changed_by_another_name(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    a: list[Any] = [ps[0]]
+    b: list[Any] = [ps[1], ps[2]]
+    chosen = a if xs[0] < 0.0 else b
+    if xs[1] > 0.0:
+        chosen.append(ps[3])
+    a.append(ps[4])
+    return sum(chosen) + 2.0 * sum(a) + 3.0 * sum(b)
+
+
+def is_asked_for_more(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """What such a list has no answer to, and methods that put items in another order."""
+    kept = [x for x in xs[:5] if x > 0.0]
+    again = [*kept, ps[0]]
+    again.reverse()
+    return again[0] * len(str(len(kept))) + sum(tuple(kept)) + (0.5 in kept) + kept.count(0.0) + ps[1] * len({*kept})
+
+
+def grows_beyond_bounds(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    points = [*ps[:4]]
+    for x in xs[:5]:
+        new: list[Any] = []
+        for point in points:
+            if point > x:
+                new.append(point)
+            new.append(point * 0.5)
+        points = new
+    return sum(points) / len(points)
+
+
+def falls_out_of_it(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept = [x for x in xs[:3] if x > 0.0]
+    try:
+        return max(kept) * ps[0] + kept.pop() / len(kept)
+    except (ValueError, ZeroDivisionError) as error:
+        return ps[1] * len(str(error))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(kept_at_the_end, sorts, grows_while_it_is_read, is_changed_by_another_name, is_asked_for_more),
+        *(grows_beyond_bounds, falls_out_of_it),
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_what_cannot_be_done_with_each_is_what_the_function_says(f: Function) -> None:
+    flips(f, 60)
+
+
+@pytest.mark.parametrize(
+    ("last", "error"),
+    [
+        (lambda kept: kept[0], IndexError),
+        (lambda kept: kept.pop(), IndexError),
+        (lambda kept: max(kept), ValueError),
+        (lambda kept: 1.0 / len(kept), ZeroDivisionError),
+    ],
+)
+def test_what_is_not_there_raises_as_in_the_function(last: Any, error: type[Exception]) -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        kept = [x * ps[0] for x in xs if x > 0.0]
+        return sum(kept) + last(kept) * ps[1]
+
+    compiled = rg.compile(f)
+    for seed in range(12):
+        ps, xs = draw(seed)
+        assert compiled.value_and_grad(ps, xs)[0] == pytest.approx(f(ps, xs), rel=1e-12)
+    with pytest.raises(error):
+        compiled.value_and_grad(ps, [-1.0] * 12)
+
+
+def test_a_list_that_is_a_result_has_what_it_has() -> None:
+    def f(p: Any, xs: Sequence[float]) -> Any:
+        return [p * x for x in xs if x > 0.0]
+
+    compiled = rg.compile(f)
+    for seed in range(20):
+        p, xs = 0.1 * seed, draw(seed)[1][:3]
+        assert compiled(p, xs) == f(p, xs)
+        assert type(compiled(p, xs)) is list
+
+
+def test_a_sum_of_plain_numbers_that_pass() -> None:
+    """It is the int 0 where none does."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        return ps[0] * sum(x for x in xs if x >= 0.0) + ps[1]
+
+    assert is_converted(flips(f, 40))
