@@ -357,3 +357,18 @@ def test_an_attribute_with_the_name_of_a_global_variable() -> None:
         names["scale"] = float(k)
         assert compiled.value_and_grad(2.0, 3.0) == (6.0, 3.0)
     assert compiled.stats().traces == 1
+
+
+def test_what_an_arm_has_stored_in_is_taken_away() -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        total, last = 0.0, {"x": ps[0]}
+        for x in xs:
+            row = [ps[1]]
+            if x > 0.0:
+                row[-1] = ps[2] * x
+                last["x"] = x * ps[3]
+            total += row.pop() + last.pop("x")
+            last["x"] = total
+        return total
+
+    flips(f, 40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import os
 import random
 import sys
 import threading
@@ -376,6 +377,24 @@ def test_a_generator_with_a_state_of_its_own_is_asked() -> None:
     before = effects._random_state([own])
     own.random()
     assert effects._random_state([own]) != before
+
+
+def test_a_module_that_is_imported_is_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later, the same calls are heard where the function makes them."""
+
+    def f(x: float) -> float:
+        import colorsys
+
+        return x * x + colorsys.rgb_to_yiq(1.0, 1.0, 1.0)[0] + (float(os.path.exists("/")) if x > 2.0 else 0.0)
+
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    compiled = rg.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(1.0) == compiled(1.0) == 2.0
+    assert compiled.stats().eager == 0
+    with pytest.warns(rg.errors.CompileWarning, match="asks the system"):
+        assert compiled(3.0) == 11.0
 
 
 def test_warnings_are_effects() -> None:

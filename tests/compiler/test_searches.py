@@ -34,6 +34,26 @@ def medians(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return median(ps) * 2.0 + statistics.median([p * x for p, x in zip(ps[:5], xs, strict=False)])
 
 
+def rows(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Tuples and named tuples are compared field by field."""
+    ordered = sorted((p * x, ps[0] * i) for i, (p, x) in enumerate(zip(ps[:6], xs, strict=False)))
+    peaks = sorted([Peak(max(x, 0.0), p) for p, x in zip(ps[:5], xs, strict=False)], reverse=True)
+    return sum(k * a * b for k, (a, b) in enumerate(ordered)) + sum(k * q.height for k, q in enumerate(peaks))
+
+
+def two_keys(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    ordered = sorted(range(5), key=lambda i: (max(xs[i], 0.0), ps[i]))
+    return sum(k * ps[i] for k, i in enumerate(ordered))
+
+
+def the_largest_few(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Of those that pass."""
+    passing = [(p * x, i) for i, (p, x) in enumerate(zip(ps, xs, strict=True)) if x > 0.0]
+    passing.sort(key=lambda pair: pair[0], reverse=True)
+    best = sorted(p for p in ps if p > 0.2)
+    return sum(value * ps[i] for value, i in passing[:3]) + (best[0] if best else 0.0)
+
+
 def downwards(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     best, second, *_ = sorted(ps, key=lambda p: abs(p), reverse=True)
     return best * best * 0.5 + second
@@ -102,7 +122,7 @@ def gears(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 
 SEARCHES: list[Function] = [
-    *(middle, medians, downwards, records, highest, place_of_largest),
+    *(middle, medians, rows, two_keys, the_largest_few, downwards, records, highest, place_of_largest),
     *(next_stage, clipped_table, helper_that_picks, gears),
 ]
 

@@ -106,6 +106,7 @@ class _Listener:
     def __init__(self, effects: Effects, generators: Sequence[Any]) -> None:
         self._effects, self._generators = effects, generators
         self._collecting = False
+        self._around = sys._getframe(1)
 
     def enable(self) -> None:
         """Hear of this thread's calls from now on."""
@@ -119,10 +120,18 @@ class _Listener:
         if event != "c_call" or self._collecting:
             return False
         if what := _effect_of(called, frame, self._generators):
-            self._effects.notice(what, _users_line(frame))
+            if not self._imports(frame):
+                self._effects.notice(what, _users_line(frame))
             return False
         owner = getattr(called, "__self__", None)
         return isinstance(owner, ModuleType) or not (called.__module__ or isinstance(owner, GENERATORS))
+
+    def _imports(self, frame: FrameType) -> bool:
+        """Whether a module is being imported, which happens once, and so is no effect of the function's."""
+        now: FrameType | None = frame
+        while now is not None and now is not self._around and now.f_globals.get("__name__") not in _IMPORT:
+            now = now.f_back
+        return now is not None and now is not self._around
 
     def collection_begins(self, phase: str, _: object) -> None:
         """The first of the garbage collector's callbacks."""
@@ -143,6 +152,10 @@ def _users_line(frame: FrameType | None) -> Location | None:
     while frame is not None and is_library(frame.f_globals.get("__name__")):
         frame = frame.f_back
     return frame and Location(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+#: What imports modules.
+_IMPORT = frozenset({"importlib._bootstrap", "importlib._bootstrap_external"})
 
 
 def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:

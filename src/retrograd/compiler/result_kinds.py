@@ -74,8 +74,8 @@ def kind_of(
     return kinds[id(result)]
 
 
-def _is_surely_a_value(result: Value | float, unsure: Collection[int]) -> bool:
-    """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids."""
+def _is_surely_a_value(result: Value | float, unsure: set[int]) -> bool:
+    """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids; those that are not go there."""
     rest, seen = deque[Any]([result]), set[int]()
     while rest:
         node = rest.popleft()
@@ -86,6 +86,7 @@ def _is_surely_a_value(result: Value | float, unsure: Collection[int]) -> bool:
         if below is None:
             return True
         rest += below
+    unsure |= seen
     return False
 
 
@@ -99,7 +100,7 @@ def _is_a_value_if(
     than to trace them.
     """
     unsure = {*mixed, *numbers}
-    rest, seen, found = deque[Any]([result]), set[int](), list[Any]()
+    rest, seen, found, is_whole = deque[Any]([result]), set[int](), list[Any](), True
     while rest:
         node = rest.popleft()
         if id(node) in seen or id(node) in numbers:
@@ -112,13 +113,20 @@ def _is_a_value_if(
         condition, yes, no = _test_of(node, selection)
         sure = [isinstance(one, Value) and _is_surely_a_value(one, unsure) for one in (yes, no)]
         if condition is None or sum(sure) != 1:
-            return None
+            is_whole = False  # others may do
+            continue
         found.append(condition if sure[0] else engine.apply("equal", condition, 0.0))
         rest.append(no if sure[0] else yes)
-        if len(found) == _ENOUGH and sum(engine.concrete(one) > 0 for one in found) >= _MANY:
+        if len(found) >= _ENOUGH and _are_many(found):
             break
+    if not is_whole and not _are_many(found):
+        return None
     total: Value | None = engine.reduce("sum", found) if found else None
     return total if total is not None and engine.concrete(total) > 0 else None
+
+
+def _are_many(found: Sequence[Value]) -> bool:
+    return sum(engine.concrete(one) > 0 for one in found) >= _MANY
 
 
 def _test_of(node: Value, selection: Selection | None) -> tuple[Any, Any, Any]:

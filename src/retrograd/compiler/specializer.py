@@ -19,6 +19,7 @@ from .bool_tracer import Purpose
 from .eager import EagerRunner, Result, number_of
 from .effects import Effects, contents, noting_effects
 from .guards.captured_state import Asks, CapturedState
+from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
 from .if_conversion.conversions import Conversions, Tracing, flipping
 from .notices import Notices, runs_as_it_is, traced_in_vain
@@ -220,18 +221,21 @@ class Specializer:
             return answer
         # A program is compared with a run that has gradients, inside no_grad as well.
         plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
+        held = self.captured.snapshot()
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
             try:
-                traced = self._trace(arguments, differentiate_first, several, described)
+                traced = self._trace(arguments, differentiate_first, several, held, described)
                 if reason in (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS) and self._learns(traced, differentiate_first):
-                    traced = self._trace(arguments, differentiate_first, several)
+                    traced = self._trace(arguments, differentiate_first, several, held)
             finally:
                 if passed is not None:
                     self._cache.drop(passed)
             described = None
             if changed := self.captured.change_by_function():  # to what was there in the plain run
-                answer = as_it_is()  # puts numbers where there are tracers
+                held.restore()
+                if self.captured.change_by_function():  # an attribute that is new
+                    answer = as_it_is()  # puts numbers where there are tracers
                 traced = Cause(Reason.GRAPH_BREAK, changed)
             if isinstance(traced, Traced) and traced.obstacle is not None:
                 traced = traced.obstacle
@@ -267,6 +271,7 @@ class Specializer:
         arguments: tuple[Any, ...],
         differentiate_first: bool,
         several: bool,
+        held: Snapshot,
         described: Described | None = None,
     ) -> Traced | Cause:
         """Record a call, of converted code where that can be; what cannot be converted then is not tried again."""
@@ -275,12 +280,12 @@ class Specializer:
             asks = self.captured.asks
             return trace(self._function, arguments, differentiate_first, asks, several=several, described=described)
 
-        return self.converted(lambda: run(None)) or run(described)
+        return self.converted(lambda: run(None), held) or run(described)
 
-    def converted(self, run: Callable[[], Traced | Cause]) -> Traced | Cause | None:
+    def converted(self, run: Callable[[], Traced | Cause], held: Snapshot | None = None) -> Traced | Cause | None:
         """What a trace gives with the code that is converted now; None if none is."""
-        changed = self.captured.change_by_function
-        return self.conversions.run(Tracing(self.captured.functions, run, guards_of, changed))
+        changed, held = self.captured.change_by_function, held or self.captured.snapshot()
+        return self.conversions.run(Tracing(self.captured.functions, run, guards_of, changed, held.restore))
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""

@@ -23,6 +23,7 @@ __all__ = [
     "global_names",
     "handed_on",
     "is_of_dataclass",
+    "looks_inside",
     "method_that_is_asked_for",
     "tests_identity",
     "tests_none",
@@ -149,6 +150,27 @@ _CATCHES = frozenset({"PUSH_EXC_INFO"})
 _ASKS = frozenset(
     {"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "vars", "id", "print", "str", "repr"}
 )
+
+
+@functools.lru_cache(maxsize=512)
+def looks_inside(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks of something what only the thing itself can tell.
+
+    That is a pattern of ``match``, its type, or a special method by its name.
+    """
+    for one in codes_of(code):
+        names = {*one.co_names, *(constant for constant in one.co_consts if type(constant) is str)}
+        if not _TYPES.isdisjoint(one.co_names) or not _MATCHES.isdisjoint(one.co_code[::2]):
+            return True
+        if any(name.startswith("__") and name.endswith("__") and name not in _PLAIN for name in names):
+            return True
+    return False
+
+
+_TYPES = frozenset({"type", "id", "callable"})
+_MATCHES = frozenset(number for name, number in dis.opmap.items() if name.startswith("MATCH_"))
+#: Names with underscores of which a tracer in place of something knows, or that none is asked for.
+_PLAIN = frozenset({"__class__", "__dict__", "__init__", "__main__", "__name__", "__post_init__", "__qualname__"})
 
 
 def method_that_is_asked_for(code: types.CodeType) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ... import engine
 from ..notices import Notices, frozen_data
 from .dependencies import DATA_LIMIT, Reach
+from .snapshot import Snapshot
 
 __all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
 
@@ -95,6 +96,10 @@ class CapturedState:
         """What has changed, after a run of the function, with the line that changes it: a sentence without a dot."""
         path = self.change() or self._reach.added()
         return path and f"{self._reach.line_of(path) or 'the function'} changes {path}".replace(",,", ",")
+
+    def snapshot(self) -> Snapshot:
+        """What the places hold now."""
+        return Snapshot(self._reach.places)
 
     def _place(self) -> int | None:
         with _lock:

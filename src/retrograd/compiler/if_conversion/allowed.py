@@ -28,7 +28,7 @@ from .conditions import among, joined
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
-from .object_tracer import ChosenMethod, ObjectTracer
+from .object_tracer import ObjectTracer
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from .partial_list import EntriesOf, ListMethod, PartialList
@@ -86,7 +86,7 @@ _PURE = frozenset(
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
-_CHOSEN = frozenset({ChosenMethod, ListMethod, ObjectTracer, PartialList})
+_CHOSEN = frozenset({ListMethod, ObjectTracer, PartialList})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
@@ -170,7 +170,9 @@ def _is_among(thing: Any, things: Any) -> Any:
         return None
     if is_choice(thing):
         return among(thing, frozenset(things)) if {int, str}.issuperset(map(type, things)) else None
-    if type(thing) is not ObjectTracer or not all(is_told_by_identity(type(one)) for one in things):
+    if type(thing) is not ObjectTracer:
+        return None
+    if not all(is_told_by_identity(type(one)) for one in (*things, *thing._rg_things.values())):
         return None
     return functools.reduce(functools.partial(joined, "maximum"), (is_same(thing, one) for one in things), False)
 
@@ -197,9 +199,8 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
     if not in_arms():
         return IN_PLACE[name](old, new)
-    if type(old) is PartialList:
-        old += new
-        return old
+    if type(old) is PartialList or type(old) is ObjectTracer:
+        return IN_PLACE[name](old, new)
     if type(old) in _CHANGED_IN_PLACE:
         if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")

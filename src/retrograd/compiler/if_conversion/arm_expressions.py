@@ -14,7 +14,10 @@ from .tree import RefusedError, at, later, of_arms
 __all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfIdentity", "Visit", "membership", "test_of_identity"]
 
 #: Functions of a generator, or of a list of what it gives, that are written otherwise.
-REDUCTIONS = frozenset({"any", "all", "sum", "next", "len", "list", "max", "min"})
+REDUCTIONS = frozenset({"any", "all", "sum", "next", "len", "list", "max", "min", "sorted"})
+
+#: The options of those that have any.
+_OPTIONS = {"max": ("key", "default"), "min": ("key", "default"), "sorted": ("key", "reverse")}
 
 #: What the item is called of which such a function computes something.
 _ITEM = "_rg_item"
@@ -263,8 +266,7 @@ class ArmExpressions(ast.NodeTransformer):
 def _is_reduction(node: ast.Call, lists: bool) -> bool:
     """Whether a call may be that of a function of Python's that reduces what a generator gives to one thing."""
     name = getattr(node.func, "id", "")
-    has_options = name in ("max", "min") and all(one.arg in ("key", "default") for one in node.keywords)
-    if name not in REDUCTIONS or not node.args or (node.keywords and not has_options):
+    if name not in REDUCTIONS or not node.args or not all(one.arg in _OPTIONS.get(name, ()) for one in node.keywords):
         return False
     of, *others = node.args
     if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:

@@ -11,11 +11,13 @@ from .allowed import call
 from .allowed import operated as by_operator
 from .conditions import among, joined, must_hold, negated
 from .decisions import of_chosen
-from .object_tracer import ChosenMethod, ObjectTracer
+from .object_tracer import ObjectTracer
+from .operators import IN_PLACE, METHODS
 from .places import attribute, chosen_at, is_same, is_still, is_told_by_identity, item, one_of, set_attribute, set_item
 from .trial import NotAnArmError, current, in_arms, refuse
 
 __all__ = [
+    "augmented",
     "called",
     "class_of",
     "equal",
@@ -52,7 +54,11 @@ def read(chosen: ObjectTracer, name: str) -> Any:
     things = _with(chosen, lambda one: _has(one, name))
     are_methods = [_is_method(one, name) for one in things.values()]
     if not things or any(are_methods):
-        return ChosenMethod(chosen, name) if things and all(are_methods) else getattr(plain(chosen), name)
+        if not things or not all(are_methods):
+            return getattr(plain(chosen), name)
+        return ObjectTracer(
+            {place: attribute(one, name) for place, one in things.items()}, chosen._rg_key, chosen._rg_site
+        )
     if all(is_still(one, name, False) for one in things.values()):
         return _selected(chosen, {place: getattr(one, name) for place, one in things.items()})
     return of_chosen(things, chosen._rg_key, lambda one: attribute(one, name), chosen._rg_site)
@@ -111,16 +117,15 @@ def _store(
         set_in(different[key], thing)
 
 
-def called(chosen: ObjectTracer, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """``chosen.name(…)``, or ``chosen(…)`` without a name."""
+def called(chosen: ObjectTracer, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """``chosen(…)``."""
 
     def of(one: Any) -> Any:
-        return call(attribute(one, name) if name else one, *arguments, **options)
+        return call(one, *arguments, **options)
 
     if any(hasattr(type(one), "__next__") for one in (*arguments, *options.values())):  # only one may read it
         return of(plain(chosen))
-    things = _with(chosen, lambda one: _has(one, name)) if name else _possible(chosen)
-    return of_chosen(things, chosen._rg_key, of, chosen._rg_site) if things else of(plain(chosen))
+    return of_chosen(_possible(chosen), chosen._rg_key, of, chosen._rg_site)
 
 
 def operated(name: str, left: Any, right: Any) -> Any:
@@ -128,6 +133,14 @@ def operated(name: str, left: Any, right: Any) -> Any:
     if type(left) is ObjectTracer:
         return of_chosen(_possible(left), left._rg_key, lambda one: by_operator(name, one, right), left._rg_site)
     return of_chosen(_possible(right), right._rg_key, lambda one: by_operator(name, left, one), right._rg_site)
+
+
+def augmented(name: str, chosen: ObjectTracer, other: Any) -> Any:
+    """``chosen += other``, or another operator."""
+    method = METHODS[name][0].replace("__", "__i", 1)
+    if any(hasattr(type(one), method) for one in _possible(chosen).values()):
+        return IN_PLACE[name](plain(chosen), other)
+    return operated(name, chosen, other)
 
 
 def class_of(chosen: ObjectTracer) -> Any:

@@ -87,7 +87,7 @@ def must_hold(test: Any) -> bool:
 def must_hold_around(test: Any) -> bool:
     """The same of a test in the arms around the innermost ones."""
     trial = current()
-    return _must_hold(test, True if trial is None else _is_taken(trial.frames, len(trial.frames) - 1))
+    return _must_hold(test, True if trial is None else _is_taken(trial.frames, max(len(trial.frames) - 1, 0)))
 
 
 def _must_hold(test: Any, taken: Any) -> bool:

@@ -19,6 +19,7 @@ from ..guards.bytecode import (
     catches_exceptions,
     codes_of,
     is_of_dataclass,
+    looks_inside,
     tests_identity,
     tests_none,
 )
@@ -59,12 +60,14 @@ class Tracing(Generic[T]):
         trace: runs it.
         guards: the comparisons that decided something in a trace; None if it cannot be compiled.
         changed: whether the function finds something else now than before.
+        restore: puts back what was there before.
     """
 
     functions: Sequence[types.FunctionType]
     trace: Callable[[], T]
     guards: Callable[[T], Sequence[Guard] | None]
     changed: Callable[[], object] = lambda: False
+    restore: Callable[[], object] = lambda: None
 
 
 class Conversions:
@@ -182,7 +185,10 @@ class Conversions:
             if run is not None:
                 run.ends()
                 self._reasons.update(run.notes)
-        return run, made, decided
+                if tracing.changed():  # plain code has stored what is traced
+                    tracing.restore()
+                    run.breaks()
+        return run, made, None if run.is_broken else decided
 
     def _note_sources(self, functions: Sequence[types.FunctionType]) -> None:
         """Why nothing is converted in functions whose source is gone."""
@@ -259,11 +265,7 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
         return False, False, False, False
     names = frozenset().union(*(one.co_names for one in codes_of(code)))
     identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
-    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, not names.isdisjoint(_TYPES)
-
-
-#: What asks for the type of something, or which object it is, and gets no answer from a tracer.
-_TYPES = frozenset({"type", "id", "callable"})
+    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(code)
 
 
 def _recorded_by(trace: Callable[[], Any]) -> int:

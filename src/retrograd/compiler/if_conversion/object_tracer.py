@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..choice_tracer import ChoiceTracer
     from .conversions import Site
 
-__all__ = ["ChosenMethod", "ObjectTracer"]
+__all__ = ["ObjectTracer"]
 
 
 class ObjectTracer:
@@ -52,7 +52,7 @@ class ObjectTracer:
         _actions().store_item(self, key, value)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return _actions().called(self, "", arguments, options)
+        return _actions().called(self, arguments, options)
 
     def __bool__(self) -> bool:
         return bool(_actions().truth(self))
@@ -76,21 +76,6 @@ class ObjectTracer:
         del _actions().plain(self)[key]
 
 
-class ChosenMethod:
-    """A method of an object that decisions choose."""
-
-    __slots__ = ("_chosen", "_name")
-
-    def __init__(self, chosen: ObjectTracer, name: str) -> None:
-        self._chosen, self._name = chosen, name
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return _actions().called(self._chosen, self._name, arguments, options)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(getattr(_actions().plain(self._chosen), self._name), name)
-
-
 def _actions() -> ModuleType:
     from . import chosen_objects  # which imports this module, and the arms
 
@@ -102,6 +87,8 @@ def _define_unary(name: str, function: Any) -> None:
 
 
 def _define_operator(name: str, direct: str, reflected: str) -> None:
+    in_place = direct.replace("__", "__i", 1)
+    setattr(ObjectTracer, in_place, lambda self, other: _actions().augmented(name, self, other))
     setattr(ObjectTracer, direct, lambda self, other: _actions().operated(name, self, other))
     setattr(ObjectTracer, reflected, lambda self, other: _actions().operated(name, other, self))
 
@@ -109,6 +96,8 @@ def _define_operator(name: str, direct: str, reflected: str) -> None:
 def _define_binary(name: str) -> None:
     function = getattr(operator, name)
     plain = name.strip("_")
+    if (in_place := getattr(operator, f"i{plain}", None)) is not None:
+        setattr(ObjectTracer, f"__i{plain}__", lambda self, other: in_place(_actions().plain(self), other))
     setattr(ObjectTracer, f"__{plain}__", lambda self, other: function(_actions().plain(self), other))
     if plain not in ("lt", "le", "gt", "ge"):
         setattr(ObjectTracer, f"__r{plain}__", lambda self, other: function(other, _actions().plain(self)))

@@ -15,6 +15,7 @@ from ..guards import builtin_overrides
 from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
 from .partial_list import Entries, Entry, ListMethod, PartialList
+from .searches import sorted_entries
 from .selections import Selection
 from .stores import Place
 from .trial import NotAnArmError, current, in_arms, recorder, refuse
@@ -292,6 +293,15 @@ def _close_together(entries: Sequence[Entry]) -> list[tuple[Any, Any]]:
     return found
 
 
+def _sorted(thing: Any, *, key: Any = None, reverse: Any = False) -> PartialList:
+    from .allowed import call
+
+    entries = entries_of(thing)
+    of_item = None if key is None else functools.partial(call, key)
+    things, tests = [one.item for one in entries], [one.is_there for one in entries]
+    return partial(*sorted_entries(things, tests, of_item, bool(reverse)))
+
+
 def _range(*bounds: Any) -> Any:
     """``range(n)``, of an int that decisions choose."""
     if len(bounds) == 2 and type(bounds[0]) is int:
@@ -319,6 +329,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": functools.partial(_largest, "max"),
     "min": functools.partial(_largest, "min"),
     "range": _range,
+    "sorted": _sorted,
     "reversed": lambda thing: PartialList(entries_of(thing)[::-1]),
     "sum": _sum,
     "zip": _zipped,
@@ -417,9 +428,10 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "extend": extend,
     "insert": _insert,
     "pop": _pop,
+    "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
     "popleft": lambda thing: _pop(thing, 0),
     **dict.fromkeys(
-        ("extendleft", "remove", "reverse", "rotate", "sort", "__setstate__"), lambda thing, *_, **__: cannot(thing)
+        ("extendleft", "remove", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)
     ),
 }
 

@@ -17,7 +17,7 @@ from ..guards.dependencies import is_library
 from .conditions import among, joined, must_hold, negated
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
-from .object_tracer import ChosenMethod, ObjectTracer
+from .object_tracer import ObjectTracer
 from .objects import fields_of, is_plain
 from .partial_list import ListMethod, PartialList
 from .selections import MaybeTracer, Selection, may_be_chosen, number_of
@@ -62,11 +62,26 @@ def present(thing: Any) -> Any:
 
 def is_(one: Any, other: Any) -> Any:
     """``one is other``."""
-    if type(one) is MaybeTracer and other is None:
-        return one.tests[False]
-    if ObjectTracer in (type(one), type(other)):
-        return is_same(*(present(each) for each in (one, other)))
-    return (bool(one) if type(one) is BoolTracer else one) is other
+    if type(other) is MaybeTracer:
+        one, other = other, one
+    if type(one) is MaybeTracer:
+        if type(other) is not MaybeTracer:
+            return one.tests[False] if other is None else joined("minimum", one.tests[True], is_(one.thing, other))
+        both = joined("minimum", joined("minimum", one.tests[True], other.tests[True]), is_(one.thing, other.thing))
+        return joined("maximum", both, joined("minimum", one.tests[False], other.tests[False]))
+    if one is None or other is None:
+        return one is other
+    trial = current()
+    if trial is not None and not (_has_identity(one) and _has_identity(other)):
+        trial.breaks()  # a number, a record or a list that was chosen is another one
+    return is_same(one, other) if ObjectTracer in (type(one), type(other)) else one is other
+
+
+def _has_identity(thing: Any) -> bool:
+    """Whether a thing in a trace is the very one that it is in the function."""
+    kind = type(thing)
+    is_object = may_be_chosen(thing) and (kind is ObjectTracer or fields_of(thing) is None)
+    return is_object or kind in (bool, type) or isinstance(thing, (type, types.ModuleType))
 
 
 def is_not(one: Any, other: Any) -> Any:
@@ -110,7 +125,7 @@ def attribute(thing: Any, name: str) -> Any:
     return getattr(thing, name)
 
 
-_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, ChosenMethod, PartialList, ListMethod}
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, PartialList, ListMethod}
 
 
 def set_attribute(thing: Any, name: str, value: Any) -> None:
@@ -187,7 +202,7 @@ def one_of(things: Mapping[Any, Any], key: ChoiceTracer) -> Any:
 
 def _is_chosen_whole(thing: Any) -> bool:
     """Whether an item is an object that is chosen as one, and not field by field."""
-    return may_be_chosen(thing) and fields_of(thing) is None
+    return type(thing) is not ObjectTracer and may_be_chosen(thing) and fields_of(thing) is None
 
 
 def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:

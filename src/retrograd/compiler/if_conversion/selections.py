@@ -25,6 +25,8 @@ __all__ = ["NUMBERS", "MaybeTracer", "Selection", "may_be_chosen", "number_of", 
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
+#: Floats hold the whole numbers up to here.
+_LARGEST = 2**53
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = frozenset({int, str, ChoiceTracer})
 _LISTS = frozenset({list, FrozenList})
@@ -149,6 +151,8 @@ class Selection:
             return yes
         if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
             trial = current()
+            if any(type(one) is int and abs(one) > _LARGEST for one in (yes, no)):
+                raise refuse("gives an int that no float is")
             if type(_constant(yes)) is str and trial is not None and trial.catches:
                 raise refuse("gives another text, which may raise what the function catches")
             return self._recorder.choice(self._condition, self._test.outcome, yes, no)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 __all__ = ["Place", "Stored", "Stores", "selected"]
@@ -46,6 +47,13 @@ class Stores:
         """Store a thing in a place that holds one."""
         self._before.setdefault(place.key(), (place, place.read()))
         place.write(thing)
+
+    def forget(self) -> None:
+        """Put back what was there before, in places that are still there: plain code may have taken some away."""
+        for place, thing in self._before.values():
+            with suppress(Exception):
+                place.write(thing)
+        self._before.clear()
 
     def undo(self) -> Stored:
         """Put back what was there before. What was there now, by place."""

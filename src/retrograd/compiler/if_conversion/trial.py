@@ -75,7 +75,7 @@ class Asked(NamedTuple):
     none: bool  #: whether something is None
     kinds: bool  #: what something is, or which attributes it has
     identity: bool  #: whether something is a certain object
-    types: bool  #: ``type(x)``, ``id(x)`` or ``callable(x)``, of an object
+    inside: bool  #: what only the thing itself can tell: its type, a special method by name, a pattern of ``match``
 
 
 class Trial:
@@ -118,7 +118,7 @@ class Trial:
         self.catches: bool = catches
         self.needs_identity: bool = False
         self.asked: Asked = asked
-        self.lists: bool = lists
+        self.lists: bool = lists and not asked.inside and not catches
         self.wants_lists: bool = False
         self.refuses_lists: bool = False
         self.plain_objects: Collection[Site] = plain_objects
@@ -168,8 +168,8 @@ class Trial:
     def ends(self) -> None:
         """The trace has ended, or was interrupted: what was there before holds what it held."""
         while self.frames:
-            self.frames.pop().stores.undo()
-        self._stored.undo()
+            self.frames.pop().stores.forget()
+        self._stored.forget()
 
     def allow_optional(self) -> bool:
         """Whether no code asks what something is that may be None, but code that is converted."""
@@ -181,7 +181,7 @@ class Trial:
         self.needs_identity |= self.asked.identity
         here = current_location()
         site = (here.file, here.line) if here is not None else ("", 0)
-        if self.asked.identity or self.asked.types or site in self.plain_objects:
+        if self.asked.identity or self.asked.inside or self.catches or site in self.plain_objects:
             return None
         self._chose_objects.add(site)
         return site
