@@ -172,6 +172,47 @@ def kept_at_the_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return last * ps[1] + sum(kept[:2]) + sum([*kept][1:])
 
 
+def of_pairs(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Two loops in one comprehension, and in one reduction."""
+    low, high = [p for p in ps[:5] if p < 0.0], [p for p in ps[5:9] if p > -0.5]
+    gaps = [abs(a - b) for a in low for b in high]
+    return sum(gaps) * 0.1 + min((a * b for a in low for b in high if a * b > xs[0]), default=ps[9])
+
+
+def may_be_none(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """None, or a list, which is then read, counted, and asked whether it is there."""
+
+    def leaf(p: Any, x: float) -> Any:
+        return None if x < 0.0 else [p * x, p]
+
+    result = None
+    for p, x in zip(ps, xs):
+        below = leaf(p, x)
+        if below is None:
+            continue
+        result = below if result is None else [a * 0.5 + b for a, b in zip(result, below)]
+    if not result:
+        return ps[0]
+    return sum(result) * len(result)
+
+
+def clipped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A list that is made, appended to, and handed on in a loop that data leave."""
+    points: list[Any] = [ps[0], ps[1], ps[2]]
+    for x in xs[:3]:
+        if not points:
+            break
+        before, points = points, []
+        last = before[-1]
+        for point in before:
+            if point > 0.3 * x:
+                if last < x:
+                    points.append(0.5 * (last + point))
+                points.append(point)
+            last = point
+    return sum(points) + len(points)
+
+
 def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     """Each round reads one list and writes the next one."""
     now: list[Any] = [*ps[:4]]
@@ -189,6 +230,7 @@ def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     [
         *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
         *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped),
+        *(of_pairs, may_be_none, clipped),
     ],
     ids=lambda f: getattr(f, "__name__", f),
 )

@@ -170,7 +170,9 @@ def looks_inside(code: types.CodeType) -> bool:
 _TYPES = frozenset({"type", "id", "callable"})
 _MATCHES = frozenset(number for name, number in dis.opmap.items() if name.startswith("MATCH_"))
 #: Names with underscores of which a tracer in place of something knows, or that none is asked for.
-_PLAIN = frozenset({"__class__", "__dict__", "__init__", "__main__", "__name__", "__post_init__", "__qualname__"})
+_PLAIN = frozenset(
+    f"__{name}__" for name in ("class", "dict", "init", "main", "name", "post_init", "qualname", "setattr")
+)
 
 
 def method_that_is_asked_for(code: types.CodeType) -> str:

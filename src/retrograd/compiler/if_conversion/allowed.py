@@ -291,6 +291,7 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return call(method, *arguments, **options)
     if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):
         raise refuse(f"calls {function.__name__}, which may store what it computes")
+    arguments = tuple(map(present, arguments))
     if function is sum:
         return _summed(*arguments, **options)
     if _changes_own(function) and any(type(one) in ITERATORS for one in arguments):

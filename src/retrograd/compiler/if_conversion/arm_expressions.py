@@ -216,28 +216,29 @@ class ArmExpressions(ast.NodeTransformer):
         name, (of, *others) = getattr(node.func, "id", ""), node.args
         assert isinstance(of, (ast.GeneratorExp, ast.ListComp))
         try:
-            items, each = later(self.items(copy.deepcopy(of.generators[0].iter))), self._of_each(name, of)
+            given = self._given(name, of, plainly(copy.deepcopy(node)))
             more = [later(self.visit(copy.deepcopy(one))) for one in others]
             options = [ast.keyword(one.arg, later(self.visit(copy.deepcopy(one.value)))) for one in node.keywords]
-            given = items, each, self.site(of), later(plainly(node)), *more
         except RefusedError:
             return None
-        made = of_arms("reduced", node.func, ast.Constant(name), *given)
+        made = of_arms("reduced", node.func, ast.Constant(name), *given, *more)
         assert isinstance(made, ast.Call)
         made.keywords = options
         return at(made, node)
 
     def filtered(self, node: ast.ListComp, plainly: Visit) -> ast.expr | None:
         """``[x for … if test]``; None where that cannot be written, or need not be."""
-        generators = node.generators
-        if len(generators) > 1 or generators[0].is_async or not (generators[0].ifs or self._lists):
+        if any(one.is_async for one in node.generators) or not (any(one.ifs for one in node.generators) or self._lists):
             return None
         try:
-            items, each = later(self.items(copy.deepcopy(generators[0].iter))), self._of_each("list", node)
-            given = items, each, self.site(node), later(plainly(node))
+            return at(of_arms("filtered", *self._given("list", node, plainly(copy.deepcopy(node)))), node)
         except RefusedError:
             return None
-        return at(of_arms("filtered", *given), node)
+
+    def _given(self, name: str, of: ast.GeneratorExp | ast.ListComp, plainly: ast.expr) -> list[ast.expr]:
+        """What is read, what each item gives, where, what is done as it is written, whether an item gives several."""
+        items, is_nested = later(self.items(copy.deepcopy(of.generators[0].iter))), len(of.generators) > 1
+        return [items, self._of_each(name, of), self.site(of), later(plainly), ast.Constant(is_nested)]
 
     def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:
         """A function of an item, which gives the test of it, and what is computed of it: both as functions."""
@@ -247,6 +248,8 @@ class ArmExpressions(ast.NodeTransformer):
             whole = generator.ifs[0] if len(generator.ifs) == 1 else at(ast.BoolOp(ast.And(), generator.ifs), of)
             tests = self.test(copy.deepcopy(whole), self.visit)
         element = ast.Constant(1) if name == "len" else copy.deepcopy(of.elt)
+        if len(of.generators) > 1:  # the items of each are a list of their own
+            element = at(ast.ListComp(element, copy.deepcopy(of.generators[1:])), of)
         computed = self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
         item = ast.Tuple([ast.Name(_ITEM, ast.Load())], ast.Load())
         unpacked = self.visit_comprehension(ast.comprehension(copy.deepcopy(generator.target), item, [], 0))
@@ -269,15 +272,16 @@ def _is_reduction(node: ast.Call, lists: bool) -> bool:
     if name not in REDUCTIONS or not node.args or not all(one.arg in _OPTIONS.get(name, ()) for one in node.keywords):
         return False
     of, *others = node.args
-    if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp) or len(of.generators) > 1:
+    if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp):
+        return False
+    if len(of.generators) > 1 and (name in ("any", "all", "next") or any(one.is_async for one in of.generators)):
         return False
     if name == "len" and not isinstance(of.elt, (ast.Name, ast.Constant)):  # which do nothing else
         return False
     most, least = int(name in ("sum", "next")), int(name == "next")
     is_whole = least <= len(others) <= most and not any(isinstance(one, ast.Starred) for one in others)
-    return (
-        is_whole and not of.generators[0].is_async and (bool(of.generators[0].ifs) or lists or name in ("any", "all"))
-    )
+    is_filtered = any(one.ifs for one in of.generators) or lists or name in ("any", "all")
+    return is_whole and not of.generators[0].is_async and is_filtered
 
 
 def _of_that_iterator(node: ast.expr) -> ast.expr:

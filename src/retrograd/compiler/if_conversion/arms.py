@@ -167,26 +167,28 @@ def reduced(
     each: Each,
     site: Site,
     plain: Callable[[], Any],
+    is_nested: bool,
     *more: Callable[[], Any],
     **options: Callable[[], Any],
 ) -> Any:
     """``name(… for … in items() if …, *more)``, with both outcomes of each test, for Python's function of that name.
 
     ``plain()``, the call as it is written, for a function of the user's with that name, and for items that can be read
-    only once: here, more of them may be read than the function reads.
+    only once: here, more of them may be read than the function reads. ``is_nested``: each item gives several.
     """
     things = _read_on(items, site) if function is getattr(builtins, name) else None
     if things is None:
         return plain()
-    if name not in _REDUCED:
-        return call(function, _filtered(things, each, site), **{key: one() for key, one in options.items()})
+    if name not in _REDUCED or is_nested:
+        given = {key: one() for key, one in options.items()}
+        return call(function, _filtered(things, each, site, is_nested), *(one() for one in more), **given)
     return _REDUCED[name](*_of_entries(things, each, site), site, *(one() for one in more))
 
 
-def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any]) -> Any:
+def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], is_nested: bool) -> Any:
     """``[… for … in items() if …]``: the items that pass are those that the list has."""
     things = _read_on(items, site)
-    return plain() if things is None else _filtered(things, each, site)
+    return plain() if things is None else _filtered(things, each, site, is_nested)
 
 
 def _read_on(items: Callable[[], Any], site: Site) -> Any:
@@ -214,15 +216,19 @@ def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
     return entries_of(things), of_entry
 
 
-def _filtered(things: Any, each: Each, site: Site) -> Any:
-    found, tests = [], []
+def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
+    found: list[Any] = []
+    tests: list[Any] = []
     things, each = _of_entries(things, each, site)
     for one in things:
         test, computed = each(one)
         holds = test_of(test())
         if type(holds) is BoolTracer or tested(holds):
-            found.append(select(holds, computed, _unset, site))
-            tests.append(holds if type(holds) is BoolTracer else True)
+            given = select(holds, computed, _unset, site)
+            holds = holds if type(holds) is BoolTracer else True
+            inside = entries_of(given) if is_nested else (Entry(0, given, True),)
+            found += [entry.item for entry in inside]
+            tests += [joined("minimum", entry.is_there, holds) for entry in inside]
     trial = current()
     if BoolTracer not in map(type, tests) or trial is None:
         return born(found)

@@ -24,6 +24,7 @@ from ..guards.bytecode import (
     tests_none,
 )
 from ..guards.captured_state import functions_of
+from ..guards.dependencies import is_library
 from ..recording import Guard, IndexGuard
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ class Conversions:
                     changed.append((function, code))
                     function.__code__ = made
                 catches |= catches_exceptions(code)
-                asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
+                if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
+                    asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
             made_trial = Trial(self._most, self._iterations, asked, catches, self._plain_objects, bool(self._lists))
             with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices

@@ -10,10 +10,11 @@ from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import is_tracer
 from .allowed import tested
+from .conditions import joined
 from .conversions import Site
 from .partial_list import PartialList
 from .partial_lists import truth
-from .selections import Selection
+from .selections import MaybeTracer, Selection
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
 
@@ -24,6 +25,9 @@ def test_of(thing: Any) -> Any:
     """A test; of a number that is traced, whether it is not zero; of such a list, whether it has any items."""
     if type(thing) is PartialList:
         return truth(thing)
+    if type(thing) is MaybeTracer:
+        inside = test_of(tested(thing.thing))
+        return joined("minimum", thing.tests[True], inside if type(inside) is BoolTracer else bool(inside))
     if current() is not None and (type(thing) is Value or is_tracer(thing)):
         return thing != 0.0
     return thing.truth() if is_choice(thing) else thing

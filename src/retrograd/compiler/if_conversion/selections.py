@@ -92,11 +92,26 @@ class MaybeTracer:
     def __setitem__(self, key: Any, value: Any) -> None:
         self.present()[key] = value
 
+    def __bool__(self) -> bool:
+        from .decisions import test_of  # which imports this module
+
+        recorder().decides_choice()
+        return bool(test_of(self))
+
+    def __iter__(self) -> Any:
+        return iter(self.present())
+
+    def __len__(self) -> int:
+        return len(self.present())
+
+    def __contains__(self, thing: Any) -> bool:
+        return thing in self.present()
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.present()(*arguments, **options)
 
 
-_ASKED = "bool eq ne hash iter len str repr format contains float int index complex round enter"
+_ASKED = "eq ne hash str repr format float int index complex round enter"
 for _name in _ASKED.split():
     setattr(MaybeTracer, f"__{_name}__", MaybeTracer._refuse)
 

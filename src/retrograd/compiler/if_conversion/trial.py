@@ -152,7 +152,11 @@ class Trial:
         self.frames.pop()
 
     def store(self, place: Place, thing: Any, site: Site | None = None) -> None:
-        """Store a thing, to be undone by the arm that does, or at the end of the trial."""
+        """Store a thing. The arm that does undoes it, or the end of the trial, unless the arm has made the place."""
+        if self.frames and id(place.holder) in self.frames[-1].born:
+            place.write(thing)
+            self.frames[-1].changes += 1
+            return
         stores = self.frames[-1].stores if self.frames else self._stored
         stores.store(place, thing)
         if self.frames:
