@@ -290,9 +290,112 @@ def falls_out_of_it(ps: Sequence[Any], xs: Sequence[float]) -> Any:
         return ps[1] * len(str(error))
 
 
+def taken_into(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A plain list, and one that decisions choose, which others hold, too."""
+
+    def take(into: list[Any], things: list[Any]) -> None:
+        into += things
+
+    lines: list[Any] = [ps[0]]
+    queue: deque[Any] = deque([ps[1]])
+    again, first = queue, None
+    take(lines, [x for x in xs if x > 0.5])
+    queue += deque(x for x in xs if x < -0.5)
+    kept = [x * ps[2] for x in xs if x > 0.0]
+    if xs[0] > 0.0:
+        first = kept
+    if first is not None:
+        first += [ps[3]]
+    row = [ps[4]] if xs[1] < 0.0 else [ps[5]]
+    lines += row
+    return sum(lines) + 2.0 * sum(again) + 3.0 * sum(kept)
+
+
+def read_while_it_changes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept = [x * ps[0] for x in xs if x > 0.0]
+    if xs[0] > 0.0:
+        for i, one in enumerate(kept):
+            if i + 1 < len(kept):
+                kept[i + 1] = kept[i + 1] + one
+    waiting = iter(kept)
+    if xs[1] > 0.0:
+        kept.append(ps[1])
+    total = sum(waiting)
+    for a, b in zip(kept, kept[1:]):
+        kept[-1] = a + b
+    return total + sum(kept.pop() for one in kept) + 2.0 * sum(kept)
+
+
+def read_once(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    kept = [x * ps[0] for x in xs if x > 0.0]
+    back = reversed(kept)
+    total = 0.0
+    for one in back:
+        if one > ps[1]:
+            break
+        total += one
+    return total + 2.0 * sum(back) + 3.0 * sum(back)
+
+
+def read_with_its_source(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """What was chosen is a copy: its original changes while it is read."""
+    kept = [x for x in xs if x > 0.0]
+    chosen = kept if xs[0] > 0.0 else [ps[0], ps[1]]
+    total = 0.0
+    for one in chosen:
+        if len(kept) > 1:
+            kept.pop()
+        total += one * ps[2]
+    return total + sum(kept)
+
+
+class Store:
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+    def list(self) -> Any:
+        return self.items
+
+
+def made_by_a_method(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Its name is ``list``, but it makes none."""
+    store = Store([ps[0]])
+    for x in xs[:5]:
+        items = store.list()
+        if x > 0.0:
+            items.append(x * ps[1])
+    twice = store.items
+    twice *= 2
+    return sum(store.items)
+
+
+def keys_that_count(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    asked: list[Any] = []
+
+    def key(x: Any) -> Any:
+        asked.append(x)
+        return x * ps[0]
+
+    kept = [x for x in xs if x > 0.0]
+    return (max(kept, key=key) if kept else 0.0) + len(asked) * ps[1]
+
+
+def of_their_kind(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    queue = deque(x for x in xs if x > 0.0)
+    copy, n = queue.copy(), 0
+    for x in xs:
+        if x > 0.5:
+            n += 1
+    kept = [x for x in xs if x < 0.0]
+    odd = isinstance(copy, deque) + 2 * isinstance(range(n), list) + 4 * (range(n) == [0, 1]) + 8 * (copy == queue)
+    return ps[0] * odd + sum(copy) + 16 * hasattr(kept, "popleft") + 32 * hasattr(queue, "sort")
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        *(taken_into, read_while_it_changes, read_once, read_with_its_source, made_by_a_method, keys_that_count),
+        of_their_kind,
         *(kept_at_the_end, sorts, grows_while_it_is_read, is_changed_by_another_name, is_asked_for_more),
         *(grows_beyond_bounds, falls_out_of_it),
     ],
@@ -309,6 +412,8 @@ def test_what_cannot_be_done_with_each_is_what_the_function_says(f: Function) ->
         (lambda kept: kept.pop(), IndexError),
         (lambda kept: max(kept), ValueError),
         (lambda kept: 1.0 / len(kept), ZeroDivisionError),
+        (lambda kept: 1.0 if kept else kept.popleft(), AttributeError),
+        (lambda kept: 1.0 if kept else len(zip(kept, kept)), TypeError),
     ],
 )
 def test_what_is_not_there_raises_as_in_the_function(last: Any, error: type[Exception]) -> None:

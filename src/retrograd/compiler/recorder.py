@@ -484,10 +484,17 @@ class Recorder(DecisionRecorder):
         return node
 
     def largest_by(self, name: str, items: Sequence[Any], keys: Sequence[Any]) -> Any:
-        """The first of some items whose key no other's is larger (or smaller) than, chosen as a loop would."""
+        """The first of some items whose key no other's is larger (or smaller) than, chosen as a loop would.
+
+        None where keys are tuples of something else than numbers and texts.
+        """
+        from .if_conversion.searches import have_order, is_less  # which imports this module
+
+        if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
+            return None
         best, best_key = items[0], keys[0]
         for item, key in zip(items[1:], keys[1:], strict=True):
-            test = key > best_key if name == "max" else key < best_key
+            test = is_less(best_key, key) if name == "max" else is_less(key, best_key)
             chosen = self._chosen_of(test, (item, key), (best, best_key)) if is_comparison(test) else None
             if chosen is not None:
                 best, best_key = chosen
@@ -550,7 +557,11 @@ def _plain(item: Any) -> float | None:
 
 def _largest_of(name: str, items: Sequence[Any]) -> Any:
     recorder = _current.recorder
-    return None if recorder is None else recorder.largest(name, items)
+    if recorder is None:
+        return None
+    found = recorder.largest(name, items)
+    are_rows = found is None and all(type(one) is tuple for one in items)
+    return _largest_by(name, items, lambda row: row) if are_rows else found
 
 
 def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:

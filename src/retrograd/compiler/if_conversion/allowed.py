@@ -31,7 +31,7 @@ from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .object_tracer import ObjectTracer
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
-from .partial_list import EntriesOf, ListMethod, PartialList
+from .partial_list import EntriesOf, ListMethod, PartialIterator, PartialList
 from .partial_lists import of_function
 from .places import (
     attribute,
@@ -87,6 +87,7 @@ _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
 _CHOSEN = frozenset({ListMethod, ObjectTracer, PartialList})
+_PARTIAL = frozenset({PartialList, PartialIterator})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
@@ -199,10 +200,11 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     """``old += new``, or another operator: in place where that is known to be the user's doing."""
     if not in_arms():
         return IN_PLACE[name](old, new)
+    old = present(old)
     if type(old) is PartialList or type(old) is ObjectTracer:
         return IN_PLACE[name](old, new)
     if type(old) in _CHANGED_IN_PLACE:
-        if not is_own(old):
+        if not is_own(old) or type(new) is PartialList:
             raise refuse(f"changes a {type(old).__name__} in place")
         note_change()
         return IN_PLACE[name](old, operand(new))
@@ -225,7 +227,7 @@ def _is_readable(thing: Any) -> bool:
     if kind is EntriesOf:
         return _is_readable(thing.things)
     known = kind in CONTAINERS or kind in VIEWS or is_own_container(thing) or is_still_tuple(kind)
-    return known or (kind in ITERATORS and is_own(thing)) or kind is PartialList
+    return known or (kind in ITERATORS and is_own(thing)) or kind in _PARTIAL
 
 
 def _is_largest_by_key(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
@@ -267,7 +269,7 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     kind = type(function)
     if kind in _CHOSEN:
         return function(*arguments, **options)
-    if current() is not None and (PartialList in map(type, arguments) or function is range):
+    if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function is range):
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
             return found

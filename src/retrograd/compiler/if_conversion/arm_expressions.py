@@ -146,7 +146,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if is_written_for_lists(node):
-            node.args = list(map(self.visit, node.args))
+            node.args[0] = self.visit(node.args[0])
             return node
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("**")

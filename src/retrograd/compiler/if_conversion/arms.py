@@ -36,8 +36,8 @@ from .conversions import Site
 from .decisions import Decision, select, test_of, trial_of
 from .kinds import may_be_read_on
 from .operators import COMPARISONS
-from .partial_list import EntriesOf, Entry, PartialList
-from .partial_lists import entries_of, partial
+from .partial_list import EntriesOf, Entry, PartialIterator, PartialList
+from .partial_lists import entries_of, partial, read_on
 from .places import (
     Within,
     as_key,
@@ -206,14 +206,14 @@ def _read_on(items: Callable[[], Any], site: Site) -> Any:
 
 def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
     """The same of a list's entries: each is tested where it is there."""
-    if type(things) is not PartialList:
+    if type(things) not in (PartialList, PartialIterator):
         return things, each
 
     def of_entry(entry: Entry) -> tuple[Callable[[], Any], Callable[[], Any]]:
         test, computed = each(entry.item)
         return lambda: both(entry.is_there, lambda: test_of(test()), site), computed
 
-    return entries_of(things), of_entry
+    return read_on(things), of_entry
 
 
 def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
@@ -240,9 +240,11 @@ def _unset() -> Any:
     return unset
 
 
-def changing(thing: Any) -> Any:
-    """A new list that the function changes: decisions may choose how long it is then."""
+def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
+    """A new list that the function changes: decisions may choose how long it is then. ``make``: what was called."""
     trial = current()
+    if make is not None and make() not in (list, deque):  # it may be another one's list
+        return thing
     is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
     return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
 

@@ -10,6 +10,7 @@ Source: Allen, Kennedy, Porterfield, Warren, "Conversion of control dependence t
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import functools
 import types
@@ -170,7 +171,7 @@ class _Converter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if is_written_for_lists(node):
-            node.args = list(map(self.visit, node.args))
+            node.args[0] = self.visit(node.args[0])
             return node
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
@@ -267,6 +268,16 @@ class _Converter(ast.NodeTransformer):
             return [node]
         node.decorator_list = [at(of_arms("written_as", load(as_arm.name)), node)]
         return [as_arm, node]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        arm: ast.expr | None = None
+        with contextlib.suppress(RefusedError):
+            arm = self._arms.expressions.visit(copy.deepcopy(node))
+        self.generic_visit(node)
+        if arm is None:
+            return node
+        decorate = at(of_arms("written_as", arm), node)
+        return at(ast.Call(decorate, [node], []), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         return node

@@ -6,9 +6,12 @@ does, the copy tells the trial, and the trace is thrown away.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn
+
+from .partial_list import changes_in_place
 
 __all__ = ["FrozenList"]
 
@@ -77,6 +80,8 @@ class FrozenList:
         return self.copy() + _plain(other)
 
     def __radd__(self, other: Any) -> Any:
+        if changes_in_place(sys._getframe(1)):  # which Python asks before the list itself
+            self._refuse()
         return other + self.copy()
 
     def __mul__(self, count: Any) -> Any:

@@ -15,7 +15,7 @@ from ...index import IndexTracer
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer
 from .frozen_list import FrozenList
-from .partial_list import EntriesOf, PartialList
+from .partial_list import EntriesOf, PartialIterator, PartialList
 from .selections import NUMBERS
 
 __all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
@@ -70,7 +70,7 @@ def may_be_read_on(thing: Any) -> bool:
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in CONTAINERS or kind in _ITERATORS or kind is PartialList
+    return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator)
 
 
 _ITERATORS = frozenset(

@@ -6,15 +6,17 @@ has the same items again becomes a guard.
 
 from __future__ import annotations
 
+import dis
 import operator
-from collections.abc import Iterator
-from types import ModuleType
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Entries", "EntriesOf", "Entry", "ListMethod", "PartialList"]
+__all__ = ["Entries", "EntriesOf", "Entry", "ListMethod", "PartialIterator", "PartialList", "changes_in_place"]
 
 
 class Entry(NamedTuple):
@@ -40,9 +42,37 @@ class EntriesOf:
         self.things: Any = things
 
     def __iter__(self) -> Iterator[Entry]:
-        if type(self.things) is PartialList:
+        if type(self.things) in (PartialList, PartialIterator):
             return iter(_actions().read_on(self.things))
         return (Entry(0, one, True) for one in self.things)
+
+
+class PartialIterator:
+    """What ``enumerate``, ``zip`` and ``reversed`` make of such lists: it is read once, while they do not change.
+
+    Args:
+        kind: one of the three.
+        entries: what it gives.
+        sources: the lists that it reads.
+    """
+
+    __slots__ = ("_rg_entries", "_rg_is_read", "_rg_kind", "_rg_sources")
+
+    def __init__(self, kind: Any, entries: Iterable[Entry], sources: Sequence[PartialList]) -> None:
+        self._rg_kind: Any = kind
+        self._rg_entries = tuple(entries)
+        self._rg_sources = tuple((one, one._rg_entries) for one in sources)
+        self._rg_is_read = False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self._rg_kind
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_actions().plain_items(self))
+
+    def __next__(self) -> Any:
+        _actions().cannot(self)
 
 
 class ListMethod:
@@ -82,7 +112,7 @@ class PartialList:
         return bool(_actions().truth(self))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_actions().plain(self))
+        return iter(_actions().plain_items(self))
 
     def __getitem__(self, key: Any) -> Any:
         return _actions().done(_actions().item_at, self, key)
@@ -94,7 +124,12 @@ class PartialList:
         return _actions().done(_actions().joined_lists, self, other)
 
     def __radd__(self, other: Any) -> Any:
+        if changes_in_place(sys._getframe(1)):  # which Python asks before the list itself
+            _actions().cannot(self)
         return _actions().done(_actions().joined_lists, other, self)
+
+    def __imul__(self, count: Any) -> Any:
+        _actions().cannot(self)
 
     def __iadd__(self, other: Any) -> Any:
         _actions().done(_actions().extend, self, other)
@@ -105,6 +140,16 @@ class PartialList:
 
     def __delitem__(self, key: Any) -> None:
         _actions().cannot(self)
+
+
+def changes_in_place(frame: FrameType) -> bool:
+    """Whether the code in a frame is at a ``+=``, or not at an operator that can be told to be none."""
+    code, now = frame.f_code.co_code, frame.f_lasti
+    return code[now] != _BINARY_OP or code[now + 1] == _ADDS_IN_PLACE
+
+
+_BINARY_OP = dis.opmap["BINARY_OP"]
+_ADDS_IN_PLACE = [name for name, _ in dis._nb_ops].index("NB_INPLACE_ADD")  # type: ignore[attr-defined]
 
 
 def _actions() -> ModuleType:

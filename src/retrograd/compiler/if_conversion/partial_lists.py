@@ -9,14 +9,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from ...engine.source_lines import current_location
 from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..guards import builtin_overrides
 from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
-from .partial_list import Entries, Entry, ListMethod, PartialList
+from .partial_list import Entries, Entry, ListMethod, PartialIterator, PartialList
 from .searches import sorted_entries
-from .selections import Selection
+from .selections import Selection, unset
 from .stores import Place
 from .trial import NotAnArmError, current, in_arms, recorder, refuse
 
@@ -33,6 +34,7 @@ __all__ = [
     "of_function",
     "partial",
     "plain",
+    "plain_items",
     "read_on",
     "set_item_at",
     "truth",
@@ -63,6 +65,8 @@ def partial(things: Iterable[Any], tests: Iterable[Any] = itertools.repeat(True)
 
 def entries_of(thing: Any) -> Entries:
     """The entries of a list; all of a plain one are there."""
+    if type(thing) is PartialIterator:
+        return Entries(read_on(thing))
     if type(thing) is PartialList:
         _check(thing)
         return thing._rg_entries
@@ -77,16 +81,36 @@ def plain(thing: PartialList) -> Any:
         if in_arms():
             raise refuse("reads a list whose length decisions choose")
         recorder().decides_choice()
-    return thing._rg_kind([one.item for one in entries if one.is_there])
+    items = [one.item for one in entries if one.is_there]
+    if thing._rg_kind is range:
+        return range(items[0], items[-1] + 1) if items else range(0)
+    return thing._rg_kind(items)
 
 
-def read_on(thing: PartialList) -> Iterator[Entry]:
-    """The entries, for a loop that does not change the list."""
-    entries = entries_of(thing)
-    for one in entries:
-        yield one
-        if thing._rg_entries is not entries:
+def read_on(thing: Any) -> Iterator[Entry]:
+    """The entries, for a loop that does not change the list, nor what it was made of."""
+    sources = [(thing, thing._rg_entries)] if type(thing) is PartialList else thing._rg_sources
+    if type(thing) is PartialIterator:
+        if thing._rg_is_read:
             cannot(thing)
+        thing._rg_is_read = True
+    for one in thing._rg_entries:
+        for source, then in sources:
+            _check(source)
+            if source._rg_entries is not then:
+                cannot(thing)
+        yield one
+
+
+def plain_items(thing: Any) -> Iterator[Any]:
+    """The items that are there in this run, for a use that decides something, one after the other."""
+    if type(thing) is PartialList:
+        plain(thing)
+    elif any(type(one.is_there) is BoolTracer for one in thing._rg_entries):
+        if in_arms():
+            raise refuse("reads a list whose length decisions choose")
+        recorder().decides_choice()
+    return (one.item for one in read_on(thing) if one.is_there)
 
 
 def truth(thing: PartialList) -> Any:
@@ -170,6 +194,8 @@ def _is_no_negative(key: ChoiceTracer) -> bool:
 
 def _sliced(thing: PartialList, key: slice) -> PartialList:
     entries = entries_of(thing)
+    if thing._rg_kind is deque:
+        raise TypeError("sequence index must be integer, not 'slice'")
     bounds = [one for one in (key.start, key.stop) if one is not None]
     if key.step not in (None, 1) or not all(type(one) is int for one in bounds):
         if key.step == -1 and not bounds:
@@ -226,14 +252,14 @@ def _sum(thing: Any, start: Any = 0) -> Any:
 def _largest(name: str, *things: Any, **options: Any) -> Any:
     from .allowed import call
 
-    if len(things) != 1 or type(things[0]) is not PartialList:
+    if len(things) != 1:
         return NotImplemented
     key = options.get("key")
     found: Any = None
     best: Any = None
     has: Any = False
     for one in entries_of(things[0]):
-        mine = one.item if key is None else call(key, one.item)
+        mine = one.item if key is None else _computed(functools.partial(call, key, one.item), one.is_there)
         if has is False:
             found, best, has = one.item, mine, one.is_there
             continue
@@ -246,6 +272,20 @@ def _largest(name: str, *things: Any, **options: Any) -> Any:
     if not must_hold(has):
         raise ValueError(f"{name}() arg is an empty sequence")
     return found
+
+
+def _computed(give: Callable[[], Any], is_there: Any) -> Any:
+    """What is computed of an item, in an arm of whether it is there."""
+    from .decisions import select
+
+    here = current_location()
+    return select(is_there, give, lambda: unset, (here.file, here.line) if here is not None else ("", 0))
+
+
+def _length(thing: Any) -> Any:
+    if type(thing) is PartialIterator:
+        raise TypeError(f"object of type {thing._rg_kind.__name__!r} has no len()")
+    return _count(one.is_there for one in entries_of(thing))
 
 
 def _all(thing: Any) -> Any:
@@ -262,23 +302,28 @@ def _tested(thing: Any) -> Any:
     return thing
 
 
-def _copied(thing: PartialList) -> PartialList:
-    return PartialList([one._replace(number=next(_numbers)) for one in entries_of(thing)])
+def _copied(thing: Any, kind: type = list) -> PartialList:
+    return PartialList([one._replace(number=next(_numbers)) for one in entries_of(thing)], kind)
 
 
-def _counted(thing: PartialList, start: Any = 0) -> PartialList:
+def _counted(thing: Any, start: Any = 0) -> PartialIterator:
     entries = entries_of(thing)
     pairs = zip(entries, _places(entries), strict=True)
-    return PartialList([one._replace(item=(start + place, one.item)) for one, place in pairs])
+    return _iterator(enumerate, [one._replace(item=(start + place, one.item)) for one, place in pairs], [thing])
+
+
+def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> PartialIterator:
+    return PartialIterator(kind, entries, [one for one in things if type(one) is PartialList])
 
 
 def _zipped(*things: Any, strict: bool = False) -> Any:
     """Side by side: the first items there are, the second ones, …"""
-    if strict or any(type(one) not in (list, tuple, range, PartialList) for one in things):
+    if strict or any(type(one) not in (list, tuple, range, PartialList, PartialIterator) for one in things):
         return NotImplemented
     lists = [_close_together(entries_of(one)) for one in things]
     tests = [functools.reduce(_both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
-    return partial([tuple(one[0] for one in row) for row in zip(*lists, strict=False)], tests)
+    rows = [tuple(one[0] for one in row) for row in zip(*lists, strict=False)]
+    return _iterator(zip, partial(rows, tests)._rg_entries, things)
 
 
 def _close_together(entries: Sequence[Entry]) -> list[tuple[Any, Any]]:
@@ -297,9 +342,11 @@ def _sorted(thing: Any, *, key: Any = None, reverse: Any = False) -> PartialList
     from .allowed import call
 
     entries = entries_of(thing)
-    of_item = None if key is None else functools.partial(call, key)
     things, tests = [one.item for one in entries], [one.is_there for one in entries]
-    return partial(*sorted_entries(things, tests, of_item, bool(reverse)))
+    keys = things
+    if key is not None:
+        keys = [_computed(functools.partial(call, key, one.item), one.is_there) for one in entries]
+    return partial(*sorted_entries(things, tests, keys, bool(reverse)))
 
 
 def _range(*bounds: Any) -> Any:
@@ -317,20 +364,20 @@ def _range(*bounds: Any) -> Any:
     trial.wants_lists = True
     if not trial.lists:
         return NotImplemented
-    return partial(range(first, max(options)), [count > place for place in range(first, max(options))])
+    return partial(range(first, max(options)), [count > place for place in range(first, max(options))], range)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "all": _all,
     "any": _any_of,
     "enumerate": _counted,
-    "len": lambda thing: _count(one.is_there for one in entries_of(thing)),
+    "len": _length,
     "list": _copied,
     "max": functools.partial(_largest, "max"),
     "min": functools.partial(_largest, "min"),
     "range": _range,
     "sorted": _sorted,
-    "reversed": lambda thing: PartialList(entries_of(thing)[::-1]),
+    "reversed": lambda thing: _iterator(reversed, entries_of(thing)[::-1], [thing]),
     "sum": _sum,
     "zip": _zipped,
 }
@@ -340,10 +387,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def method(thing: PartialList, name: str) -> Callable[..., Any]:
-    """``thing.name``."""
-    if name in _METHODS:
-        return ListMethod(_METHODS[name], thing)
-    return getattr(plain(thing), name)  # type: ignore[no-any-return]  # those that change it are all above
+    """``thing.name``. Those that change it are all known."""
+    if not hasattr(thing._rg_kind, name):
+        raise AttributeError(f"{thing._rg_kind.__name__!r} object has no attribute {name!r}")
+    return ListMethod(_METHODS.get(name) or functools.partial(_of_plain, name), thing)
+
+
+def _of_plain(name: str, thing: PartialList, *arguments: Any, **options: Any) -> Any:
+    return getattr(plain(thing), name)(*arguments, **options)
 
 
 def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
@@ -359,7 +410,7 @@ def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
         thing._rg_entries = now
 
 
-def cannot(thing: PartialList) -> None:
+def cannot(thing: Any) -> None:
     """What is done with the list cannot be done with each that it may be: the trace is thrown away."""
     trial = current()
     if trial is not None:
@@ -387,7 +438,13 @@ def extend(thing: PartialList, items: Any) -> None:
     _store(thing, [*entries_of(thing), *again])
 
 
-def _pop(thing: PartialList, place: Any = -1) -> Any:
+def _pop(thing: PartialList, *places: Any) -> Any:
+    if thing._rg_kind is deque and places:
+        raise TypeError("deque.pop() takes no arguments")
+    return _taken(thing, *places)
+
+
+def _taken(thing: PartialList, place: Any = -1) -> Any:
     entries = entries_of(thing)
     if all(one.is_there is True for one in entries) and type(place) is int:
         left = list(entries)
@@ -424,12 +481,12 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "append": _append,
     "appendleft": _append_left,
     "clear": lambda thing: _store(thing, ()),
-    "copy": _copied,
+    "copy": lambda thing: _copied(thing, thing._rg_kind),
     "extend": extend,
     "insert": _insert,
     "pop": _pop,
     "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
-    "popleft": lambda thing: _pop(thing, 0),
+    "popleft": lambda thing: _taken(thing, 0),
     **dict.fromkeys(
         ("extendleft", "remove", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)
     ),

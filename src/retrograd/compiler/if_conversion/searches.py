@@ -20,7 +20,7 @@ from .objects import is_still_tuple
 from .selections import NUMBERS, Selection
 from .trial import current, in_arms, refuse
 
-__all__ = ["BISECTIONS", "bisected", "median", "place_of", "sorted_by", "sorted_entries"]
+__all__ = ["BISECTIONS", "bisected", "have_order", "is_less", "median", "place_of", "sorted_by", "sorted_entries"]
 
 BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
 #: A table as long as items are selected from; and so many things are sorted, each with each other, or searched.
@@ -62,7 +62,7 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
         is_open = False
         if (trial := current()) is not None:
             trial.note(f"it sorts more than {_MOST_SORTED} numbers")
-    if not is_open or not _have_order(keys):
+    if not is_open or not have_order(keys):
         if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
             raise refuse("sorts what may do something else than compare")
         return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
@@ -74,11 +74,12 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
     return ordered
 
 
-def sorted_entries(things: Sequence[Any], tests: Sequence[Any], key: Any, reverse: bool) -> tuple[list[Any], list[Any]]:
+def sorted_entries(
+    things: Sequence[Any], tests: Sequence[Any], by: Sequence[Any], reverse: bool
+) -> tuple[list[Any], list[Any]]:
     """The same of things that are there if a test holds: those that are come first. The things, and the tests."""
-    ordered, is_there = list(things), list(tests)
-    keys = ordered[:] if key is None else list(map(key, ordered))
-    if len(keys) > _MOST_SORTED or not _have_order(keys):
+    ordered, is_there, keys = list(things), list(tests), list(by)
+    if len(keys) > _MOST_SORTED or not have_order(keys):
         raise refuse("sorts a list whose length decisions choose")
     _exchange(keys, [ordered], is_there, reverse)
     return ordered, is_there
@@ -88,7 +89,7 @@ def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], rev
     """Let neighbours change places, in place, until what is there is in order, before what is not."""
     for end in range(len(keys) - 1, 0, -1):
         for i in range(end):
-            test = _is_less(keys[i], keys[i + 1]) if reverse else _is_less(keys[i + 1], keys[i])
+            test = is_less(keys[i], keys[i + 1]) if reverse else is_less(keys[i + 1], keys[i])
             if is_there[i] is not True:
                 test = joined("maximum", negated(is_there[i]), test)
             test = joined("minimum", is_there[i + 1], test)
@@ -101,21 +102,21 @@ def _is_traced(thing: Any) -> bool:
     return any(map(_is_traced, thing)) if isinstance(thing, tuple) else type(thing) is Value or is_tracer(thing)
 
 
-def _have_order(keys: Sequence[Any]) -> bool:
+def have_order(keys: Sequence[Any]) -> bool:
     """Whether keys are numbers, or tuples of such, of which none is NaN, which has no place."""
     if all(type(one) is tuple or is_still_tuple(type(one)) for one in keys):
         columns = list(zip(*keys, strict=False))
-        return len(set(map(len, keys))) < 2 and all(map(_have_order, columns))
+        return len(set(map(len, keys))) < 2 and all(map(have_order, columns))
     return {str}.issuperset(map(type, keys)) or all(type(one) in NUMBERS and must_hold(one == one) for one in keys)
 
 
-def _is_less(one: Any, other: Any) -> Any:
+def is_less(one: Any, other: Any) -> Any:
     """``one < other``, of numbers, texts, or tuples of such."""
     if not isinstance(one, tuple):
         return one < other
     found: Any = False
     for a, b in zip(one[::-1], other[::-1], strict=True):
-        found = joined("maximum", _is_less(a, b), joined("minimum", a == b, found))
+        found = joined("maximum", is_less(a, b), joined("minimum", a == b, found))
     return found
 
 

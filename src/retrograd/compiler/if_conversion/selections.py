@@ -116,6 +116,11 @@ for _name in _ASKED.split():
     setattr(MaybeTracer, f"__{_name}__", MaybeTracer._refuse)
 
 
+def _define_in_place(name: str) -> None:
+    function = getattr(operator, name)
+    setattr(MaybeTracer, f"__{name}__", lambda self, other: function(self.present(), other))
+
+
 def _define_operator(name: str, reflected: str = "") -> None:
     function = getattr(operator, name)
     setattr(MaybeTracer, f"__{name}__", lambda self, *others: function(self.present(), *others))
@@ -127,6 +132,7 @@ for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "getitem"):
     _define_operator(_name)
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     _define_operator(_name, f"r{_name}")
+    _define_in_place(f"i{_name}")
 
 
 class Selection:
