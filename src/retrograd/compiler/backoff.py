@@ -69,6 +69,10 @@ class Storm:
         """A specialization was dropped that has answered so many calls."""
         self._dropped[number] = hits
 
+    def is_repeated(self) -> bool:
+        """Whether a storm came after another one."""
+        return self._rounds > 1
+
     def traced(self, number: int) -> bool:
         """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
         calls = self._cache.calls()

@@ -308,8 +308,11 @@ class Specializer:
         for one, example in list(self._examples.items()):
             is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
             if is_shorter or (one != number and self.conversions.concerns(example.decisions)):
-                self._cache.drop(one)
-                self._examples.pop(one, None)  # another thread may have called clear()
+                self._forget(one)
+
+    def _forget(self, number: int) -> None:
+        self._cache.drop(number)
+        self._examples.pop(number, None)  # another thread may have called clear()
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -346,6 +349,10 @@ class Specializer:
             line = lines.most_common(1)[0][0]
             where, obstacle = str(line), self.conversions.reason((line.file, line.line))
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle))
+        if turning and self.conversions and self._storm.is_repeated():
+            self.conversions.give_up()  # what is converted makes programs larger, and no fewer
+            for one in [*self._examples]:
+                self._forget(one)
 
     def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""

@@ -123,6 +123,11 @@ class Conversions:
             self._wanted.clear()
         self._refused.update(sites)
 
+    def give_up(self) -> None:
+        """Leave all tests as they are."""
+        self._refused |= self._wanted
+        self._wanted.clear()
+
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
         if not self._wanted or not _lock.acquire(blocking=False):
