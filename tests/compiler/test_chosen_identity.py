@@ -92,6 +92,32 @@ def is_it_the_one_there_may_be(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+class Named:
+    """Its attributes have names that a tracer in its place may use itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.thing, self.tests, self.trial = value, [value, value], 2.0
+        self.key, self.things, self.site, self.entries, self.kind = value, [value], 0.5, 3.0, 4.0
+
+    def present(self) -> Any:
+        return self.thing * self.site
+
+    def plain(self) -> Any:
+        return self.entries * self.kind
+
+
+def names_of_attributes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    first = None
+    for p, x in zip(ps, xs, strict=True):
+        if x > 0.0:
+            first = Named(p * x)
+    low = low_of([Named(ps[0]), Named(ps[1]), Named(ps[2])], xs)
+    total = low.thing + low.tests[1] * low.trial + low.key * low.site + low.things[0] + low.present() * low.plain()
+    if first is None:
+        return total
+    return total * first.thing + first.tests[1] * first.trial + first.present() + first.plain()
+
+
 def in_place(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     a, b, c = Sum(ps[0]), Sum(ps[1]), Sum(ps[2])
     low = low_of([a, b, c], xs)
@@ -161,6 +187,7 @@ def large_ints(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 @pytest.mark.parametrize(
     "f",
     [
+        names_of_attributes,
         *(in_a_dictionary, is_it_the_one_there_may_be, in_place, a_record_is_another_one, a_number_is_another_one),
         *(methods, protocols, protocols_that_are_missing, asked_from_the_other_side, patterns, large_ints),
     ],

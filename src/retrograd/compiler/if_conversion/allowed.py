@@ -28,6 +28,7 @@ from .conditions import among, joined
 from .domains import inside_domain
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
+from .maybe_tracer import MaybeTracer
 from .object_tracer import ObjectTracer
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
 from .operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
@@ -45,7 +46,7 @@ from .places import (
     present,
 )
 from .searches import BISECTIONS, bisected, median, place_of, sorted_by
-from .selections import NUMBERS, MaybeTracer, may_be_chosen
+from .selections import NUMBERS, may_be_chosen
 from .trial import current, in_arms, refuse
 
 __all__ = [

@@ -12,9 +12,10 @@ from ..float_tracer import is_tracer
 from .allowed import tested
 from .conditions import joined
 from .conversions import Site
+from .maybe_tracer import MaybeTracer
 from .partial_list import PartialList
 from .partial_lists import truth
-from .selections import MaybeTracer, Selection
+from .selections import Selection
 from .stores import Place, Stored, selected
 from .trial import Frame, Trial, current
 
@@ -26,8 +27,8 @@ def test_of(thing: Any) -> Any:
     if type(thing) is PartialList:
         return truth(thing)
     if type(thing) is MaybeTracer:
-        inside = test_of(tested(thing.thing))
-        return joined("minimum", thing.tests[True], inside if type(inside) is BoolTracer else bool(inside))
+        inside = test_of(tested(thing._rg_thing))
+        return joined("minimum", thing._rg_tests[True], inside if type(inside) is BoolTracer else bool(inside))
     if current() is not None and (type(thing) is Value or is_tracer(thing)):
         return thing != 0.0
     return thing.truth() if is_choice(thing) else thing

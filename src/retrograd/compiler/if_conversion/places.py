@@ -17,10 +17,11 @@ from ..guards.dependencies import is_library
 from .conditions import among, joined, must_hold, negated
 from .frozen_list import FrozenList
 from .kinds import CONTAINERS, OPERANDS, STILL
+from .maybe_tracer import MaybeTracer
 from .object_tracer import ObjectTracer
 from .objects import fields_of, is_plain
 from .partial_list import ListMethod, PartialList
-from .selections import MaybeTracer, Selection, may_be_chosen, number_of
+from .selections import Selection, may_be_chosen, number_of
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
@@ -57,7 +58,7 @@ _MOST_PLACES = 32
 
 def present(thing: Any) -> Any:
     """A thing that is not None where the arms are taken that read it so, which becomes a guard."""
-    return thing.present() if type(thing) is MaybeTracer else thing
+    return thing._rg_present() if type(thing) is MaybeTracer else thing
 
 
 def is_(one: Any, other: Any) -> Any:
@@ -65,16 +66,23 @@ def is_(one: Any, other: Any) -> Any:
     if type(other) is MaybeTracer:
         one, other = other, one
     if type(one) is MaybeTracer:
-        if type(other) is not MaybeTracer:
-            return one.tests[False] if other is None else joined("minimum", one.tests[True], is_(one.thing, other))
-        both = joined("minimum", joined("minimum", one.tests[True], other.tests[True]), is_(one.thing, other.thing))
-        return joined("maximum", both, joined("minimum", one.tests[False], other.tests[False]))
+        return _is_what_may_be_none(one, other)
     if one is None or other is None:
         return one is other
     trial = current()
     if trial is not None and not (_has_identity(one) and _has_identity(other)):
         trial.breaks()  # a number, a record or a list that was chosen is another one
     return is_same(one, other) if ObjectTracer in (type(one), type(other)) else one is other
+
+
+def _is_what_may_be_none(maybe: MaybeTracer, other: Any) -> Any:
+    """``maybe is other``."""
+    absent, there = maybe._rg_tests
+    if type(other) is not MaybeTracer:
+        return absent if other is None else joined("minimum", there, is_(maybe._rg_thing, other))
+    other_absent, other_there = other._rg_tests
+    both = joined("minimum", joined("minimum", there, other_there), is_(maybe._rg_thing, other._rg_thing))
+    return joined("maximum", both, joined("minimum", absent, other_absent))
 
 
 def _has_identity(thing: Any) -> bool:
@@ -86,7 +94,7 @@ def _has_identity(thing: Any) -> bool:
 
 def is_not(one: Any, other: Any) -> Any:
     """``one is not other``."""
-    return one.tests[True] if type(one) is MaybeTracer and other is None else negated(is_(one, other))
+    return one._rg_tests[True] if type(one) is MaybeTracer and other is None else negated(is_(one, other))
 
 
 def is_told_by_identity(kind: Any) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import operator
 import types
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from ... import engine
 from ...engine import Value
@@ -14,14 +13,15 @@ from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..float_tracer import FloatTracer
 from ..guards.dependencies import is_library
-from .conditions import joined, must_hold, must_hold_around, negated
+from .conditions import joined, must_hold_around, negated
 from .frozen_list import FrozenList
+from .maybe_tracer import MaybeTracer
 from .object_tracer import ObjectTracer
 from .objects import fields_of
 from .partial_list import Entries, PartialList
-from .trial import NotAnArmError, Trial, current, recorder, refuse
+from .trial import NotAnArmError, current, recorder, refuse
 
-__all__ = ["NUMBERS", "MaybeTracer", "Selection", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
+__all__ = ["NUMBERS", "Selection", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
@@ -39,100 +39,6 @@ class _Nothing:
 
 unbound: _Nothing = _Nothing()  # in the arm that is taken, the function would raise
 unset: _Nothing = _Nothing()  # nothing reads it unless it has been assigned
-
-
-class MaybeTracer:
-    """Something, or None, as decisions come out.
-
-    It answers whether it is None. To compute with it, that it is not becomes a guard; any other question breaks the
-    trial.
-
-    Attributes:
-        thing: what it is if it is not None.
-        tests: whether it is None, and whether it is not, as comparisons.
-    """
-
-    __slots__ = ("_trial", "tests", "thing")
-
-    _trial: Trial
-    thing: Any
-    tests: tuple[BoolTracer, BoolTracer]
-
-    def __init__(self, trial: Trial, thing: Any, is_there: BoolTracer) -> None:
-        for name, given in (("_trial", trial), ("thing", thing), ("tests", (negated(is_there), is_there))):
-            object.__setattr__(self, name, given)
-
-    def is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
-        """Whether it is surely not None where tests have these outcomes."""
-        absent, there = self.tests
-        return any(one.implies(its, there, True) or one.implies(its, absent, False) for one, its in known)
-
-    def present(self) -> Any:
-        """What it is where the arms are taken that ask for that: not None, which becomes a guard if it is not known."""
-        frames = self._trial.frames
-        known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
-        if not self.is_there(known) and not must_hold(self.tests[True]):
-            raise TypeError("None where something else is wanted")
-        return self.thing
-
-    def _refuse(self, *_: object) -> NoReturn:
-        self._trial.breaks()
-        raise TypeError("what may be None is asked for something else than whether it is")
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        self._refuse()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.present(), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.present(), name, value)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.present()[key] = value
-
-    def __bool__(self) -> bool:
-        from .decisions import test_of  # which imports this module
-
-        recorder().decides_choice()
-        return bool(test_of(self))
-
-    def __iter__(self) -> Any:
-        return iter(self.present())
-
-    def __len__(self) -> int:
-        return len(self.present())
-
-    def __contains__(self, thing: Any) -> bool:
-        return thing in self.present()
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return self.present()(*arguments, **options)
-
-
-_ASKED = "eq ne hash str repr format float int index complex round enter"
-for _name in _ASKED.split():
-    setattr(MaybeTracer, f"__{_name}__", MaybeTracer._refuse)
-
-
-def _define_in_place(name: str) -> None:
-    function = getattr(operator, name)
-    setattr(MaybeTracer, f"__{name}__", lambda self, other: function(self.present(), other))
-
-
-def _define_operator(name: str, reflected: str = "") -> None:
-    function = getattr(operator, name)
-    setattr(MaybeTracer, f"__{name}__", lambda self, *others: function(self.present(), *others))
-    if reflected:
-        setattr(MaybeTracer, f"__{reflected}__", lambda self, other: function(other, self.present()))
-
-
-for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "getitem"):
-    _define_operator(_name)
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    _define_operator(_name, f"r{_name}")
-    _define_in_place(f"i{_name}")
 
 
 class Selection:
@@ -228,14 +134,14 @@ class Selection:
         around = [
             (frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None
         ]
-        if type(yes) is MaybeTracer and yes.is_there([*around, (self._test, True)]):  # x if x is not None else …
-            return self.of(yes.thing, no)
-        if type(no) is MaybeTracer and no.is_there([*around, (self._test, False)]):
-            return self.of(yes, no.thing)
+        if type(yes) is MaybeTracer and yes._rg_is_there([*around, (self._test, True)]):  # x if x is not None else …
+            return self.of(yes._rg_thing, no)
+        if type(no) is MaybeTracer and no._rg_is_there([*around, (self._test, False)]):
+            return self.of(yes, no._rg_thing)
         if trial is None or not trial.allow_optional():
             raise refuse("gives None for something else, or the other way round")
-        things = [one.thing if type(one) is MaybeTracer else one for one in (yes, no)]
-        there = [one.tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
+        things = [one._rg_thing if type(one) is MaybeTracer else one for one in (yes, no)]
+        there = [one._rg_tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
         thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
         is_there = self._of_truths(*there)
         return MaybeTracer(trial, thing, is_there) if type(is_there) is BoolTracer else thing
