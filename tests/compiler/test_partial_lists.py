@@ -326,6 +326,22 @@ def read_while_it_changes(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + sum(kept.pop() for one in kept) + 2.0 * sum(kept)
 
 
+def read_with_another(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A plain list beside it changes; so does the list itself, at its last item."""
+    kept, other = [x for x in xs if x > 0.0], [*ps[:6]]
+    total = 0.0
+    for i, (a, b) in enumerate(zip(kept, other)):
+        if a > 0.5 and i < 5:
+            other[i + 1] = ps[6]
+        total += a * b
+    rest = [x for x in xs if x < 0.0]
+    for one in rest:
+        if one < -0.5 and len(rest) < 8:
+            rest.append(0.25)
+        total += one * ps[7]
+    return total
+
+
 def read_once(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     kept = [x * ps[0] for x in xs if x > 0.0]
     back = reversed(kept)
@@ -394,7 +410,15 @@ def of_their_kind(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 @pytest.mark.parametrize(
     "f",
     [
-        *(taken_into, read_while_it_changes, read_once, read_with_its_source, made_by_a_method, keys_that_count),
+        *(
+            taken_into,
+            read_while_it_changes,
+            read_with_another,
+            read_once,
+            read_with_its_source,
+            made_by_a_method,
+            keys_that_count,
+        ),
         of_their_kind,
         *(kept_at_the_end, sorts, grows_while_it_is_read, is_changed_by_another_name, is_asked_for_more),
         *(grows_beyond_bounds, falls_out_of_it),

@@ -53,15 +53,15 @@ class PartialIterator:
     Args:
         kind: one of the three.
         entries: what it gives.
-        sources: the lists that it reads.
+        sources: the lists that it reads, and what they hold now.
     """
 
     __slots__ = ("_rg_entries", "_rg_is_read", "_rg_kind", "_rg_sources")
 
-    def __init__(self, kind: Any, entries: Iterable[Entry], sources: Sequence[PartialList]) -> None:
+    def __init__(self, kind: Any, entries: Iterable[Entry], sources: Sequence[tuple[Any, Sequence[Any]]]) -> None:
         self._rg_kind: Any = kind
         self._rg_entries = tuple(entries)
-        self._rg_sources = tuple((one, one._rg_entries) for one in sources)
+        self._rg_sources = tuple(sources)
         self._rg_is_read = False
 
     @property  # type: ignore[misc]

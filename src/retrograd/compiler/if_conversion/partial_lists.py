@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -95,11 +96,15 @@ def read_on(thing: Any) -> Iterator[Entry]:
             cannot(thing)
         thing._rg_is_read = True
     for one in thing._rg_entries:
-        for source, then in sources:
-            _check(source)
-            if source._rg_entries is not then:
-                cannot(thing)
         yield one
+        for source, then in sources:
+            if type(source) is PartialList:
+                _check(source)
+                is_same = source._rg_entries is then
+            else:
+                is_same = len(source) == len(then) and all(map(operator.is_, source, then))
+            if not is_same:
+                cannot(thing)
 
 
 def plain_items(thing: Any) -> Iterator[Any]:
@@ -313,7 +318,14 @@ def _counted(thing: Any, start: Any = 0) -> PartialIterator:
 
 
 def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> PartialIterator:
-    return PartialIterator(kind, entries, [one for one in things if type(one) is PartialList])
+    """``things``: what it reads, some of which may change meanwhile."""
+    sources: list[tuple[Any, Sequence[Any]]] = []
+    for one in things:
+        if type(one) is PartialIterator:
+            sources += one._rg_sources
+        elif type(one) in (PartialList, list):
+            sources.append((one, one._rg_entries if type(one) is PartialList else tuple(one)))
+    return PartialIterator(kind, entries, sources)
 
 
 def _zipped(*things: Any, strict: bool = False) -> Any:
