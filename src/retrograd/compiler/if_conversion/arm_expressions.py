@@ -85,7 +85,14 @@ class ArmExpressions(ast.NodeTransformer):
         return visited if isinstance(node, ast.Constant) else at(of_arms("operand", visited), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return at(of_arms("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+        value = self.item_at_once(node.value, self.visit) or self.visit(node.value)
+        return at(of_arms("attribute", value, ast.Constant(node.attr)), node)
+
+    def item_at_once(self, node: ast.expr, visit: Visit) -> ast.expr | None:
+        """``things[key]`` in ``things[key].name`` and ``things[key](…)``; None of something else."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Slice, ast.Constant)):
+            return None
+        return at(of_arms("item", visit(node.value), visit(node.slice), ast.Constant(True)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         return at(of_arms("item", self.visit(node.value), self.key(node.slice)), node)
@@ -154,7 +161,8 @@ class ArmExpressions(ast.NodeTransformer):
             return made
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
-        arguments = [self.visit(node.func), *map(self._held, node.args)]
+        function = self.item_at_once(node.func, self.visit) or self.visit(node.func)
+        arguments = [function, *map(self._held, node.args)]
         call = of_arms("call", *arguments)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords

@@ -186,6 +186,12 @@ class _Converter(ast.NodeTransformer):
             if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
                 self._found = True
                 return at(of_arms("all_of_list", node.func, self.visit(node.args[0])), node)
+        if function := self._arms.expressions.item_at_once(node.func, self.visit):
+            node.func, node.args = function, list(map(self.visit, node.args))
+            for keyword in node.keywords:
+                keyword.value = self.visit(keyword.value)
+            self._found |= self._hits(node)
+            return node
         self.generic_visit(node)
         self._found |= is_wanted and self._hits(node)
         call = of_arms("call", node.func, *node.args)
@@ -218,6 +224,16 @@ class _Converter(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         return self._as_test(node) if isinstance(node.op, ast.Not) else self._plainly(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value = None
+        if isinstance(node.ctx, ast.Load):
+            value = self._arms.expressions.item_at_once(node.value, self.visit)
+        if value is None:
+            return self._plainly(node)
+        self._found |= self._hits(node)
+        node.value = value
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)

@@ -159,8 +159,8 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
     _store(Place(thing, name, False), value)
 
 
-def item(thing: Any, key: Any) -> Any:
-    """``thing[key]``."""
+def item(thing: Any, key: Any, at_once: bool = False) -> Any:
+    """``thing[key]``. ``at_once``: it is only called, or an attribute of it is read."""
     thing, key = present(thing), as_key(present(key))
     if type(thing) is ObjectTracer or type(thing) is PartialList:
         return thing[key]
@@ -172,7 +172,7 @@ def item(thing: Any, key: Any) -> Any:
     if type(thing) is defaultdict and in_arms():
         note_change()
     if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
-        return _item_by_choice(thing, key)
+        return _item_by_choice(thing, key, at_once)
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
 
@@ -183,13 +183,15 @@ def places_of(thing: Any, key: Any) -> list[Any]:
     return _places(thing, key) if is_chosen else []
 
 
-def _item_by_choice(thing: Any, key: ChoiceTracer) -> Any:
+def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
     trial, places = current(), _places(thing, key)
     if not places or trial is None:
         return thing[key.plain()]
     things = {place: thing[place] for place in places}
-    if len(places) > 1 and all(map(_is_chosen_whole, things.values())) and (site := trial.allow_object()) is not None:
-        return ObjectTracer(things, key, site)
+    if len(places) > 1 and all(map(_is_chosen_whole, things.values())):
+        site = trial.allow_object(at_once)
+        if site is not None:
+            return ObjectTracer(things, key, site)
     try:
         return one_of(things, key)
     except NotAnArmError as problem:

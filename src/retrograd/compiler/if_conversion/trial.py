@@ -180,12 +180,17 @@ class Trial:
         self.needs_identity |= self.asked.none
         return not self.asked.none and not self.asked.kinds
 
-    def allow_object(self) -> Site | None:
-        """The line that runs, if an object may be chosen there by decisions."""
-        self.needs_identity |= self.asked.identity
+    def allow_object(self, at_once: bool = False) -> Site | None:
+        """The line that runs, if an object may be chosen there by decisions.
+
+        ``at_once``: the object is called there, or an attribute of it is read, and nothing else is done with it.
+        """
         here = current_location()
         site = (here.file, here.line) if here is not None else ("", 0)
-        if self.asked.identity or self.asked.inside or self.catches or site in self.plain_objects:
+        if not at_once:
+            self.needs_identity |= self.asked.identity
+        may_be_asked = self.asked.identity or self.asked.inside or self.catches
+        if (may_be_asked and not at_once) or site in self.plain_objects:
             return None
         self._chose_objects.add(site)
         return site
