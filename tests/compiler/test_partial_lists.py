@@ -196,6 +196,26 @@ def may_be_none(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(result) * len(result)
 
 
+def what_is_found(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """What a helper finds, if anything, is appended, and taken apart later."""
+
+    def hit(p: Any, x: float) -> Any:
+        inside = p * p - x
+        if inside < 0.0:
+            return None
+        return math.sqrt(inside), p * x
+
+    hits = []
+    for p, x in zip(ps, xs):
+        found = hit(p, x)
+        if found is not None:
+            hits.append(found)
+    if len(hits) < 3:
+        return ps[0]
+    center = sum(root for root, _ in hits) / len(hits)
+    return sum((root - center) ** 2 + other for root, other in hits) / len(hits)
+
+
 def clipped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     """A list that is made, appended to, and handed on in a loop that data leave."""
     points: list[Any] = [ps[0], ps[1], ps[2]]
@@ -230,7 +250,7 @@ def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     [
         *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
         *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped),
-        *(of_pairs, may_be_none, clipped),
+        *(of_pairs, may_be_none, what_is_found, clipped),
     ],
     ids=lambda f: getattr(f, "__name__", f),
 )

@@ -42,11 +42,14 @@ class MaybeTracer:
 
     def _rg_present(self) -> Any:
         """What it is where the arms are taken that ask for that: not None, which becomes a guard if it is not known."""
-        frames = self._rg_trial.frames
-        known = ((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
-        if not self._rg_is_there(known) and not must_hold(self._rg_tests[True]):
+        if not self._rg_is_surely_there() and not must_hold(self._rg_tests[True]):
             raise TypeError("None where something else is wanted")
         return self._rg_thing
+
+    def _rg_is_surely_there(self) -> bool:
+        """Whether the tests of the arms say that it is not None."""
+        frames = self._rg_trial.frames
+        return self._rg_is_there((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
 
     def _rg_refuse(self, *_: object) -> NoReturn:
         self._rg_trial.breaks()

@@ -16,6 +16,7 @@ from ..choice_tracer import ChoiceTracer, is_choice
 from ..guards import builtin_overrides
 from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
+from .maybe_tracer import MaybeTracer
 from .partial_list import Entries, Entry, ListMethod, PartialIterator, PartialList
 from .searches import sorted_entries
 from .selections import Selection, unset
@@ -437,11 +438,18 @@ def _checked(thing: PartialList) -> PartialList:
 
 
 def _append(thing: PartialList, item: Any) -> None:
-    _store(thing, [*entries_of(thing), Entry(next(_numbers), item, True)])
+    _store(thing, [*entries_of(thing), _entry(item)])
 
 
 def _append_left(thing: PartialList, item: Any) -> None:
-    _store(thing, [Entry(next(_numbers), item, True), *entries_of(thing)])
+    _store(thing, [_entry(item), *entries_of(thing)])
+
+
+def _entry(item: Any) -> Entry:
+    """An entry that is there; what was asked whether it is None is what it is if it is not."""
+    if type(item) is MaybeTracer and item._rg_is_surely_there():
+        item = item._rg_thing
+    return Entry(next(_numbers), item, True)
 
 
 def extend(thing: PartialList, items: Any) -> None:
