@@ -92,8 +92,10 @@ def _is_surely_a_value(result: Value | float, unsure: set[int]) -> bool:
 
 def _is_a_value_if(
     result: Value | float, selected: Mapping[int, Selection], mixed: Collection[int], numbers: Collection[int]
-) -> Value | None:
+) -> Kind | None:
     """A number that is not 0 in this run; where it is not 0 in another, the result is a Value. None if none is known.
+
+    True if the result is a Value in any case.
 
     It is of selections between a Value and a number on which the result depends: of all, or of some near it, if many of
     these choose a Value now. There may be one in each step of a loop; to find the kinds of all nodes would take longer
@@ -112,7 +114,9 @@ def _is_a_value_if(
             continue
         condition, yes, no = _test_of(node, selection)
         sure = [isinstance(one, Value) and _is_surely_a_value(one, unsure) for one in (yes, no)]
-        if condition is None or sum(sure) != 1:
+        if all(sure):
+            return True
+        if condition is None or not any(sure):
             is_whole = False  # others may do
             continue
         found.append(condition if sure[0] else engine.apply("equal", condition, 0.0))
