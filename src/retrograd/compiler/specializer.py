@@ -302,17 +302,19 @@ class Specializer:
     def _drop_unconverted(self, number: int) -> None:
         """Forget programs that others would be compared by, and that do less than the new one.
 
-        They have guards that the converted code has no more, or fewer iterations of loops.
+        They have guards that the converted code has no more, or fewer iterations of loops. Where the new one decides
+        otherwise than they do even so, each of them may answer the calls that it was made for.
         """
         new = self._examples[number]
-        for one, example in list(self._examples.items()):
+        others = {one: each for one, each in list(self._examples.items()) if one != number}
+        turning = flipping([new.decisions, *(each.decisions for each in others.values())])
+        decides = [one.where for one in new.decisions if one.where and one.purpose is Purpose.DECIDES]
+        is_whole = turning.isdisjoint((where.file, where.line) for where in decides)
+        for one, example in others.items():
             is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
-            if is_shorter or (one != number and self.conversions.concerns(example.decisions)):
-                self._forget(one)
-
-    def _forget(self, number: int) -> None:
-        self._cache.drop(number)
-        self._examples.pop(number, None)  # another thread may have called clear()
+            if is_shorter or (is_whole and self.conversions.concerns(example.decisions)):
+                self._cache.drop(one)
+                self._examples.pop(one, None)  # another thread may have called clear()
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -349,10 +351,8 @@ class Specializer:
             line = lines.most_common(1)[0][0]
             where, obstacle = str(line), self.conversions.reason((line.file, line.line))
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle))
-        if turning and self.conversions and self._storm.is_repeated():
+        if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
-            for one in [*self._examples]:
-                self._forget(one)
 
     def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""
