@@ -437,3 +437,15 @@ def test_another_thread_calls_the_function_itself() -> None:
         thread.join()
         sys.setswitchinterval(interval)
     assert not others
+
+
+def test_a_generator_function_is_named_as_what_it_is() -> None:
+    def steps(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        for p, x in zip(ps, xs, strict=True):
+            yield p * x if p > x else p + x
+
+    compiled = rg.compile(lambda ps, xs: sum(steps(ps, xs)))
+    with pytest.warns(rg.errors.CompileWarning, match="steps is a generator function"):
+        for seed in range(12):
+            ps, xs = draw(seed)
+            assert compiled.value_and_grad(ps, xs)[0] == pytest.approx(sum(steps(ps, xs)), rel=1e-12)
