@@ -151,9 +151,6 @@ def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -
     return found
 
 
-# --- selections -------------------------------------------------------------------------------------------------
-
-
 # --- what is computed of items ----------------------------------------------------------------------------------
 
 #: Of an item: a test of it, and what is computed where that holds.

@@ -18,7 +18,6 @@ LIST_FUNCTIONS = frozenset(
 _CHANGES = frozenset({"append", "appendleft", "clear", "extend", "insert", "pop", "popleft"})
 _ENTRY = "_rg_entry"
 
-
 #: What is written so.
 WRITTEN = ("changing", "entries", "is_absent", "is_there", "item_of")
 
