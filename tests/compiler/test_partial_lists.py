@@ -385,6 +385,20 @@ def read_with_its_source(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + sum(kept)
 
 
+def empty_when_it_is_chosen(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A list that an arm appends to, or another one: what the arm stores comes after the choice."""
+    total = ps[0]
+    for x in xs[:6]:
+        kept: list[Any] = []
+        if x < 0.5:
+            if x > -0.5:
+                kept.append(ps[1])
+            else:
+                kept = []
+        total += sum(v * v for v in kept)
+    return total
+
+
 class Store:
     def __init__(self, items: list[Any]) -> None:
         self.items = items
@@ -437,7 +451,7 @@ def of_their_kind(ps: Sequence[Any], xs: Sequence[float]) -> Any:
             read_once,
             read_with_its_source,
             made_by_a_method,
-            keys_that_count,
+            *(keys_that_count, empty_when_it_is_chosen),
         ),
         of_their_kind,
         *(kept_at_the_end, sorts, grows_while_it_is_read, is_changed_by_another_name, is_asked_for_more),

@@ -48,12 +48,12 @@ class FrozenList:
         return len(self._checked())
 
     def __iter__(self) -> Iterator[Any]:
-        for item in self._items:
+        for item in self._checked():  # which looks at an empty one, too
             self._checked()
             yield item
 
     def __reversed__(self) -> Iterator[Any]:
-        for item in self._items[::-1]:
+        for item in self._checked()[::-1]:
             self._checked()
             yield item
 

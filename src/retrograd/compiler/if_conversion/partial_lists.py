@@ -96,6 +96,9 @@ def read_on(thing: Any) -> Iterator[Entry]:
         if thing._rg_is_read:
             cannot(thing)
         thing._rg_is_read = True
+    for source, _ in sources:
+        if type(source) is PartialList:
+            _check(source)  # of an empty one, too
     for one in thing._rg_entries:
         yield one
         for source, then in sources:
