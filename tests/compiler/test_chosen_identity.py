@@ -3,6 +3,7 @@ and what is left in the user's objects after a trace."""
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -242,3 +243,19 @@ def test_what_the_plain_run_leaves_as_it_is_and_another_call_does_not() -> None:
     for x, wanted in ((0.25, 1.0), (0.5, 1.0), (2.0, 2.0), (1.5, 2.0), (3.0, 3.0)):
         assert compiled(2.0, x) == 2.0 * wanted
         assert (level.value, type(level.value)) == (wanted, float)
+
+
+def test_containers_get_back_what_they_held_in_their_order() -> None:
+    levels, queue = OrderedDict(a=1.0, b=2.0), deque([1.0, 2.0])
+
+    def f(p: Any, x: float) -> Any:
+        levels["a"], queue[0] = max(levels["a"], x), max(queue[0], x)
+        return p * levels["a"] * queue[0]
+
+    compiled = rg.compile(f)
+    for x, wanted in ((0.25, 2.0), (2.0, 8.0), (1.5, 8.0)):
+        assert compiled(2.0, x) == wanted
+        assert {type(one) for one in (*levels.values(), *queue)} == {float}
+    levels.move_to_end("a")
+    assert levels.popitem() == ("a", 2.0)
+    assert list(levels) == ["b"]

@@ -38,7 +38,7 @@ def _held_by(kind: str, thing: Any, name: Any) -> Any:
     if kind == "entries":
         return tuple(dict.items(thing))
     if kind == "elements":
-        return tuple(thing)
+        return tuple(name.__iter__(thing))  # and not by a method of the user's
     found: tuple[Any, ...] = ()
     if kind == "cell":
         found = contents_of_cell(thing)
@@ -59,11 +59,13 @@ def _put_back(kind: str, thing: Any, name: Any, held: Any) -> None:
     elif kind == "entries":
         now = tuple(dict.items(thing))
         if not (len(now) == len(held) and all(a is c and b is d for (a, b), (c, d) in zip(now, held, strict=True))):
-            dict.clear(thing)
-            dict.update(thing, held)
-    elif kind == "elements" and name is not OrderedDict and not _are_same(tuple(thing), held):
-        thing.clear()
-        (thing.extend if isinstance(thing, deque) else thing.update)(held)
+            base = OrderedDict if isinstance(thing, OrderedDict) else dict  # which keeps more than a dictionary does
+            base.clear(thing)
+            for key, item in held:
+                base.__setitem__(thing, key, item)
+    elif kind == "elements" and name is not OrderedDict and not _are_same(tuple(name.__iter__(thing)), held):
+        name.clear(thing)
+        (deque.extend if name is deque else set.update)(thing, held)
     elif kind == "cell":
         _put_back_in_cell(thing, held)
     elif kind == "slot" and held is not _NOTHING and not _are_same(content_of_slot(name, thing), (held,)):
