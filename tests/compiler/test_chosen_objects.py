@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
-from support.flipping import Function, flips, is_converted
+from support.flipping import Function, each_of, flips, in_every_tier, is_converted
 
 import retrograd as rg
 from retrograd import math
@@ -259,14 +259,10 @@ def aliases(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return row[0].level + 2.0 * row[1].level
 
 
-@pytest.mark.parametrize("tier", ["auto", "vm", "interpreter"])
-@pytest.mark.parametrize(
-    "f",
-    [
-        *(one_of_two, the_least, in_order, tree_of_two_classes, linked, modes, modes_of_objects, texts, of_two_laws),
-        *(functions, dictionaries, best_so_far, records_with_objects, operators, aliases),
-    ],
-    ids=lambda f: getattr(f, "__name__", f),
+@in_every_tier
+@each_of(
+    *(one_of_two, the_least, in_order, tree_of_two_classes, linked, modes, modes_of_objects, texts, of_two_laws),
+    *(functions, dictionaries, best_so_far, records_with_objects, operators, aliases),
 )
 def test_one_program_takes_the_place_of_many(f: Function, tier: str) -> None:
     compiled = flips(f, 40, tier=tier)

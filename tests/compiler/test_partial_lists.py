@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, draw, flips, is_converted
+from support.flipping import Function, draw, each_of, flips, in_every_tier, is_converted
 
 import retrograd as rg
 from retrograd import math
@@ -244,15 +244,11 @@ def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(now) * ps[4] + len(now)
 
 
-@pytest.mark.parametrize("tier", ["auto", "vm", "interpreter"])
-@pytest.mark.parametrize(
-    "f",
-    [
-        *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
-        *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped),
-        *(of_pairs, may_be_none, what_is_found, clipped),
-    ],
-    ids=lambda f: getattr(f, "__name__", f),
+@in_every_tier
+@each_of(
+    *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
+    *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped, of_pairs, may_be_none, what_is_found),
+    clipped,
 )
 def test_one_program_takes_the_place_of_many(f: Function, tier: str) -> None:
     compiled = flips(f, 40, tier=tier)

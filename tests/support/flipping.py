@@ -12,7 +12,16 @@ import pytest
 
 import retrograd as rg
 
-__all__ = ["Function", "agrees_with_jax", "draw", "flips", "is_converted", "keeps_kinds"]
+__all__ = [
+    "Function",
+    "agrees_with_jax",
+    "draw",
+    "each_of",
+    "flips",
+    "in_every_tier",
+    "is_converted",
+    "keeps_kinds",
+]
 
 Function = Callable[[Sequence[Any], Sequence[float]], Any]
 
@@ -40,6 +49,15 @@ def is_converted(compiled: rg.compiler.Compiled[Any, Any], traces: int = 4) -> b
     """Whether one program answers all calls, after so many traces at most."""
     stats = compiled.stats()
     return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= traces
+
+
+#: A test of functions, each run in every tier.
+in_every_tier = pytest.mark.parametrize("tier", ["auto", "vm", "interpreter"])
+
+
+def each_of(*functions: Function) -> pytest.MarkDecorator:
+    """A test of several functions."""
+    return pytest.mark.parametrize("f", functions, ids=lambda f: getattr(f, "__name__", f))
 
 
 def agrees_with_jax(compiled: rg.compiler.Compiled[Any, Any], written: Function, bound: float = 1e-12) -> None:

@@ -115,6 +115,11 @@ raised: type[Exception] = Exception
 # --- tests ------------------------------------------------------------------------------------------------------
 
 
+def asked(thing: Any) -> Any:
+    """Whether something is true: a comparison where that is traced."""
+    return test_of(tested(thing))
+
+
 def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one and other()``."""
     return _combined("minimum", one, other, site) if trial_of(one) else one and other()
@@ -345,11 +350,6 @@ _REDUCED: dict[str, Callable[..., Any]] = {
 
 
 # --- loops ------------------------------------------------------------------------------------------------------
-
-
-def asked(thing: Any) -> Any:
-    """A test of whether a loop goes on."""
-    return test_of(tested(thing))
 
 
 def in_trial() -> bool:

@@ -13,7 +13,8 @@ from .conditions import among, joined, must_hold, negated
 from .decisions import of_chosen
 from .object_tracer import ObjectTracer
 from .operators import IN_PLACE, METHODS
-from .places import attribute, chosen_at, is_same, is_still, is_told_by_identity, item, one_of, set_attribute, set_item
+from .places import attribute, is_same, is_still, is_told_by_identity, item, one_of, set_attribute, set_item
+from .selections import chosen_at
 from .trial import NotAnArmError, current, in_arms, refuse
 
 __all__ = [

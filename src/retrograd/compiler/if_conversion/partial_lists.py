@@ -19,7 +19,7 @@ from .frozen_list import FrozenList
 from .maybe_tracer import MaybeTracer
 from .partial_list import Entries, Entry, ListMethod, PartialIterator, PartialList
 from .searches import sorted_entries
-from .selections import Selection, unset
+from .selections import Selection, chosen_at, unset
 from .stores import Place
 from .trial import NotAnArmError, current, in_arms, recorder, refuse
 
@@ -96,19 +96,20 @@ def read_on(thing: Any) -> Iterator[Entry]:
         if thing._rg_is_read:
             cannot(thing)
         thing._rg_is_read = True
-    for source, _ in sources:
-        if type(source) is PartialList:
-            _check(source)  # of an empty one, too
+    if any(_has_changed(*source) for source in sources):  # of an empty one, too
+        cannot(thing)
     for one in thing._rg_entries:
         yield one
-        for source, then in sources:
-            if type(source) is PartialList:
-                _check(source)
-                is_same = source._rg_entries is then
-            else:
-                is_same = len(source) == len(then) and all(map(operator.is_, source, then))
-            if not is_same:
-                cannot(thing)
+        if any(_has_changed(*source) for source in sources):
+            cannot(thing)
+
+
+def _has_changed(source: Any, then: Sequence[Any]) -> bool:
+    """Whether a list has something else than it had."""
+    if type(source) is PartialList:
+        _check(source)
+        return source._rg_entries is not then
+    return len(source) != len(then) or not all(map(operator.is_, source, then))
 
 
 def plain_items(thing: Any) -> Iterator[Any]:
@@ -149,10 +150,6 @@ def _is(count: Any, number: Any) -> Any:
     return count == number
 
 
-def _selected(test: Any, yes: Any, no: Any) -> Any:
-    return Selection(test).of(yes, no) if type(test) is BoolTracer else yes if test else no
-
-
 def _places(entries: Sequence[Entry]) -> list[Any]:
     """How many items are there before each entry."""
     found: list[Any] = [0]
@@ -183,7 +180,7 @@ def _one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
     pairs = [(one, test) for one, test in zip(things, tests, strict=True) if test is not False]
     found = pairs[-1][0]
     for one, test in pairs[-2::-1]:
-        found = _selected(test, one, found)
+        found = chosen_at(test, one, found)
     return found
 
 
@@ -254,7 +251,7 @@ def _sum(thing: Any, start: Any = 0) -> Any:
 
     total = start
     for one in entries_of(thing):
-        total = _selected(one.is_there, operated("Add", total, one.item), total)
+        total = chosen_at(one.is_there, operated("Add", total, one.item), total)
     return total
 
 
@@ -274,10 +271,10 @@ def _largest(name: str, *things: Any, **options: Any) -> Any:
             continue
         is_better = mine > best if name == "max" else mine < best
         test = _both(one.is_there, joined("maximum", negated(has), is_better))
-        found = _selected(test, one.item, found)
-        best, has = _selected(test, mine, best), joined("maximum", has, one.is_there)
+        found = chosen_at(test, one.item, found)
+        best, has = chosen_at(test, mine, best), joined("maximum", has, one.is_there)
     if "default" in options:
-        return _selected(has, found, options["default"])
+        return chosen_at(has, found, options["default"])
     if not must_hold(has):
         raise ValueError(f"{name}() arg is an empty sequence")
     return found
@@ -497,7 +494,7 @@ def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
     if not must_hold(_any(tests)):
         raise IndexError("list assignment index out of range")
     pairs = zip(entries, tests, strict=True)
-    _store(thing, [one._replace(item=_selected(test, value, one.item)) for one, test in pairs])
+    _store(thing, [one._replace(item=chosen_at(test, value, one.item)) for one, test in pairs])
 
 
 _METHODS: dict[str, Callable[..., Any]] = {

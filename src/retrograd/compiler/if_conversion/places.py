@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ...engine import Value
-from ..bool_tracer import BoolTracer
 from ..choice_tracer import ChoiceTracer, is_choice
 from ..guards.dependencies import is_library
 from .conditions import among, joined, must_hold, negated
@@ -21,7 +20,7 @@ from .maybe_tracer import MaybeTracer
 from .object_tracer import ObjectTracer
 from .objects import fields_of, is_plain
 from .partial_list import ListMethod, PartialList
-from .selections import Selection, may_be_chosen, number_of
+from .selections import chosen_at, may_be_chosen, number_of
 from .stores import Place
 from .trial import Frame, NotAnArmError, current, in_arms, refuse
 
@@ -33,7 +32,6 @@ __all__ = [
     "attribute",
     "born",
     "changes",
-    "chosen_at",
     "is_",
     "is_not",
     "is_own",
@@ -44,7 +42,6 @@ __all__ = [
     "item",
     "note_change",
     "one_of",
-    "places_of",
     "present",
     "set_attribute",
     "set_item",
@@ -177,7 +174,7 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     return born(found) if type(thing) is list and type(key) is slice else found
 
 
-def places_of(thing: Any, key: Any) -> list[Any]:
+def _places_of(thing: Any, key: Any) -> list[Any]:
     """Where in a list, a tuple or a dictionary a key may be that decisions choose; none for another key."""
     is_chosen = is_choice(key) and current() is not None and type(thing) in (list, tuple, dict)
     return _places(thing, key) if is_chosen else []
@@ -274,7 +271,7 @@ class Within:
 
     def __init__(self, things: Any, key: Any) -> None:
         self._things, self._key = things, key
-        self._chosen = {place: things[place] for place in places_of(things, key)}
+        self._chosen = {place: things[place] for place in _places_of(things, key)}
         self._thing = item(things, key) if len(self._chosen) < 2 else None
 
     def _settle(self, name: Any, is_item: bool) -> bool:
@@ -370,10 +367,6 @@ def _are_only_in(things: Any, places: list[int]) -> bool:
         and len(set(map(len, rows))) == 1
         and all(sys.getrefcount(rows[i]) == held_here + is_own(rows[i]) for i in range(len(rows)))
     )
-
-
-def chosen_at(test: Any, value: Any, before: Any) -> Any:
-    return Selection(test).of(value, before) if type(test) is BoolTracer else value if test else before
 
 
 def _set_item(value: Any, thing: Any, key: Any) -> None:

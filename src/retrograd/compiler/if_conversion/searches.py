@@ -17,7 +17,7 @@ from ..float_tracer import is_tracer
 from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
 from .objects import is_still_tuple
-from .selections import NUMBERS, Selection
+from .selections import NUMBERS, Selection, chosen_at
 from .trial import current, in_arms, refuse
 
 __all__ = ["BISECTIONS", "bisected", "have_order", "is_less", "median", "place_of", "sorted_by", "sorted_entries"]
@@ -152,6 +152,5 @@ def place_of(things: Any, thing: Any) -> Any:
         raise ValueError(f"{thing!r} is not in list")
     place: Any = len(things) - 1
     for i in range(len(things) - 2, -1, -1):
-        test = tests[i]
-        place = Selection(test).of(i, place) if type(test) is BoolTracer else i if test else place
+        place = chosen_at(tests[i], i, place)
     return place

@@ -21,7 +21,7 @@ from .objects import fields_of
 from .partial_list import Entries, PartialList
 from .trial import NotAnArmError, current, recorder, refuse
 
-__all__ = ["NUMBERS", "Selection", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
+__all__ = ["NUMBERS", "Selection", "chosen_at", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
@@ -180,6 +180,11 @@ class Selection:
         return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
 
 
+def chosen_at(test: Any, yes: Any, no: Any) -> Any:
+    """One of two things, by a test that is traced or not."""
+    return Selection(test).of(yes, no) if type(test) is BoolTracer else yes if test else no
+
+
 def may_be_chosen(thing: Any) -> bool:
     """Whether a thing is an object of a user's class, a function, or a dictionary, or one of some that are."""
     kind: Any = type(thing)
@@ -203,8 +208,7 @@ def number_of(thing: Any) -> Any:
     if all(place == number for place, number in numbers.items()):
         return thing._rg_key
     for place, number in others:
-        test = thing._rg_key.is_(place)
-        found = Selection(test).of(number, found) if type(test) is BoolTracer else number if test else found
+        found = chosen_at(thing._rg_key.is_(place), number, found)
     return found
 
 
