@@ -99,6 +99,16 @@ def test_constants_that_differ_between_iterations() -> None:
     check(series, (numbers(2, 6),), (numbers(2, 7),))
 
 
+def test_a_division_by_a_power_of_two_is_one_like_the_others() -> None:
+    def averaged(p: list[float]) -> Any:
+        x = p[0]
+        for k in range(40):
+            x = x + (rm.sin(x * p[1]) - x) / (k + 1.0)
+        return x / 8.0
+
+    check(averaged, ([1.0, 0.5],), ([0.3, -0.5],), loops=1)
+
+
 def test_iterations_end_where_the_loop_does() -> None:
     """The first of them lacks what others begin with, and ends as they do: no part of it is the loop's beginning."""
     returns = numbers(60, low=-1.0, high=1.0)

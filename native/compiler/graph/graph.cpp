@@ -290,9 +290,9 @@ namespace {
 
 class Expander {
  public:
-  // `active_leaves`: null where no derivatives were recorded. `differences`: long chains a - b + c - … become two sums.
-  Expander(const Graph& graph, const std::vector<bool>* active_leaves, bool differences)
-      : from_(graph), active_leaves_(active_leaves), differences_(differences) {
+  // `active_leaves`: null where no derivatives were recorded. `for_vectors`: as of expand.
+  Expander(const Graph& graph, const std::vector<bool>* active_leaves, bool for_vectors)
+      : from_(graph), active_leaves_(active_leaves), for_vectors_(for_vectors) {
     to_.leaves = graph.leaves;
     to_.literals = graph.literals;
     to_.rows.reserve(graph.size());
@@ -306,7 +306,7 @@ class Expander {
   Graph run() {
     inner_.resize(from_.size());
     is_difference_.resize(from_.size());
-    if (differences_) find_differences();
+    if (for_vectors_) find_differences();
     for (size_t i = 0; i < from_.size(); ++i) {
       if (!inner_[i]) new_ids_[i] = is_difference_[i] ? difference(i) : node(i);
     }
@@ -370,7 +370,7 @@ class Expander {
         return add(ROW_div, {shares.exponentials[from_.extra[i]], shares.sum});
       }
       case ROW_div:
-        if (ids[1].is_literal() && has_inverse(to_.literals[ids[1].index()])) {
+        if (for_vectors_ && ids[1].is_literal() && has_inverse(to_.literals[ids[1].index()])) {
           return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
         }
         return add(ROW_div, ids);
@@ -474,7 +474,7 @@ class Expander {
 
   const Graph& from_;
   const std::vector<bool>* active_leaves_;
-  const bool differences_;
+  const bool for_vectors_;
   Graph to_;
   std::vector<Id> new_ids_;
   std::vector<bool> inner_;          // steps inside a chain
@@ -486,8 +486,8 @@ class Expander {
 
 }  // namespace
 
-Graph expand(const Graph& graph, bool differences, const std::vector<bool>* active, std::vector<Id>* renamed) {
-  Expander expansion(graph, active, differences);
+Graph expand(const Graph& graph, bool for_vectors, const std::vector<bool>* active, std::vector<Id>* renamed) {
+  Expander expansion(graph, active, for_vectors);
   Graph result = expansion.run();
   std::vector<Id> ids = expansion.new_ids();
   if (active) {

@@ -107,9 +107,9 @@ struct Recorded {
 // were there before the function was called.
 Graph lift(const Recorded& recorded);
 
-// Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas, division
-// by a power of two becomes multiplication, and a long chain a - b + c - … the difference of two sums where
-// `differences` asks for it: what runs as vectors wants that, and what runs as loops does not.
+// Rewrites the graph in fewer ops: mean, prod, logsumexp and softmax become their numerically safe formulas. What runs
+// as vectors (`for_vectors`) multiplies where it divided by a power of two, and has a long chain a - b + c - … as the
+// difference of two sums. What runs as loops does not: one iteration may divide by 3.0 and the next by 4.0.
 //
 // A graph in which derivatives were recorded has less in it then: what is computed twice is computed once, and what
 // leaves a number as it is goes. A product that is zero where one factor is, even if the other is infinite, becomes a
@@ -117,7 +117,7 @@ Graph lift(const Recorded& recorded);
 // whether a gradient of it may be wanted, and a gradient stops at `detach` nowhere else; else it is null.
 //
 // `renamed`, if given, receives the new Id of each old node; that of no node where nothing needs it any more.
-Graph expand(const Graph& graph, bool differences, const std::vector<bool>* active, std::vector<Id>* renamed = nullptr);
+Graph expand(const Graph& graph, bool for_vectors, const std::vector<bool>* active, std::vector<Id>* renamed = nullptr);
 
 // The same graph with less in it: what is computed twice is computed once, where that is faster, or in `all` places.
 // `renamed` as above.

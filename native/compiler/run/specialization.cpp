@@ -248,15 +248,15 @@ Scheduled Specialization::schedule(const Graph& expanded, bool wanted) {
   return made;
 }
 
-Graph Specialization::expanded(bool differences, std::vector<Id>* renamed) const {
+Graph Specialization::expanded(bool for_vectors, std::vector<Id>* renamed) const {
   const std::shared_ptr<const Graph> traced = graph.get();
-  if (!options.simplify) return expand(*traced, differences, nullptr, renamed);
+  if (!options.simplify) return expand(*traced, for_vectors, nullptr, renamed);
   std::vector<bool> active;
   active.reserve(leaves.locations.size());
   for (const LeafLocation& place : leaves.locations) {
     active.push_back(place.kind == RegionKind::PARAMETER || place.active);
   }
-  return expand(*traced, differences, &active, renamed);
+  return expand(*traced, for_vectors, &active, renamed);
 }
 
 // Chooses how batches run. Elements that run together share each load of a parameter and each kernel call. Running one

@@ -159,7 +159,7 @@ struct Specialization {
   bool gives_numbers() const { return has_several_results() && !connected; }
   size_t cotangents() const { return connected ? outputs.size() : 0; }
   // The graph that programs and machine code are made of.
-  Graph expanded(bool differences, std::vector<Id>* renamed = nullptr) const;
+  Graph expanded(bool for_vectors, std::vector<Id>* renamed = nullptr) const;
   bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }
   // Whether single calls run machine code of the whole graph.
   bool has_graph_code() const { return runner.has_code(); }

@@ -38,6 +38,7 @@ class Reason(enum.Enum):
     DISAGREES = "run eagerly: the program did not give the numbers of a plain run"
     INVALIDATED = "run eagerly: the program was lost during the call"
     CODE_GENERATION_FAILED = "run without machine code, which LLVM did not make: {}"
+    TOO_LARGE = "run without machine code, which would be too long: {}"
     UNMATCHED_MEMBER = "run eagerly: no program matches this member of a batch"
 
     # Nothing is ever compiled.
@@ -51,7 +52,7 @@ class Reason(enum.Enum):
     @property
     def runs_eagerly(self) -> bool:
         """Whether a call ran eagerly for this reason."""
-        return not self.traces and self is not Reason.CODE_GENERATION_FAILED
+        return not self.traces and self not in (Reason.CODE_GENERATION_FAILED, Reason.TOO_LARGE)
 
 
 _TRACES = {

@@ -108,6 +108,8 @@ class TierUp:
             if batch > 0 and not whole:
                 if self._tier == "llvm" or fact["instructions"] <= _MOST_INSTRUCTIONS:
                     compile_program(self._cache, number, batch, run=run)
+                else:
+                    self._causes[Cause(Reason.TOO_LARGE, f"{fact['nodes']:,} nodes, of which few repeat others")] += 1
             elif batch == 1 and _either_may_win(fact):
                 few = fact["instructions"] <= _FEW_INSTRUCTIONS
                 if compile_program(self._cache, number, batch, run, most_lines=None if few else _FEW_LINES):

@@ -219,6 +219,8 @@ class Builder:
         if a == 0.0 and isinstance(b, Ref) and not self._signed_zeros:
             self.vanished.append(b)
             return 0.0
+        if isinstance(b, float) and abs(math.frexp(b)[0]) == 0.5 and 2.0**-1000 < abs(b) < 2.0**1000:
+            return self.mul(a, 1.0 / b)  # a power of two: the same bits
         return self._op("fdiv", a, b)
 
     def neg(self, a: Value) -> Value:

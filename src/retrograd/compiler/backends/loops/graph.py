@@ -13,7 +13,7 @@ __all__ = ["LEAF", "LITERAL", "MOST_STRAIGHT", "NODE", "NONE", "ScalarGraph", "U
 LEAF, LITERAL, NODE, NONE = 0, 1, 2, 3
 
 #: So many nodes of straight-line code and of loops' bodies are written at most.
-MOST_STRAIGHT = 12_000
+MOST_STRAIGHT = 64_000
 
 
 class UnsupportedGraphError(Exception):

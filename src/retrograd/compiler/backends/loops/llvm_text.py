@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ..llvm.ir_builder import base_loads
 from .backward import SEED
-from .code import Block, Loop, Op, Phi
+from .code import Block, Loop, Op, Phi, Ref
 from .dependences import is_parallel
 from .grouped_calls import Calls, with_groups
 from .lane_loops import LaneLoops
 from .lanes import shifted, sums_of_lanes
 from .llvm_lines import PhiLine
+from .parts import Part, Slots, Step, in_parts, values_made, values_read
 from .storage import Places
 from .structure import Body
 
@@ -22,8 +23,9 @@ __all__ = ["Text"]
 #: Of the function: what it calls is what it says, and vectors are as long as they can be.
 _ATTRIBUTES = 'noinline "no-builtins" "prefer-vector-width"="512"'
 
-#: LLVM takes time that grows with the square of a basic block's length, so long ones are cut.
-_BLOCK_LINES = 200
+#: LLVM takes time that grows with the square of a basic block's length, so long ones are cut; and so are functions
+#: with more operations.
+_BLOCK_LINES, _PART_OPS = 200, 2_000
 
 
 class Text(LaneLoops):
@@ -61,35 +63,76 @@ class Text(LaneLoops):
         super().__init__(places, width, lanes)
         self._metadata, self._functions, self._in_lanes = metadata, functions, in_lanes
         self._raised: str | None = None  # in a loop whose iterations are independent: the flags, gathered as a number
-        self._names[SEED.number] = "%seed" if width == 1 else self._everywhere("%seed")
-        self._write(block)
-        memory = [f"%{name} = alloca <{lanes} x double>, align 64" for name in ("argument0", "argument1", "value")]
+        self._slots = Slots(places.reserve)  # in the array B
+        parts = in_parts(self._steps(block), _PART_OPS)
+        bodies = [self._part(part, number) for number, part in enumerate(parts)]
         arrays = [*bases, *(f"T{i}" for i in range(len(places.tables)))]
+        functions_of_parts = [self._function(f"{name}_body{i}", arrays, lines) for i, lines in enumerate(bodies)]
+        self.text: str = "\n".join([*functions_of_parts, *_one_by_one(name, len(parts), len(arrays)), ""])
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def _part(self, part: Part, number: int) -> list[str]:
+        """The lines of a part of the function."""
+        self.lines, self._block, self._known = [], "entry", [{}]
+        self._names[SEED.number] = "%seed" if self._width == 1 else self._everywhere("%seed")
+        self._write_steps(self._steps_of(part, number))
+        return self.lines
+
+    def _steps_of(self, part: Part, number: int) -> Iterator[Step]:
+        """The steps of a part. What it reads of the parts before it is in memory, and what it hands on goes there."""
+        fetched: set[Ref] = set()
+        for step in part.steps:
+            for value in values_read(step):
+                if value in part.read and value not in fetched:
+                    fetched.add(value)
+                    self._fetch(value)
+            yield step
+            for value in values_made(step):
+                if value in part.handed_on and value.number not in self._loaded and value.number not in self._totals:
+                    size = self._lanes if value in self._sums_of_lanes else 1
+                    self._keep(value, self._slots.take(value, size, number, part.handed_on[value]))
+
+    def _keep(self, value: Ref, slot: int) -> None:
+        """Write a value to memory, a truth as a number."""
+        name, kind = self._name(value), self._kind_of(value)
+        if value.boolean:
+            name = self._emit(f"uitofp {self._bit} {name} to {kind}")
+        self.lines.append(f"store {kind} {name}, ptr {self._slot(slot)}, align 8")
+
+    def _fetch(self, value: Ref) -> None:
+        """Read a value of a part before this one."""
+        if value.number in self._totals:
+            return
+        if value.number in self._loaded:
+            self._names[value.number] = self._load(self._loaded[value.number])
+            return
+        kind = self._kind_of(value)
+        name = self._emit(f"load {kind}, ptr {self._slot(self._slots[value])}, align 8")
+        if value.boolean:
+            name = self._emit(f"fcmp une {kind} {name}, {self._name(0.0)}")
+        self._names[value.number] = name
+
+    def _kind_of(self, value: Ref) -> str:
+        return self._vector if value in self._sums_of_lanes else self._double
+
+    def _slot(self, slot: int) -> str:
+        return self._emit(f"getelementptr {self._double}, ptr %B, i64 {slot}")
+
+    def _function(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
         parameters = ", ".join(f"ptr noalias %{array}" for array in arrays)
-        arguments = ", ".join(f"ptr %base{i}" for i in range(len(arrays)))
-        self.text: str = "\n".join(
-            [
-                f"define internal i32 @{name}_body(double %seed, {parameters}) {_ATTRIBUTES} {{",
-                "entry:",
-                *(memory if self._has_vectors else ()),
-                *self.lines,
-                "ret i32 0",
-                "failed:",
-                "ret i32 1",
-                "}",
-                f"define i32 @{name}(double %seed, ptr %bases) {{",
-                *base_loads(len(arrays)),
-                f"%answer = call i32 @{name}_body(double %seed, {arguments})",
-                "ret i32 %answer",
-                "}",
-                "",
-            ]
-        )
+        vector = f"alloca <{self._lanes} x double>, align 64"
+        memory = [f"%{name} = {vector}" for name in ("argument0", "argument1", "value")] if self._has_vectors else []
+        begin = f"define internal i32 @{name}(double %seed, {parameters}) {_ATTRIBUTES} {{"
+        return "\n".join([begin, "entry:", *memory, *lines, "ret i32 0", "failed:", "ret i32 1", "}"])
 
     def _write(self, block: Block) -> None:
+        self._write_steps(self._steps(block))
+
+    def _write_steps(self, steps: Iterable[Step]) -> None:
         begun = len(self.lines)
         flags: list[str] = []
-        for step in self._steps(block):
+        for step in steps:
             if isinstance(step, Loop):
                 self._end_block(flags)
                 if step.of in self._in_lanes and self._width == 1:
@@ -107,7 +150,7 @@ class Text(LaneLoops):
                 begun = len(self.lines)
         self._end_block(flags)
 
-    def _steps(self, block: Block) -> Sequence[Op | Loop | Calls]:
+    def _steps(self, block: Block) -> Sequence[Step]:
         """Those of a block: with groups of calls, unless each number is a vector, or LLVM makes the vectors."""
         if self._width > 1 or self._group or not self._functions:
             return block.steps
@@ -351,3 +394,17 @@ class Text(LaneLoops):
         ]
         self._group = f", !llvm.access.group !{group}"
         return f", !llvm.loop !{group + 1}"
+
+
+def _one_by_one(name: str, parts: int, arrays: int) -> list[str]:
+    """A function that calls its parts, until one returns 1."""
+    arguments = ", ".join(["double %seed", *(f"ptr %base{i}" for i in range(arrays))])
+    lines = [f"define i32 @{name}(double %seed, ptr %bases) {{", *base_loads(arrays)]
+    for i in range(parts):
+        lines += [
+            f"%answer{i} = call i32 @{name}_body{i}({arguments})",
+            f"%failed{i} = icmp ne i32 %answer{i}, 0",
+            f"br i1 %failed{i}, label %failed, label %after{i}",
+            f"after{i}:",
+        ]
+    return [*lines, "ret i32 0", "failed:", "ret i32 1", "}"]
