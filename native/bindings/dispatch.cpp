@@ -19,6 +19,7 @@ struct Found {
   bool deferred = false;                  // gradients are wanted later: see deferred_call.hpp
   Reason reason = Reason::NEW_ARGUMENTS;  // why there is none
   bool failed = false;                    // an exception is set
+  bool fits = false;                      // the arguments are like those of some entry
   Divergence divergence;                  // of the last program that was tried, where a guard failed
   LeasedTwin twin;                        // what ran a long pass, back too if gradients were wanted
   struct Own {
@@ -126,9 +127,10 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   return outcome;
 }
 
-// The entry that stands for a call; its forward pass is done. `several`: it may be one with several results.
+// The entry that stands for a call; its forward pass is done. `several`: it may be one with several results. `numbers`:
+// only one of arguments that have no Values.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
-           Py_ssize_t count, bool several = false) {
+           Py_ssize_t count, bool several = false, bool numbers = false) {
   Found found;
   if (tracing()) {  // an outer function is being traced, and this one is part of it
     found.reason = Reason::INSIDE_TRACE;
@@ -154,6 +156,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
     if (entry.differentiate_first != differentiate_first || (entry.has_several_results() && !several)) continue;
+    if (numbers && !entry.signature->has_no_values()) continue;
     if (!std::all_of(departures.begin(), departures.end(),
                      [&](const Departure& one) { return entry.may_continue(*one.first, one.second); })) {
       continue;
@@ -171,6 +174,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       return found;
     }
     if (fit == 0) continue;
+    found.fits = true;
     const uint64_t changes = self->changes;
     const Shared<StateGuards> state = entry.state;  // the check may run code that drops the specialization
     const bool holds = state->hold_in(call);
@@ -470,11 +474,10 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
   return result.release();
 }
 
-PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  SpecializationCache* self = self_of(object);
-  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
-  const Found found = find(self, true, false, args, count);
-  if (!found.entry) return call_miss(self, "gradients", args, count, found);
+namespace {
+
+// The value and the gradients of what was found.
+PyObject* gradients_of(SpecializationCache* self, const Found& found) {
   const Specialization& entry = *found.entry;
   Gradients of_inputs(arguments_of(self, found).active.size());
   const std::span<double> numbers = of_inputs.all();
@@ -499,7 +502,31 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, P
   return result.release();
 }
 
-PyObject* calls(PyObject* object, PyObject*) { return PyLong_FromUnsignedLongLong(self_of(object)->calls); }
+}  // namespace
+
+PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  SpecializationCache* self = self_of(object);
+  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
+  const Found found = find(self, true, false, args, count);
+  return found.entry ? gradients_of(self, found) : call_miss(self, "gradients", args, count, found);
+}
+
+// gradients_of_numbers(*arguments): the same where a program tells that there is no Value among the arguments, which
+// are like those that it was traced with; else None.
+PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  SpecializationCache* self = self_of(object);
+  if (self->pause > 0) Py_RETURN_NONE;
+  const Found found = find(self, true, false, args, count, false, true);
+  if (found.entry) return gradients_of(self, found);
+  if (found.failed || found.fits) return call_miss(self, "gradients", args, count, found);
+  if (found.reason == Reason::NEW_ARGUMENTS) ++self->again;
+  Py_RETURN_NONE;
+}
+
+// calls(): each counts once.
+PyObject* calls(PyObject* object, PyObject*) {
+  return PyLong_FromUnsignedLongLong(self_of(object)->calls - self_of(object)->again);
+}
 
 // pause(calls): so many calls run eagerly before specializations are looked up again.
 PyObject* pause(PyObject* object, PyObject* calls) {

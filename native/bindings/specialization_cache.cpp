@@ -226,6 +226,8 @@ PyMethodDef methods[] = {
      "The value; gradients are added to .grad."},
     {"gradients", fast_with_keywords(guarded<gradients>), METH_FASTCALL | METH_KEYWORDS,
      "The value and the gradients of the active arguments and of what else was wanted."},
+    {"gradients_of_numbers", fast(guarded<gradients_of_numbers>), METH_FASTCALL,
+     "The same if there is no Value among the arguments, as a program tells that fits; else None."},
     {"check", guarded<check>, METH_VARARGS, "What a program computes for a call, leaving no trace."},
     {"node", guarded<node>, METH_VARARGS, "The result of a call on the tape."},
     {"joint", guarded<joint>, METH_VARARGS,

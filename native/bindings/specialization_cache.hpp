@@ -42,6 +42,7 @@ struct SpecializationCache {
   std::vector<Shared<StateGuards>>* states;
   size_t states_made;
   uint64_t calls;    // that were looked up
+  uint64_t again;    // of those, that were looked up once more, since there may be Values among their arguments
   uint64_t changes;  // of the list of specializations
   uint64_t pause;    // so many calls run eagerly before specializations are looked up again
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
@@ -112,6 +113,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* matrix(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
 // checking.cpp

@@ -529,3 +529,39 @@ def test_a_numpy_float_is_not_just_any_float() -> None:
     compiled = rg.compile(lambda row: np.sum(row))
     assert [compiled(rows).item() for _ in range(3)] == [3.0] * 3
     assert list(map(type, compiled.call_batch([(rows,)] * 3))) == [np.float64] * 3
+
+
+def test_a_value_in_an_argument_is_noticed_after_calls_without_one() -> None:
+    """A program for numbers alone answers before anything looks for Values; with one, the results are Values."""
+
+    @rg.compile
+    def f(p: Any, record: Params) -> Any:
+        return p * record.w * record.rest["x"][0]
+
+    both = rg.value_and_grad(f)
+    held = Value(3.0)
+    calls = f._cache.calls
+    for _ in range(3):
+        assert both(2.0, Params(3.0, {"x": [4.0]})) == (24.0, 12.0)
+        before = calls()
+        assert both(2.0, Params(3.0, {"x": [4.0]})) == (24.0, 12.0)
+        assert calls() == before + 1
+        for record in (Params(held, {"x": [4.0]}), Params(3.0, {"x": [held]})):
+            value, gradient = both(2.0, record)
+            assert isinstance(value, Value)
+            assert isinstance(gradient, Value)
+            assert gradient.data == record.w * record.rest["x"][0]
+        value, gradient = both(Value(2.0), Params(3.0, {"x": [4.0]}))
+        assert isinstance(value, Value)
+        assert gradient.data == 12.0
+
+
+def test_other_arguments_are_answered_alike() -> None:
+    @rg.compile
+    def f(p: Any, record: Params, q: Any) -> Any:
+        return p * record.w + q * q
+
+    assert rg.grad(f, argnums=(2, 0))(2.0, Params(3.0), 5.0) == (10.0, 3.0)
+    assert rg.grad(f, argnums=(2, 0))(2.0, Params(3.0), 5.0) == (10.0, 3.0)
+    (q, p) = rg.grad(f, argnums=(2, 0))(2.0, Params(Value(3.0)), 5.0)
+    assert (type(q), type(p)) == (Value, Value)

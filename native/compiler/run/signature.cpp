@@ -12,6 +12,13 @@ namespace retrograd::compiler {
 
 PyObject* index_type = nullptr;
 
+namespace {
+PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE(object)); }
+
+// Whether an object that is the same in each call has nothing in it.
+bool is_plain(PyObject* object) { return object == Py_None || PyBool_Check(object) || PyType_Check(object); }
+}  // namespace
+
 std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   const char* kind;
   PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
@@ -38,8 +45,13 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
       if (signature->kind_ == INDEX && third) signature->twin_ = PyLong_AsSize_t(third);
+      signature->has_no_values_ = signature->kind_ == PASSIVE || signature->kind_ == ACTIVE ||
+                                  signature->kind_ == INDEX || signature->kind_ == AGAIN;
       break;
-    case IS: signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated; break;
+    case IS:
+      signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated;
+      signature->has_no_values_ = is_plain(second);
+      break;
     case ARRAY:
       signature->shape_ = Ref::borrow(third);
       signature->number_ = PyLong_AsSize_t(fourth);
@@ -68,6 +80,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       auto child = parse(third);
       if (!child) return nullptr;
       signature->runs_python_ = child->runs_python_;
+      signature->has_no_values_ = child->has_no_values_;
       signature->items_.push_back(std::move(child));
       break;
     }
@@ -89,6 +102,7 @@ bool Signature::parse_items(PyObject* descriptions) {
     auto child = item ? parse(item) : nullptr;
     if (!child) return false;
     runs_python_ |= child->runs_python_;
+    has_no_values_ &= child->has_no_values_;
     items_.push_back(std::move(child));
   }
   return true;
@@ -100,7 +114,6 @@ void put(std::vector<T>& numbers, size_t i, T number) {
   if (i >= numbers.size()) numbers.resize(i + 1);
   numbers[i] = number;
 }
-PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE(object)); }
 }  // namespace
 
 int Signature::read(PyObject* argument, Arguments& into) const {

@@ -48,6 +48,8 @@ class Signature {
   Ref collect_first(const double* gradients) const { return items_.front()->collect(gradients); }
   // Whether read() runs the user's Python code, which may do anything to the cache that this is in.
   bool runs_python() const { return runs_python_; }
+  // Whether there is no Value in an argument that matches, and it is no object that may have some.
+  bool has_no_values() const { return has_no_values_; }
   // For the garbage collector: what this refers to.
   int traverse(visitproc visit, void* arg) const;
 
@@ -93,6 +95,7 @@ class Signature {
   size_t number_ = 0;
   bool active_ = false;
   bool runs_python_ = false;
+  bool has_no_values_ = true;
   Ref object_;                       // the object it is or equals, or its type
   Ref shape_;                        // of an array
   std::vector<Py_ssize_t> extents_;  // the same

@@ -226,8 +226,12 @@ def transformed_by(
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*arguments: Any, **keywords: Any) -> Any:
-        if 0 <= furthest < len(arguments) and not keywords and without_values(arguments) and not is_recorded():
-            return of_compiled(_value_and_grad(function, argnums, fast, arguments))  # type: ignore[misc]
+        if 0 <= furthest < len(arguments) and not keywords and not is_recorded():
+            found = _answered(function, argnums, fast, arguments)
+            if found is None and without_values(arguments):
+                found = _value_and_grad(function, argnums, fast, arguments)
+            if found is not None:
+                return of_compiled(found)  # type: ignore[misc]
         wanted: Any = argnums
         if keywords or not counted:
             wanted, arguments, keywords = _bound(function, argnums, arguments, keywords)
@@ -323,6 +327,14 @@ def _value_and_grad(
         return f.value_and_grad(*arguments)  # type: ignore[no-any-return]
     variant, reordered = _by_first(f, argnums, positions, [arguments])
     return variant.value_and_grad(*reordered[0])  # type: ignore[no-any-return]
+
+
+def _answered(f: Any, argnums: Argnums, positions: Sequence[int], arguments: tuple[Any, ...]) -> Any:
+    """The same where a program of ``f`` tells that there is no Value among the arguments; else None."""
+    if argnums != 0:
+        f, (arguments,) = _by_first(f, argnums, positions, [arguments])
+    answered = getattr(f, "_gradients_of_numbers", None)
+    return answered(*arguments) if answered is not None else None
 
 
 def _are_numbers(column: Sequence[Any]) -> bool:

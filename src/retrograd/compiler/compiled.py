@@ -61,8 +61,7 @@ class Compiled(Generic[P]):
             primal = transform.function
             self._primal = primal if isinstance(primal, Compiled) else Compiled(primal, options)
             self._gradient = transform.remade(self._primal)
-        # Why nothing is ever compiled.
-        self._uncompiled = None if engine.ENGINE == "native" else Cause(Reason.REFERENCE_ENGINE)
+        self._uncompiled = None if engine.ENGINE == "native" else Cause(Reason.REFERENCE_ENGINE)  # why nothing compiles
         if not self._uncompiled:
             self._dispatcher = Dispatcher(function, options, self._eager, self._causes, self._without_keywords)
             self._cache = self._dispatcher.cache
@@ -70,6 +69,7 @@ class Compiled(Generic[P]):
                 # The native methods themselves, so that a call costs no Python frame.
                 self.backward = self._cache.backward  # type: ignore[method-assign, assignment]
                 self.value_and_grad = self._cache.gradients  # type: ignore[method-assign]
+                self._gradients_of_numbers = self._cache.gradients_of_numbers
 
     # --- calls ----------------------------------------------------------------------------------------
 
