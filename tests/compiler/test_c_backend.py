@@ -85,6 +85,25 @@ def test_straight_line_code(tmp_path: Path) -> None:
     assert "test_c_backend.py:" in text  # the user's line
 
 
+def test_an_item_that_data_choose_is_an_element(tmp_path: Path) -> None:
+    grid = [0.0, 0.1, 0.3, 0.5, 0.8, 1.1]
+
+    def looked_up(p: list[Any], xs: list[Any]) -> Any:
+        total = 0.0
+        for x in xs:
+            k = sum((rg.where(x < g, 0.0, 1.0) for g in grid[1:]), 0.0)
+            low, item = grid[0], p[0]
+            for j in range(1, 6):
+                low, item = rg.where(k == j, grid[j], low), rg.where(k == j, p[j], item)
+            total = total + (x - low) * item
+        return total
+
+    calls = [([0.5, 1.5, -0.3, 0.7, 2.0, 1.0], [0.05 + shift, 0.4, 0.9, 2.0, 0.3]) for shift in (0.0, 0.3, 0.6)]
+    text = check(looked_up, tmp_path, *calls)
+    assert "= L[(int)(" in text
+    assert "G[(int)(" in text
+
+
 def test_a_loop_stays_a_loop(tmp_path: Path) -> None:
     def predator(p: list[float], start: list[float]) -> Any:
         x, y = start

@@ -17,6 +17,7 @@ if ENGINE == "native":
     from retrograd.compiler.backends.loops.lanes import find_lanes, sums_in_memory
     from retrograd.compiler.backends.loops.pipeline import write_passes
     from retrograd.compiler.backends.loops.reading import read_graph
+    from retrograd.compiler.backends.loops.takes import with_takes
 
 __all__ = ["check", "flat", "graph_of", "in_lanes", "more_than_registers", "numbers"]
 
@@ -28,7 +29,7 @@ def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> l
 
 def graph_of(compiled: Any) -> Any:
     cache = compiled._cache
-    return read_graph(cache.scalar_graph(cache.facts()[0]["number"], True))
+    return with_takes(read_graph(cache.scalar_graph(cache.facts()[0]["number"], True)))
 
 
 def in_lanes(compiled: Any) -> list[int]:

@@ -168,9 +168,10 @@ def _loops(cache: engine.SpecializationCache, number: int) -> str:
     from .backends.loops.graph import UnsupportedGraphError
     from .backends.loops.pipeline import write_passes
     from .backends.loops.reading import read_graph
+    from .backends.loops.takes import with_takes
 
     try:
-        passes = write_passes(read_graph(cache.scalar_graph(number, True)))
+        passes = write_passes(with_takes(read_graph(cache.scalar_graph(number, True))))
     except UnsupportedGraphError as problem:
         return f"No code with loops: {problem}."
     lines = []

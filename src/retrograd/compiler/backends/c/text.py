@@ -145,17 +145,27 @@ class _Writer:
         elif op.name == "add to":
             assert op.at is not None
             self._line(f"{self._element(op.at)} += {operands[0]};")
+        elif op.name == "scatter add":
+            self._line(f"G[(int)({operands[0]})] += {operands[1]};")
         elif op.name == "flag":
             self._flag(operands[0])
         else:
             assert op.result is not None
-            expression = self._element(op.at) if op.at is not None else _expression(op, operands, self._indent > 1)
+            expression = self._computed(op, operands)
             if op.result.number in self._inlined and len(expression) < _LONGEST:
                 self._names[op.result.number] = expression if op.name.startswith(_ATOMS) else f"({expression})"
                 return
             kind = "int" if op.result.boolean else "double"
             name = self._names[op.result.number] = f"{self._prefix}{op.result.number}"
             self._line(f"const {kind} {name} = {expression};")
+
+    def _computed(self, op: Op, operands: list[str]) -> str:
+        if op.at is not None:
+            return self._element(op.at)
+        name, _, array = op.name.partition(" ")
+        if name == "take":
+            return f"{self._places.array(array)}[(int)({operands[0]})]"
+        return _expression(op, operands, self._indent > 1)
 
     def _flag(self, condition: str) -> None:
         """In a loop it is noted: iterations that may be the last one would not run side by side."""

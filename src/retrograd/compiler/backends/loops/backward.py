@@ -15,6 +15,7 @@ from .forward import Forward
 from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Operand
 from .liveness import drop_dead
 from .structure import Body, Position
+from .takes import take_of
 
 __all__ = ["SEED", "Backward"]
 
@@ -169,6 +170,8 @@ class Backward:
                 contribution = formulas.partial(self.t, row, which, values, lambda: self._again(result), g)
                 if contribution != 0.0:
                     self._add(operand, contribution)
+        if (take := take_of(row)) is not None and take.wanted:
+            self.t.scatter_add(take.place(self.t, *values), g)
 
     def _add(self, operand: Operand, g: Value) -> None:
         """Add to the adjoint of an operand."""

@@ -51,7 +51,8 @@ class Own:
 class Op:
     """One operation: its result, its name and operands; ``at`` where it is in memory; the user's line.
 
-    In memory are a "load", a "store", and an "add to", which are both.
+    In memory are a "load", a "store", and an "add to", which are both. What a "take" reads, or a "scatter add" adds to,
+    is at a place that is computed.
     """
 
     result: Ref | None
@@ -303,6 +304,15 @@ class Builder:
     def is_constant(self, value: Value) -> bool:
         """Whether a value is a number of the program's, in each iteration another one perhaps."""
         return isinstance(value, float) or value in self._constants
+
+    def take(self, array: str, place: Value) -> Ref:
+        """The element of an array that this function does not write, at a place that it computes."""
+        return self._op(f"take {array}", place)
+
+    def scatter_add(self, place: Value, value: Value) -> None:
+        """Add to the gradient of the leaf at a place that this function computes."""
+        if value != 0.0:
+            self._blocks[-1].steps.append(Op(None, "scatter add", (place, value), None, self.source))
 
     def load_again(self, at: Address) -> Ref:
         """A number as it is now."""

@@ -11,6 +11,7 @@ from ....ops import BY_NAME, CONSTANTS, Op
 from ....ops.formula import parse
 from .code import Builder, Ref, Value
 from .graph import UnsupportedGraphError
+from .takes import take_of
 
 __all__ = ["POWERS", "outside", "partial", "value"]
 
@@ -54,6 +55,8 @@ _LEAST = 2.0**-64
 
 def value(t: Builder, row: str, operands: list[Value]) -> Value:
     """The row's value."""
+    if (take := take_of(row)) is not None:
+        return t.take(take.array, take.place(t, *operands))
     if row in _FIRST:
         a, b = operands
         return t.select(t.compare(_FIRST[row], b, a), b, a)
@@ -73,7 +76,7 @@ def value(t: Builder, row: str, operands: list[Value]) -> Value:
 
 def outside(t: Builder, row: str, operands: list[Value], result: Value) -> Ref | bool:
     """Whether the operands are outside the row's domain; where it is retried, whether they may be."""
-    if row in _FIRST or row in _TIED or row == "sum":
+    if row in _FIRST or row in _TIED or row == "sum" or take_of(row) is not None:
         return False
     if row == "largest":  # exp(a - largest) would be a NaN where the engine's logsumexp and softmax know better
         return t.compare("une", t.times_zero(result), 0.0) if isinstance(result, Ref) else result * 0.0 != 0.0

@@ -15,6 +15,7 @@ from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged,
 from .liveness import drop_dead
 from .storage import Storage
 from .structure import Body, Position
+from .takes import take_of
 
 __all__ = ["Forward"]
 
@@ -232,7 +233,7 @@ class Forward:
         return isinstance(value, float) or value in self._fixed
 
     def _refuse_unbounded(self, position: Position, row: str, operands: list[Value]) -> None:
-        if row in _BOUNDED or not self.layout.active[position.number]:
+        if row in _BOUNDED or take_of(row) is not None or not self.layout.active[position.number]:
             return
         of = self.layout.operands[position.number]
         for operand, value in zip(of, operands, strict=True):

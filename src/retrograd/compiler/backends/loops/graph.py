@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ class ScalarGraph:
         roots: (kind, index) of the result and of what guards compare.
         sources: the number of each node's line in the user's program; 0 if unknown.
         results: which roots are several results.
+        pool: the constants of lists from which nodes take an item (``takes.Take``).
     """
 
     names: list[str]
@@ -45,6 +46,7 @@ class ScalarGraph:
     roots: list[tuple[int, int]]
     sources: NDArray[np.int64]
     results: tuple[int, ...] = ()
+    pool: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.rows)

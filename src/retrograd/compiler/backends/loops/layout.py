@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ....ops import BY_NAME, Op
 from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
 from .structure import Body, Indices, Position, bodies_of
+from .takes import take_of
 from .variables import Variable, variable_of
 
 __all__ = [
@@ -483,10 +484,19 @@ class Layout:
         for reader, of in enumerate(sources):
             for source in of:
                 readers[source].append(reader)
-        wanted = [number for number, of in enumerate(passing) if any(isinstance(o, Leaf) and o.wanted for o in of)]
+        wanted = [
+            number
+            for number, of in enumerate(passing)
+            if self.takes_wanted(number) or any(isinstance(o, Leaf) and o.wanted for o in of)
+        ]
         kind, root = self.graph.roots[0]
         varied, useful = _closure(wanted, readers), _closure([self._position_of[root]] if kind == NODE else [], sources)
         return [a and b for a, b in zip(varied, useful, strict=True)]
+
+    def takes_wanted(self, number: int) -> bool:
+        """Whether a position takes a leaf whose gradient is wanted."""
+        take = take_of(self.rows[number])
+        return take is not None and take.wanted
 
     def differentiated(self, position: Position) -> list[Operand]:
         """The operands to which a position hands gradients on."""
@@ -496,9 +506,10 @@ class Layout:
 
 @cache
 def _has_partial(row: str, which: int) -> bool:
-    """Whether a row hands gradients on to an operand: a comparison does not, nor a selection to what it asks."""
+    """Whether a row hands gradients on to an operand: a comparison does not, nor a selection to what it asks, nor what
+    takes an item to its index."""
     op = BY_NAME.get(row)
-    return row != "largest" and not (isinstance(op, Op) and op.partials[which] == "0")
+    return row != "largest" and take_of(row) is None and not (isinstance(op, Op) and op.partials[which] == "0")
 
 
 def _closure(begin: list[int], following: list[list[int]]) -> list[bool]:

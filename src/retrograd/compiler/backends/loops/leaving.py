@@ -207,6 +207,9 @@ def _adds_nothing(block: Block, back: Evaluation) -> bool:
                     return False
                 if phi.final is not None:
                     back.assume(phi.final, back.of(phi.start))
-        elif (step.name == "add to" and back.of(step.operands[0]) != 0.0) or step.name in ("store", "flag"):
+        elif (step.name in ("add to", "scatter add") and back.of(step.operands[-1]) != 0.0) or step.name in (
+            "store",
+            "flag",
+        ):
             return False
     return True

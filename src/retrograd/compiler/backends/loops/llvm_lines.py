@@ -216,6 +216,45 @@ class Lines:
         self._known.pop()
         self._last_block, self._block = self._block, after
 
+    # --- at places that are computed ------------------------------------------------------------------------
+
+    def _take(self, array: str, place: str) -> str:
+        """The element of an array at a place; of vectors, each has its own."""
+        pointer = self._taken_at(array, place)
+        if self._width == 1:
+            return self._emit(f"load double, ptr {pointer}, align 8{self._group}")
+        return self._gathered("double", pointer)
+
+    def _scatter_add(self, place: str, value: str) -> None:
+        """Add to the gradient of the leaf at a place; of vectors, one after the other, since places may be equal."""
+        pointer = self._taken_at("G", place)
+        if self._side_by_side is not None and self._side_by_side.mask:
+            mask = f"{self._bit} {self._side_by_side.mask}"
+            value = self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")
+        for i in range(self._width):
+            here, number = pointer, value
+            if self._width > 1:
+                here = self._emit(f"extractelement <{self._width} x ptr> {pointer}, i32 {i}")
+                number = self._emit(f"extractelement {self._double} {value}, i32 {i}")
+            before = self._emit(f"load double, ptr {here}, align 8")
+            total = self._emit(f"fadd contract double {before}, {number}")
+            self.lines.append(f"store double {total}, ptr {here}, align 8")
+
+    def _taken_at(self, array: str, place: str) -> str:
+        """Where an element is; lanes that have no iteration get the array's first."""
+        if self._width == 1:
+            index = self._emit(f"fptosi double {place} to i64")
+            return self._emit(f"getelementptr double, ptr %{array}, i64 {index}")
+        short, long = f"<{self._width} x i32>", f"<{self._width} x i64>"
+        index = self._emit(f"fptosi {self._double} {place} to {short}")
+        index = self._emit(f"sext {short} {index} to {long}")
+        if self._side_by_side is None and array in ("L", "G"):  # each element of these is a vector
+            index = self._emit(f"mul {long} {index}, {self._each(f'i64 {self._width}')}")
+            index = self._emit(f"add {long} {index}, {self._offsets(1)}")
+        elif self._side_by_side is not None and self._side_by_side.mask:
+            index = self._emit(f"select {self._bit} {self._side_by_side.mask}, {long} {index}, {long} zeroinitializer")
+        return self._emit(f"getelementptr double, ptr %{array}, {long} {index}")
+
     # --- lanes ----------------------------------------------------------------------------------------------
 
     def _mask(self, first: str, times: int) -> str:
@@ -227,8 +266,7 @@ class Lines:
         return self._emit(f"icmp slt {kind} {numbers}, {self._each(f'i64 {times}')}")
 
     def _lanes_mask(self) -> str:
-        assert self._side_by_side is not None
-        return self._side_by_side.mask or self._each("i1 true")
+        return (self._side_by_side is not None and self._side_by_side.mask) or self._each("i1 true")
 
     def _offsets(self, step: int) -> str:
         """Multiples of a number, one for each lane."""

@@ -23,6 +23,7 @@ from .reading import read_graph
 from .sections import find_fastest, find_structure
 from .storage import Places, Storage
 from .structure import Body
+from .takes import with_takes
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
 
@@ -45,7 +46,7 @@ def code_of_graph(
         functions: those of vectors, and their addresses.
     """
     lookups = Lookups(_MOST_SELECTED)
-    graph = read_graph(exported, lookups=lookups)
+    graph = with_takes(read_graph(exported, lookups=lookups))
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -71,7 +72,7 @@ def code_of_group(
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
     lookups = Lookups(_MOST_SELECTED)
-    graph = read_graph(exported, lookups=lookups)
+    graph = with_takes(read_graph(exported, lookups=lookups))
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")

@@ -104,6 +104,11 @@ class Storage:
     def __contains__(self, position: Position) -> bool:
         return position in self._leader
 
+    @property
+    def pool(self) -> Table:
+        """The constants of lists from which items are taken."""
+        return self._layout.graph.pool
+
     def keep_value(self, position: Position) -> None:
         """Give a position places."""
         self._leader.setdefault(position, position)
@@ -253,6 +258,10 @@ class Places:
         first = self._storage.size
         self._storage.size += count
         return first
+
+    def array(self, name: str) -> str:
+        """An array from which items are taken: T are the graph's constants."""
+        return self.table(self._storage.pool) if name == "T" else name
 
     def name(self, number: int) -> str:
         """What a table is called."""
