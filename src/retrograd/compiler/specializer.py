@@ -38,6 +38,10 @@ __all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of"
 LIMIT = 256
 BYTES = 64 * 1024 * 1024
 
+#: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are so many times
+#: as large as those of the code as it is.
+_IN_VAIN, _LARGER = 6, 8
+
 #: How far a new program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to
 #: the largest of them. A program that is further away is dropped.
 TOLERANCE = 1e-7
@@ -53,6 +57,7 @@ class Example(NamedTuple):
     outputs: Outputs | None  #: of a function with several results
     decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
     lengthened: int  #: how often loops were recorded with more iterations until then
+    conversion: tuple[Any, ...] | None  #: what was converted, and how; None if nothing was
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""
@@ -257,6 +262,7 @@ class Specializer:
             if number in self._examples:
                 if self.conversions:
                     self._drop_unconverted(number)
+                    self._drop_conversion_in_vain(self._examples[number])
                 self._untraceable.succeeded(shape)
                 self._watch_for_a_storm(number, cause)
                 return None
@@ -315,6 +321,20 @@ class Specializer:
             if is_shorter or (is_whole and self.conversions.concerns(example.decisions)):
                 self._cache.drop(one)
                 self._examples.pop(one, None)  # another thread may have called clear()
+
+    def _drop_conversion_in_vain(self, new: Example) -> None:
+        """Trace the code as it is from now on, if converted code has given larger programs, and no fewer."""
+        like = [(one, each.conversion) for one, each in list(self._examples.items()) if each.is_like(new)]
+        converted = [one for one, conversion in like if conversion == new.conversion]
+        if len(converted) < _IN_VAIN or len(converted) == len(like):
+            return
+        nodes = {fact["number"]: int(fact["nodes"]) for fact in self._cache.facts()}
+        plain = [nodes.get(one, 0) for one, conversion in like if conversion is None]
+        if plain and min(nodes.get(one, 0) for one in converted) > _LARGER * max(plain):
+            self.conversions.give_up()
+            for one in converted:
+                self._cache.drop(one)
+                self._examples.pop(one, None)
 
     def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
@@ -410,10 +430,11 @@ class Specializer:
         if not agrees:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
-        decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
+        conversions, decisions = self.conversions, (*recording.guards, *recording.index_guards)
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
         self._examples[number] = Example(
-            differentiate_first, arguments, traced.signature, kind, outputs, decisions, self.conversions.lengthened
+            *(differentiate_first, arguments, traced.signature, kind, outputs, decisions),
+            *(conversions.lengthened, conversions.state),
         )
         self.tier_up.added()
         self._drop_least_recently_used()

@@ -124,6 +124,14 @@ class Conversions:
             self._wanted.clear()
         self._refused.update(sites)
 
+    @property
+    def state(self) -> tuple[Any, ...] | None:
+        """What is converted, and how: the same as long as nothing more is learned. None if nothing is."""
+        if not self._wanted:
+            return None
+        objects = frozenset(self._plain_objects)
+        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, self._lists
+
     def give_up(self) -> None:
         """Leave all tests as they are."""
         self._refused |= self._wanted
