@@ -157,6 +157,44 @@ def test_what_is_equal_stays_in_order(reverse: bool) -> None:
     assert is_converted(compiled)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_many_are_sorted_two_at_a_time_that_are_apart(reverse: bool) -> None:
+    """Equal ones stay in order, of which the exchanges alone know nothing."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        ordered = sorted(ps, reverse=reverse)
+        rows = sorted(((p * 2.0, x) for p, x in zip(ps, xs, strict=True)), key=lambda row: row[0], reverse=reverse)
+        pairs = sorted(((rg.math.floor(p), -x * p) for p, x in zip(ps, xs, strict=True)), reverse=reverse)
+        total = sum(i * p for i, p in enumerate(ordered)) + sum(i * a * b for i, (a, b) in enumerate(rows))
+        return total + sum(b / (1.0 + i) for i, (_, b) in enumerate(pairs))
+
+    compiled = rg.compile(f)
+    for seed in range(8):
+        rng = random.Random(seed)
+        ps = [rng.randrange(12) * 0.25 + 0.1 for _ in range(37)]
+        xs = [rng.randrange(4) * 0.5 for _ in ps]
+        value, gradient = compiled.value_and_grad(ps, xs)
+        wanted, gradients = rg.value_and_grad(f)(ps, xs)
+        assert [value, *gradient] == pytest.approx([wanted, *gradients], rel=1e-12)
+    assert is_converted(compiled, traces=5)
+
+
+def test_the_median_of_a_hundred_numbers_is_one_program() -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        residuals = [x - ps[0] - ps[1] * 0.1 * i for i, x in enumerate(xs)]
+        scale = sorted(abs(r) for r in residuals)[len(residuals) // 2]
+        return sum((r / scale) ** 2 for r in residuals)
+
+    compiled = rg.compile(f)
+    for seed in range(8):
+        rng = random.Random(seed)
+        ps, xs = [rng.uniform(-0.5, 0.5), rng.uniform(-0.5, 0.5)], [rng.gauss(0.0, 1.0) for _ in range(100)]
+        value, gradient = compiled.value_and_grad(ps, xs)
+        wanted, gradients = rg.value_and_grad(f)(ps, xs)
+        assert [value, *gradient] == pytest.approx([wanted, *gradients], rel=1e-9)
+    assert is_converted(compiled, traces=5)
+
+
 def test_a_nan_is_sorted_as_python_does() -> None:
     def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
         a, b, c = sorted(ps)[:3]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...engine import Value
@@ -23,8 +23,11 @@ from .trial import current, in_arms, refuse
 __all__ = ["BISECTIONS", "bisected", "have_order", "is_less", "median", "place_of", "sorted_by", "sorted_entries"]
 
 BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
-#: A table as long as items are selected from; and so many things are sorted, each with each other, or searched.
-_LONGEST_TABLE, _MOST_SORTED = 32, 64
+#: A table as long as items are selected from; so many things are sorted, or searched; and so many numbers are sorted.
+_LONGEST_TABLE, _MOST_SORTED, _MOST_NUMBERS = 32, 64, 256
+
+#: So many things are sorted by exchanges of neighbours, which keep equal ones as they are.
+_FEW = 32
 
 
 def bisected(function: Any, *arguments: Any) -> Any:
@@ -52,16 +55,18 @@ def _ascends(table: Any) -> bool:
 
 
 def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, reverse: bool = False) -> list[Any]:
-    """``sorted(things, …)``. Where keys are traced, neighbours change places until all are in order.
+    """``sorted(things, …)``. Where keys are traced, two at a time change places until all are in order.
 
-    Equal ones never do, as in Python.
+    Equal ones stay in order, as in Python.
     """
     keys = list(things) if key is None else list(map(key, things))
     is_open = any(map(_is_traced, keys))
-    if is_open and len(keys) > _MOST_SORTED:
+    are_numbers = all(type(one) in NUMBERS for one in things)
+    most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
+    if is_open and len(keys) > most:
         is_open = False
         if (trial := current()) is not None:
-            trial.note(f"it sorts more than {_MOST_SORTED} numbers")
+            trial.note(f"it sorts more than {most} {what}")
     if not is_open or not have_order(keys):
         if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
             raise refuse("sorts what may do something else than compare")
@@ -86,16 +91,44 @@ def sorted_entries(
 
 
 def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], reverse: bool) -> None:
-    """Let neighbours change places, in place, until what is there is in order, before what is not."""
-    for end in range(len(keys) - 1, 0, -1):
-        for i in range(end):
-            test = is_less(keys[i], keys[i + 1]) if reverse else is_less(keys[i + 1], keys[i])
-            if is_there[i] is not True:
-                test = joined("maximum", negated(is_there[i]), test)
-            test = joined("minimum", is_there[i + 1], test)
-            for each in (keys, *others, is_there):
-                if each[i] is not each[i + 1]:
-                    each[i : i + 2] = _exchanged(test, each[i], each[i + 1])
+    """Let two at a time change places, in place, until what is there is in order, before what is not."""
+    count = len(keys)
+    if count <= _FEW:
+        pairs: Iterable[tuple[int, int]] = ((i, i + 1) for end in range(count - 1, 0, -1) for i in range(end))
+        places: list[Any] = []
+    else:  # of equal ones, that comes first which was first
+        pairs, places = _merge_exchange(count), [float(i) for i in range(count)]
+    columns = (keys, *others, is_there, *([places] if places else ()))
+    for i, j in pairs:
+        one, other = (keys[j], keys[i]) if reverse else (keys[i], keys[j])
+        if places:
+            one, other = (*_parts(one), places[i]), (*_parts(other), places[j])
+        test = is_less(other, one)
+        if is_there[i] is not True:
+            test = joined("maximum", negated(is_there[i]), test)
+        test = joined("minimum", is_there[j], test)
+        for each in columns:
+            if each[i] is not each[j]:
+                each[i], each[j] = _exchanged(test, each[i], each[j])
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return tuple(key) if isinstance(key, tuple) else (key,)
+
+
+def _merge_exchange(count: int) -> Iterator[tuple[int, int]]:
+    """The places that Batcher's merge exchange compares, in order: of n things about n (log2 n)² / 4 pairs.
+
+    Source: D. E. Knuth, The Art of Computer Programming, volume 3, algorithm 5.2.2 M.
+    """
+    largest = 1 << (count - 1).bit_length() - 1
+    p = largest
+    while p:
+        q, r, d = largest, 0, p
+        while d:
+            yield from ((i, i + d) for i in range(count - d) if i & p == r)
+            d, q, r = q - p, q // 2, p
+        p //= 2
 
 
 def _is_traced(thing: Any) -> bool:
