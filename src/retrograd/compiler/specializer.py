@@ -38,8 +38,8 @@ __all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of"
 LIMIT = 256
 BYTES = 64 * 1024 * 1024
 
-#: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are larger by this
-#: factor than those of the code as it is.
+#: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are larger than
+#: those of the code as it is by this factor.
 _IN_VAIN, _LARGER = 6, 8
 
 #: How far a new program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to

@@ -87,7 +87,7 @@ class MaybeTracer:
         return self._rg_present()(*arguments, **options)
 
 
-_ASKED = "eq ne hash str repr format float int index complex round enter"
+_ASKED = "eq ne hash str repr format complex round enter"
 for _name in _ASKED.split():
     setattr(MaybeTracer, f"__{_name}__", MaybeTracer._rg_refuse)
 
@@ -104,6 +104,12 @@ def _define_operator(name: str, reflected: str = "") -> None:
         setattr(MaybeTracer, f"__{reflected}__", lambda self, other: function(other, self._rg_present()))
 
 
+def _define_conversion(name: str, function: Any) -> None:
+    setattr(MaybeTracer, f"__{name}__", lambda self: function(self._rg_present()))
+
+
+for _name, _function in (("int", int), ("float", float), ("index", operator.index)):
+    _define_conversion(_name, _function)
 for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "getitem"):
     _define_operator(_name)
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):

@@ -241,7 +241,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
 
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
-    thing, key = present(thing), as_key(key)
+    thing, key = present(thing), as_key(present(key) if type(thing) is list else key)
     if type(thing) is ObjectTracer or type(thing) is PartialList:
         thing[key] = value
         return
