@@ -437,15 +437,3 @@ def test_another_thread_calls_the_function_itself() -> None:
         thread.join()
         sys.setswitchinterval(interval)
     assert not others
-
-
-def test_a_generator_function_is_named_as_what_it_is() -> None:
-    def steps(ps: Sequence[Any], xs: Sequence[float]) -> Any:
-        for p, x in zip(ps, xs, strict=True):
-            yield p * x if p > x else p + x
-
-    compiled = rg.compile(lambda ps, xs: sum(steps(ps, xs)))
-    draws = [draw(seed) for seed in range(12)]
-    with pytest.warns(rg.errors.CompileWarning, match="steps is a generator function"):
-        found = [compiled.value_and_grad(*drawn)[0] for drawn in draws]
-    assert found == [pytest.approx(sum(steps(*drawn)), rel=1e-12) for drawn in draws]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Section", "cut_by_periods", "frequent_distances"]
 
 #: A loop has at least so many iterations, and at most so many items in each.
-_LEAST_ITERATIONS, _LONGEST_PERIOD = 3, 4_000
+_LEAST_ITERATIONS, _LONGEST_PERIOD = 3, 16_000
 
 #: So many consecutive items must be equal for their distance to be considered, and so many distances are tried.
 _WINDOW, _CANDIDATES = 6, 16

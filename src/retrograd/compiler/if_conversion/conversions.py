@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 import threading
 import types
@@ -212,8 +211,6 @@ class Conversions:
         for code in {function.__code__ for function in functions}:
             if (lines := self._lines_in(code)) and not is_found(code):
                 why = f"the source of {code.co_name} cannot be found, or has changed"
-                if code.co_flags & inspect.CO_GENERATOR:
-                    why = f"{code.co_name} is a generator function, whose yield no arm can have"
                 self._reasons.update(((code.co_filename, line), why) for line in lines)
 
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:

@@ -25,12 +25,12 @@ Function = ast.FunctionDef | ast.Lambda
 _FUNCTION, _OUTER = "_rg_function", "_rg_outer"
 
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
-_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_COROUTINE = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def definitions_of(code: types.CodeType) -> Iterator[ast.FunctionDef]:
-    """The definitions in a file, copies of their own, that compile to some code; none of a generator's."""
-    if not code.co_flags & _SUSPENDED:
+    """The definitions in a file, copies of their own, that compile to some code; none of a coroutine's."""
+    if not code.co_flags & _COROUTINE:
         for node in _functions_at(code):
             if _are_alike(_compiled(node, code), code):
                 yield _definition(node)
