@@ -430,11 +430,11 @@ class Specializer:
         if not agrees:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
-        conversions, decisions = self.conversions, (*recording.guards, *recording.index_guards)
+        decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
+        how = self.conversions.lengthened, self.conversions.state
         self._examples[number] = Example(
-            *(differentiate_first, arguments, traced.signature, kind, outputs, decisions),
-            *(conversions.lengthened, conversions.state),
+            differentiate_first, arguments, traced.signature, kind, outputs, decisions, *how
         )
         self.tier_up.added()
         self._drop_least_recently_used()

@@ -23,6 +23,7 @@ from .arm_statements import ArmStatements, WrittenLoop
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_for_lists
 from .liveness import Around, kept
+from .matches import write_as_tests
 from .operators import IN_PLACE
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, parameters, swapped_parts
@@ -111,6 +112,7 @@ class _Converter(ast.NodeTransformer):
         lists: bool = False,
     ) -> None:
         self._file, self._function, self._lines, self._lists = file, function, lines, lists
+        write_as_tests(function)
         self._refused, self._asks_identity = refused, asks_identity
         self._arms = ArmStatements(file, refused, kept(function), _free_in(function), lists)
         self._found = lists and write_for_lists(function)
