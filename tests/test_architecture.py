@@ -131,6 +131,13 @@ def test_files_stay_readable(path: Path) -> None:
     assert ast.get_docstring(ast.parse("\n".join(lines))), f"{path.name} does not say what it is for"
 
 
+@pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in FILES if "compiler" in path.parts}), ids=lambda folder: folder.name
+)
+def test_a_folder_of_the_compiler_can_be_taken_in_at_a_glance(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= 13
+
+
 #: The folders of the explorer's page in the order in which data passes; "." is the page that puts them together.
 WEB = ROOT / "web" / "src"
 WEB_LAYERS = [

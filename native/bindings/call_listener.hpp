@@ -1,4 +1,4 @@
-// A profile function that hears of calls of C functions; see src/retrograd/compiler/effects.py.
+// A profile function that hears of calls of C functions; see src/retrograd/compiler/tracing/effects.py.
 #pragma once
 
 #include "tape/python.hpp"

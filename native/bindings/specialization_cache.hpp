@@ -12,7 +12,7 @@
 
 namespace retrograd::compiler {
 
-// Why no specialization answered a call. Python's enumeration retrograd.compiler.reasons.Reason has members of these
+// Why no specialization answered a call. Python's enumeration retrograd.compiler.reports.reasons.Reason has members of these
 // names.
 enum class Reason : uint8_t {
   NEW_ARGUMENTS,

@@ -1,4 +1,4 @@
-// What takes the place of a bool in a trace: the data of the class retrograd.compiler.bool_tracer.BoolTracer.
+// What takes the place of a bool in a trace: the data of the class retrograd.compiler.tracing.bool_tracer.BoolTracer.
 #pragma once
 
 #include "tape/value.hpp"

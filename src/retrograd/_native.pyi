@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from .compiler.reasons import Reason
+from .compiler.reports.reasons import Reason
 from .compiler.request import CompileRequest
 
 _Number: TypeAlias = Value | float

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import branches, costs
-    from retrograd.compiler.backends.loops.sections import find_structure
-    from retrograd.compiler.backends.loops.structure import bodies_of
+    from retrograd.compiler.backends.loops.shapes import branches, costs
+    from retrograd.compiler.backends.loops.shapes.sections import find_structure
+    from retrograd.compiler.backends.loops.shapes.structure import bodies_of
 
 _DRAW = random.Random(11)
 _SERIES = [_DRAW.gauss(0.0, 1.0) for _ in range(150)]

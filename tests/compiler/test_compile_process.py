@@ -19,7 +19,7 @@ import pytest
 from support.parts import require
 
 from retrograd.compiler.backends import process as module
-from retrograd.compiler.backends.loops.graph import UnsupportedGraphError
+from retrograd.compiler.backends.loops.graphs.graph import UnsupportedGraphError
 from retrograd.compiler.backends.loops.pipeline import code_of_graph
 from retrograd.compiler.backends.process import CompileProcess, Run
 from retrograd.compiler.compile_threads import CompileThread

@@ -10,10 +10,10 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine
-from retrograd.compiler.reasons import Reason
-from retrograd.compiler.recorder import Recorder
+from retrograd.compiler.calls.signature import Signature
+from retrograd.compiler.reports.reasons import Reason
 from retrograd.compiler.request import CompileRequest, Options
-from retrograd.compiler.signature import Signature
+from retrograd.compiler.tracing.recorder import Recorder
 from retrograd.index import Index
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
+    from retrograd.compiler.backends.loops.graphs.reading import read_graph
     from retrograd.compiler.backends.loops.pipeline import Passes, write_passes
-    from retrograd.compiler.backends.loops.reading import read_graph
 
 
 def ruled(xs: Sequence[Any], rate: Any, counts: bool) -> Any:

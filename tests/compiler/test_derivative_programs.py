@@ -13,7 +13,7 @@ import pytest
 
 import retrograd as rg
 from retrograd import Value, engine
-from retrograd.compiler import recorder
+from retrograd.compiler.tracing import recorder
 from retrograd.ops import OPS, Op
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler

@@ -15,7 +15,7 @@ from support.parts import ALL, require
 import retrograd as rg
 from retrograd import Value, engine
 from retrograd import math as rmath
-from retrograd.compiler.backends.loops.formulas import _LIBRARY
+from retrograd.compiler.backends.loops.passes.formulas import _LIBRARY
 from retrograd.ops import BY_NAME
 
 pytestmark = native

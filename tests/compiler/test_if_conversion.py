@@ -19,7 +19,7 @@ from support.flipping import Function, agrees_with_jax, draw, flips, is_converte
 
 import retrograd as rg
 from retrograd import math as m
-from retrograd.compiler.if_conversion.converter import converted
+from retrograd.compiler.if_conversion.rewriting.converter import converted
 
 pytestmark = pytest.mark.native
 

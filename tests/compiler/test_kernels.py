@@ -16,7 +16,7 @@ from support.compiled_cases import assert_equals_eager, assert_near, batch, mean
 
 import retrograd as rg
 from retrograd import Value, engine
-from retrograd.compiler.reasons import Reason
+from retrograd.compiler.reports.reasons import Reason
 
 pytestmark = native
 

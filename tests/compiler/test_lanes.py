@@ -20,8 +20,8 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops.install import compile_graph
-    from retrograd.compiler.backends.loops.sections import find_structure
-    from retrograd.compiler.backends.loops.structure import bodies_of
+    from retrograd.compiler.backends.loops.shapes.sections import find_structure
+    from retrograd.compiler.backends.loops.shapes.structure import bodies_of
 
 COUNTS = [4, 5, 8, 9, 12, 17, 21]  # iterations, of which the first one or two come before the loop
 

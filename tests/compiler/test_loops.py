@@ -20,13 +20,13 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops.graph import UnsupportedGraphError
-    from retrograd.compiler.backends.loops.grouped_calls import Calls, with_groups
+    from retrograd.compiler.backends.loops.graphs.graph import UnsupportedGraphError
+    from retrograd.compiler.backends.loops.graphs.reading import read_graph
     from retrograd.compiler.backends.loops.install import ARRAYS, compile_graph
-    from retrograd.compiler.backends.loops.llvm_text import Text
-    from retrograd.compiler.backends.loops.periods import find_sections
+    from retrograd.compiler.backends.loops.llvm.grouped_calls import Calls, with_groups
+    from retrograd.compiler.backends.loops.llvm.llvm_text import Text
     from retrograd.compiler.backends.loops.pipeline import write_passes
-    from retrograd.compiler.backends.loops.reading import read_graph
+    from retrograd.compiler.backends.loops.shapes.periods import find_sections
 
 
 def test_a_recurrence_is_one_loop() -> None:

@@ -22,17 +22,17 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import costs, sections
-    from retrograd.compiler.backends.loops.backward import SEED
-    from retrograd.compiler.backends.loops.code import Block, Loop, Ref
+    from retrograd.compiler.backends.loops.graphs.reading import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph
-    from retrograd.compiler.backends.loops.nests import find_nests
+    from retrograd.compiler.backends.loops.passes.backward import SEED
+    from retrograd.compiler.backends.loops.passes.code import Block, Loop, Ref
+    from retrograd.compiler.backends.loops.passes.storage import Places
     from retrograd.compiler.backends.loops.pipeline import Passes, write_passes
-    from retrograd.compiler.backends.loops.reading import read_graph
-    from retrograd.compiler.backends.loops.storage import Places
-    from retrograd.compiler.backends.loops.structure import Body, bodies_of, build
+    from retrograd.compiler.backends.loops.shapes import costs, sections
+    from retrograd.compiler.backends.loops.shapes.nests import find_nests
+    from retrograd.compiler.backends.loops.shapes.structure import Body, bodies_of, build
     from retrograd.compiler.guards.captured_state import Asks
-    from retrograd.compiler.reasons import Reason
+    from retrograd.compiler.reports.reasons import Reason
     from retrograd.compiler.request import CompileRequest, Options
     from retrograd.compiler.specializer import trace
 

@@ -14,8 +14,10 @@ from support.random_programs import DifferenceError, attack
 
 import retrograd as rg
 from retrograd import Value
-from retrograd.compiler import dispatch, effects, float_tracer, recorder, signature, specializer
+from retrograd.compiler import specializer
+from retrograd.compiler.calls import dispatch, signature
 from retrograd.compiler.guards import captured_state, dependencies
+from retrograd.compiler.tracing import effects, float_tracer, recorder
 
 pytestmark = native
 

@@ -19,9 +19,9 @@ import pytest
 import retrograd as rg
 from retrograd import Value, engine, errors, nn
 from retrograd.compiler import specializer
-from retrograd.compiler.float_tracer import FloatTracer
-from retrograd.compiler.recorder import Recorder, active_recorder
-from retrograd.compiler.recording import Choice, Recording
+from retrograd.compiler.tracing.float_tracer import FloatTracer
+from retrograd.compiler.tracing.recorder import Recorder, active_recorder
+from retrograd.compiler.tracing.recording import Choice, Recording
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import retrograd as rg
 from retrograd import Index, Value, engine, nn
-from retrograd.compiler.recorder import Recorder
-from retrograd.compiler.recording import Choice, Recording
+from retrograd.compiler.tracing.recorder import Recorder
+from retrograd.compiler.tracing.recording import Choice, Recording
 from retrograd.ops import NARY
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 import retrograd as rg
-from retrograd.compiler.stages import Pass
+from retrograd.compiler.reports.stages import Pass
 
 pytestmark = pytest.mark.native
 

@@ -19,10 +19,10 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops import costs, sections
-    from retrograd.compiler.backends.loops.nests import find_nests
     from retrograd.compiler.backends.loops.pipeline import write_passes
-    from retrograd.compiler.backends.loops.structure import bodies_of, build
+    from retrograd.compiler.backends.loops.shapes import costs, sections
+    from retrograd.compiler.backends.loops.shapes.nests import find_nests
+    from retrograd.compiler.backends.loops.shapes.structure import bodies_of, build
 
 
 def heat(k: list[list[Any]], start: list[list[float]], rows: int, columns: int) -> Any:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops.takes import take_of
+    from retrograd.compiler.backends.loops.graphs.takes import take_of
 
 GRID = [0.0, 0.1, 0.25, 0.3, 0.5, 0.6, 0.85, 0.9, 1.1]
 

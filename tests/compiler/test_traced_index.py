@@ -13,8 +13,8 @@ import pytest
 
 import retrograd as rg
 from retrograd import Index, Value, engine, errors, nn
-from retrograd.compiler.recorder import Recorder
-from retrograd.compiler.recording import Recording
+from retrograd.compiler.tracing.recorder import Recorder
+from retrograd.compiler.tracing.recording import Recording
 
 pytestmark = pytest.mark.native  # the reference engine has no compiler
 

@@ -18,7 +18,7 @@ from support.trees import plain, random_tree
 
 import retrograd as rg
 from retrograd import Value, errors
-from retrograd.compiler import eager as eager_module
+from retrograd.compiler.calls import eager as eager_module
 from retrograd.engine.pytree import flatten
 
 pytestmark = native

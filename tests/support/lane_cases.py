@@ -12,12 +12,12 @@ import retrograd as rg
 from retrograd.engine import ENGINE
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops.code import Loop, steps_in
+    from retrograd.compiler.backends.loops.graphs.reading import read_graph
+    from retrograd.compiler.backends.loops.graphs.takes import with_takes
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
-    from retrograd.compiler.backends.loops.lanes import find_lanes, sums_in_memory
+    from retrograd.compiler.backends.loops.llvm.lanes import find_lanes, sums_in_memory
+    from retrograd.compiler.backends.loops.passes.code import Loop, steps_in
     from retrograd.compiler.backends.loops.pipeline import write_passes
-    from retrograd.compiler.backends.loops.reading import read_graph
-    from retrograd.compiler.backends.loops.takes import with_takes
 
 __all__ = ["check", "flat", "graph_of", "in_lanes", "more_than_registers", "numbers"]
 

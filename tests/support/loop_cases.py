@@ -12,9 +12,9 @@ import retrograd as rg
 from retrograd.engine import ENGINE
 
 if ENGINE == "native":
+    from retrograd.compiler.backends.loops.graphs.reading import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph
-    from retrograd.compiler.backends.loops.periods import find_sections
-    from retrograd.compiler.backends.loops.reading import read_graph
+    from retrograd.compiler.backends.loops.shapes.periods import find_sections
 
 __all__ = ["cache_of", "check", "flat", "numbers", "oscillator"]
 

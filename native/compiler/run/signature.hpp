@@ -1,4 +1,4 @@
-// The signature of a specialization, as src/retrograd/compiler/signature.py describes it: what must equal the traced
+// The signature of a specialization, as src/retrograd/compiler/calls/signature.py describes it: what must equal the traced
 // call, and where each new number goes.
 #pragma once
 

@@ -2,13 +2,14 @@
 
 In the order in which a call passes:
 
-* ``decorator`` and ``compiled``: :func:`compile` and :class:`Compiled`, what users call; ``eager`` runs the function on
-  the engine, ``batching`` many calls at once, ``inspection`` and ``printer`` show a program, ``statistics`` counts;
-* ``dispatch``: the native cache answers a call, or reports a ``reasons.Reason`` why it cannot;
-* ``specializer``: traces the call, compiles it, compares it with the engine, and keeps the specialization;
-* ``signature``, ``recorder``, ``float_tracer``, ``recording``: the arguments become tracers, the run a recording;
+* ``decorator`` and ``compiled``: :func:`compile` and :class:`Compiled`, what users call;
+* ``calls``: how arguments are described, which program answers, and what the call gives;
+* ``specializer``: traces a call that no program answers, compiles it, compares it with the engine, and keeps the
+  specialization;
+* ``tracing``: the arguments become tracers, the run a recording; ``if_conversion``: what decides becomes a selection;
 * ``request``: the record that the native compiler gets; from there on, see ``native/compiler``;
-* ``guards``: captured state that must not change; ``tier_up`` and ``backends``: machine code, and JAX.
+* ``guards``: captured state that must not change; ``backoff``: calls that would be traced in vain;
+* ``tier_up``, ``compile_threads`` and ``backends``: machine code, C and JAX; ``reports``: what users are told.
 """
 
 from .compiled import Compiled

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from .. import engine
-from .reasons import Cause
+from .reports.reasons import Cause
 
 __all__ = ["Storm", "Untraceable"]
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 from .. import engine, habits
 from ..autodiff.active import is_differentiating, transform_of
-from .argument_order import taking_by_position, with_first
-from .batching import backward_batch, backward_batch_eagerly, mapped, thread_count
-from .dispatch import Dispatcher, no_first_argument
-from .eager import EagerRunner, Method
-from .inspection import Inspection, inspected, program_after
-from .reasons import Cause, Reason
-from .recorder import active_recorder
+from .calls.argument_order import taking_by_position, with_first
+from .calls.batching import backward_batch, backward_batch_eagerly, mapped, thread_count
+from .calls.dispatch import Dispatcher, no_first_argument
+from .calls.eager import EagerRunner, Method
+from .reports.inspection import Inspection, inspected, program_after
+from .reports.reasons import Cause, Reason
+from .reports.stages import Pass, check_pass
+from .reports.statistics import Statistics, gathered
 from .request import Options
-from .stages import Pass, check_pass
-from .statistics import Statistics, gathered
+from .tracing.recorder import active_recorder
 
 if TYPE_CHECKING:
     from .backends.c import CFunction

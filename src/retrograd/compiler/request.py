@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from .recording import Recording
-from .signature import Signature
+from .calls.signature import Signature
+from .tracing.recording import Recording
 
 __all__ = ["TIERS", "CompileRequest", "Options", "Tier"]
 

@@ -15,21 +15,21 @@ from ..engine import Value
 from ..engine.numbers import is_number
 from ..engine.source_lines import location_of_error
 from .backoff import Storm, Untraceable
-from .bool_tracer import Purpose
-from .eager import EagerRunner, Result, number_of
-from .effects import Effects, contents, noting_effects
+from .calls.eager import EagerRunner, Result, number_of
+from .calls.outputs import Outputs, is_single, leaves_of
+from .calls.signature import Signature, Unsuitable, signature_of
 from .guards.captured_state import Asks, CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
 from .if_conversion.conversions import Conversions, Tracing, flipping
-from .notices import Notices, runs_as_it_is, traced_in_vain
-from .outputs import Outputs, is_single, leaves_of
-from .reasons import Cause, Reason
-from .recorder import Recorder, TooManyDerivativesError
-from .recording import Guard, IndexGuard, Recording
+from .reports.notices import Notices, runs_as_it_is, traced_in_vain
+from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
-from .signature import Signature, Unsuitable, signature_of
 from .tier_up import TierUp
+from .tracing.bool_tracer import Purpose
+from .tracing.effects import Effects, contents, noting_effects
+from .tracing.recorder import Recorder, TooManyDerivativesError
+from .tracing.recording import Guard, IndexGuard, Recording
 
 __all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of", "trace"]
 

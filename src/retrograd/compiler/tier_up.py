@@ -15,7 +15,7 @@ from typing import Any
 from ..engine import SpecializationCache
 from .backends.process import Run, here
 from .compile_threads import became_hot
-from .reasons import Cause, Reason
+from .reports.reasons import Cause, Reason
 from .request import Tier
 
 __all__ = ["TierUp"]
@@ -85,7 +85,7 @@ class TierUp:
         the virtual machine, and ``stats()`` says why.
         """
         from .backends.llvm.install import compile_program
-        from .backends.loops.graph import UnsupportedGraphError
+        from .backends.loops.graphs.graph import UnsupportedGraphError
         from .backends.loops.install import compile_graph, compile_group
 
         self._compiled.add((number, batch))
@@ -132,7 +132,7 @@ class TierUp:
 
 def _most_code(fact: dict[str, Any]) -> int:
     """For how many nodes of code at most scalar code may be faster than vector instructions; 0 if it is not."""
-    from .backends.loops.graph import MOST_STRAIGHT
+    from .backends.loops.graphs.graph import MOST_STRAIGHT
 
     if _nodes_an_instruction(fact) < _FEW_NODES:
         return MOST_STRAIGHT

@@ -220,7 +220,7 @@ Treatment = Literal["raise", "ignore"]
 
 
 def program_recorder() -> Any:
-    """What traces this thread for a program, a ``retrograd.compiler.recorder.Recorder``; None if nothing does."""
+    """The ``retrograd.compiler.tracing.recorder.Recorder`` that traces this thread; None if nothing does."""
     tracer: Any = set_tracer(None)  # type: ignore[func-returns-value, unused-ignore]  # the stub has one of both
     set_tracer(tracer)
     return tracer if hasattr(tracer, "first_order") else None

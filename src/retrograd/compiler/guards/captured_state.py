@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import engine
-from ..notices import Notices, frozen_data
+from ..reports.notices import Notices, frozen_data
 from .dependencies import DATA_LIMIT, Reach
 from .snapshot import Snapshot
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import describe
-from ..bool_tracer import Purpose
-from ..recording import Guard, IndexGuard
-from ..signature import one_by_one
+from ..calls.signature import one_by_one
+from ..tracing.bool_tracer import Purpose
+from ..tracing.recording import Guard, IndexGuard
 
 __all__ = ["program_guards", "state_guards"]
 

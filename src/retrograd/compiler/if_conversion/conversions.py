@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import engine
-from ..bool_tracer import Purpose
 from ..guards.bytecode import (
     IDENTITY,
     asks_what_it_is,
@@ -25,7 +24,8 @@ from ..guards.bytecode import (
 )
 from ..guards.captured_state import functions_of
 from ..guards.dependencies import is_library
-from ..recording import Guard, IndexGuard
+from ..tracing.bool_tracer import Purpose
+from ..tracing.recording import Guard, IndexGuard
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -206,7 +206,7 @@ class Conversions:
 
     def _note_sources(self, functions: Sequence[types.FunctionType]) -> None:
         """Why nothing is converted in functions whose source is gone."""
-        from .source import is_found
+        from .rewriting.source import is_found
 
         for code in {function.__code__ for function in functions}:
             if (lines := self._lines_in(code)) and not is_found(code):
@@ -262,7 +262,7 @@ class Conversions:
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
         if not lines and not asks and not self._lists:
             return None
-        from .converter import converted
+        from .rewriting.converter import converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
         return converted(code, lines, refused, asks, bool(self._lists))
@@ -326,7 +326,7 @@ def flipping(programs: Sequence[Sequence[Guard | IndexGuard]]) -> set[Site]:
 
 
 def _refusal_at(site: Site) -> str:
-    from .converter import refusals  # few functions need it
+    from .rewriting.converter import refusals  # few functions need it
 
     return refusals.get(site, "")
 

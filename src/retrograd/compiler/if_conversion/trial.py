@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ... import engine
 from ...engine.source_lines import current_location
-from ..bool_tracer import BoolTracer
-from ..recorder import Recorder, active_recorder, selecting
+from ..tracing.bool_tracer import BoolTracer
+from ..tracing.recorder import Recorder, active_recorder, selecting
 from .conversions import Site
-from .stores import Place, Stores
+from .selecting.stores import Place, Stores
 
 __all__ = [
     "Asked",

@@ -16,20 +16,20 @@ from .... import engine, errors
 from ....engine import Value
 from ....engine.source_lines import location_numbered
 from ....index import Index
+from ...calls.signature import Signature
 from ...guards.captured_state import asks_of
 from ...if_conversion.conversions import Conversions, without_decisions
-from ...reasons import Cause, Reason
+from ...reports.reasons import Cause, Reason
 from ...request import CompileRequest, Options
-from ...signature import Signature
 from ...specializer import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
 from ..jax.layout import Numbers
-from ..loops.graph import ScalarGraph, UnsupportedGraphError
-from ..loops.lookups import Lookups
+from ..loops.graphs.graph import ScalarGraph, UnsupportedGraphError
+from ..loops.graphs.lookups import Lookups
+from ..loops.graphs.reading import read_graph
+from ..loops.graphs.takes import with_takes
+from ..loops.passes.storage import Places
 from ..loops.pipeline import Passes, write_passes, write_results
-from ..loops.reading import read_graph
-from ..loops.storage import Places
-from ..loops.takes import with_takes
 from .lookups import LookupLines, given_to
 from .results import Guard, Matrix, Part, copies, guard_lines, roots_in
 from .text import statements, table_definition

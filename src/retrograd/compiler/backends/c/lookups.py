@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...recording import IndexGuard
-from ..loops.graph import LEAF, LITERAL, NODE
-from ..loops.lookups import Lookup, Lookups
-from ..loops.storage import Places
+from ...tracing.recording import IndexGuard
+from ..loops.graphs.graph import LEAF, LITERAL, NODE
+from ..loops.graphs.lookups import Lookup, Lookups
+from ..loops.passes.storage import Places
 
 __all__ = ["LookupLines", "given_to"]
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ....autodiff.sparse import Pattern
 from ....engine import Value
-from ...outputs import OutputsOfTrace
-from ..loops.forward import Forward
-from ..loops.graph import LEAF, LITERAL, ScalarGraph
+from ...calls.outputs import OutputsOfTrace
+from ..loops.graphs.graph import LEAF, LITERAL, ScalarGraph
+from ..loops.passes.forward import Forward
+from ..loops.passes.storage import Storage
 from ..loops.pipeline import Results
-from ..loops.storage import Storage
 from .lookups import LookupLines
 from .text import constant, statements, table_definition
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..loops.backward import SEED
-from ..loops.code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
-from ..loops.storage import Index, Places, Table, fit
-from ..loops.structure import Body
+from ..loops.passes.backward import SEED
+from ..loops.passes.code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
+from ..loops.passes.storage import Index, Places, Table, fit
+from ..loops.shapes.structure import Body
 
 __all__ = ["constant", "statements", "table_definition"]
 

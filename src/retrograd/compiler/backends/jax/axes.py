@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..loops.structure import Body, Indices, bodies_of
+from ..loops.shapes.structure import Body, Indices, bodies_of
 
 __all__ = ["Axes", "Truths", "flattened", "squeezed"]
 

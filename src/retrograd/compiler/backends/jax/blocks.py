@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..loops.fission import circles_of
-from ..loops.graph import UnsupportedGraphError
-from ..loops.layout import Carry, Constant, Far, Layout, Near, NodeOperand, Operand
-from ..loops.structure import Body, Position
+from ..loops.graphs.graph import UnsupportedGraphError
+from ..loops.passes.layout import Carry, Constant, Far, Layout, Near, NodeOperand, Operand
+from ..loops.shapes.fission import circles_of
+from ..loops.shapes.structure import Body, Position
 from .reads import Reads
 
 __all__ = ["Block", "blocks_of", "operands_in"]

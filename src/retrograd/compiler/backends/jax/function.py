@@ -13,15 +13,15 @@ from ....engine.pytree import flatten
 from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
+from ...calls.signature import Signature, Unsuitable, signature_of
 from ...if_conversion.conversions import Conversions, without_decisions
-from ...reasons import Reason
-from ...recorder import Recorder
-from ...recording import Recording
+from ...reports.reasons import Reason
 from ...request import CompileRequest, Options
-from ...signature import Signature, Unsuitable, signature_of
-from ..loops.graph import UnsupportedGraphError
-from ..loops.reading import read_graph
-from ..loops.sections import find_structure
+from ...tracing.recorder import Recorder
+from ...tracing.recording import Recording
+from ..loops.graphs.graph import UnsupportedGraphError
+from ..loops.graphs.reading import read_graph
+from ..loops.shapes.sections import find_structure
 from .layout import Layout
 from .lowering import CallNumbers, lower
 from .plan import Plan

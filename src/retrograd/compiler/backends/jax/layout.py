@@ -18,7 +18,7 @@ from .... import errors
 from ....engine import Value
 from ....engine.numbers import same_bits
 from ....index import Index
-from ...signature import one_by_one
+from ...calls.signature import one_by_one
 
 __all__ = ["KINDS", "Layout", "Numbers"]
 

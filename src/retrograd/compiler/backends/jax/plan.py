@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..loops.graph import LEAF, LITERAL, NODE, ScalarGraph, UnsupportedGraphError
-from ..loops.layout import Carry, Constants, Far, Layout, Leaf, Near, NodeOperand, Operand
-from ..loops.structure import Body, Indices, Position, bodies_of
+from ..loops.graphs.graph import LEAF, LITERAL, NODE, ScalarGraph, UnsupportedGraphError
+from ..loops.passes.layout import Carry, Constants, Far, Layout, Leaf, Near, NodeOperand, Operand
+from ..loops.shapes.structure import Body, Indices, Position, bodies_of
 from .axes import Axes, Truths, squeezed
 from .blocks import Block, Handed, blocks_of, operands_in
 from .reads import Read, Reads

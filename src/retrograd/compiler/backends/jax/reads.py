@@ -11,9 +11,9 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..loops.graph import UnsupportedGraphError
-from ..loops.layout import Carry, Layout, NodeOperand, Operand
-from ..loops.structure import Body, Indices, Position
+from ..loops.graphs.graph import UnsupportedGraphError
+from ..loops.passes.layout import Carry, Layout, NodeOperand, Operand
+from ..loops.shapes.structure import Body, Indices, Position
 from .axes import Axes, Truths, flattened, squeezed
 
 __all__ = ["Read", "Reads", "Trail"]

@@ -4,19 +4,13 @@ A recurrence (a filter, an integrator, a simulation) does the same every so many
 or a triangular solve does so within each step, a different number of times. What repeats itself becomes one loop
 forward and one backward (loop rerolling); the rest becomes straight-line code. In the order in which data passes:
 
-``graph``, ``reading``, ``chains``   the program's graph in arrays, with operators of at most three operands
-``lookups``    what an Index selects, as leaves that the caller fills in
-``periods``    where it repeats itself with one period, as loops over time do
-``nests``      where it does with repetitions in repetitions
-``sections``   which of the two is taken
-``structure``  bodies of loops, and positions: a position has a node of the graph in each iteration
-``layout``     what the operands of positions are: of this iteration, handed on, of an outer loop, or far
-``code``       a small SSA form with value numbering: what both passes are written in
-``formulas``   rows of the op table in that form: values, domains, partials
-``storage``    which nodes are kept in memory, and where, as functions of the loops' counters
-``forward``, ``backward``   the two passes of a graph
-``liveness``, ``dependences``   what is computed for nothing; loops whose iterations are independent in memory
-``lanes``, ``shifts``   loops whose iterations run side by side, and what goes from one lane to the next
-``llvm_text``  the SSA form as LLVM IR: of one call, or of several side by side in vectors
-``pipeline``   a program from its graph to installed machine code
+``graphs``     the program's graph in arrays: operators of at most three operands (``reading``), chains of sums in one
+               form (``chains``), what an Index selects (``lookups``), items that data choose (``takes``)
+``shapes``     where it repeats itself: with one period, as loops over time do (``periods``), or in repetitions of
+               repetitions (``nests``); which shape is taken (``sections``), and its bodies (``structure``)
+``passes``     what operands are (``layout``), a small SSA form (``code``, ``formulas``), the two passes in it
+               (``forward``, ``backward``), and where in memory numbers are kept (``storage``)
+``llvm``       that form as LLVM IR (``llvm_text``): loops whose iterations run side by side (``lanes``), and long
+               functions in parts
+``pipeline``, ``install``   a program from its graph to installed machine code
 """

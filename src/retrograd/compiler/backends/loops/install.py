@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..llvm.jit import load
 from ..process import Run, here
-from .graph import LITERAL, MOST_STRAIGHT, UnsupportedGraphError
+from .graphs.graph import LITERAL, MOST_STRAIGHT, UnsupportedGraphError
 
 if TYPE_CHECKING:
     from ....engine import SpecializationCache

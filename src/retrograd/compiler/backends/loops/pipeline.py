@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from ..llvm.jit import object_of
-from .backward import Backward
-from .code import Block, Loop, Op, steps_in
-from .forward import Forward
-from .graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
+from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
+from .graphs.lookups import Lookups
+from .graphs.reading import read_graph
+from .graphs.takes import with_takes
 from .install import ARRAYS, NAMES, GraphCode
-from .lanes import find_lanes, sums_in_memory
-from .layout import Layout
-from .leaving import left_early, mark
-from .llvm_text import Text
-from .lookups import Lookups
-from .reading import read_graph
-from .sections import find_fastest, find_structure
-from .storage import Places, Storage
-from .structure import Body
-from .takes import with_takes
+from .llvm.lanes import find_lanes, sums_in_memory
+from .llvm.llvm_text import Text
+from .passes.backward import Backward
+from .passes.code import Block, Loop, Op, steps_in
+from .passes.forward import Forward
+from .passes.layout import Layout
+from .passes.leaving import left_early, mark
+from .passes.storage import Places, Storage
+from .shapes.sections import find_fastest, find_structure
+from .shapes.structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
 

@@ -1,0 +1,195 @@
+"""Finds where an index that data decide takes an item of a list, so that code reads the item alone.
+
+What records a choice compares the index with 1, 2, 3, … and selects, from the list's first item on:
+``where(i == 3, c, where(i == 2, b, a))``. Of leaves or constants, such a chain becomes one node, which *takes* an item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...llvm.kernel_calls import ROWS
+from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph
+
+if TYPE_CHECKING:
+    from ..passes.code import Builder, Value
+
+__all__ = ["Take", "take_of", "with_takes"]
+
+#: Of fewer items, selections take less time.
+_LEAST = 5
+
+_WHERE, _EQUAL = ROWS.index("where"), ROWS.index("equal")
+
+
+class Take(NamedTuple):
+    """What such a node does. Its operands are the index, and the place of the list's first item as a literal.
+
+    Attributes:
+        array: the array that has the items, L or T: leaves, or the graph's pool of constants.
+        wanted: whether gradients of the leaves are.
+        length: how many items there are.
+        step: how far apart they are.
+        first: the index of the first item.
+        otherwise: which item is taken where the index is that of none.
+    """
+
+    array: str
+    wanted: bool
+    length: int
+    step: int
+    first: int
+    otherwise: int
+
+    @property
+    def row(self) -> str:
+        """The operator of the graph, by its name."""
+        return " ".join(["take", self.array, *(str(int(number)) for number in self[1:])])
+
+    def place(self, t: Builder, index: Value, start: Value) -> Value:
+        """Where in the array the item is."""
+        first, last = float(self.first), float(self.first + self.length - 1)
+        inside = t.both(t.compare("oge", index, first), t.compare("ole", index, last))
+        whole = t.both(inside, t.compare("oeq", index, t.call("llvm.floor", index)))
+        number = t.select(whole, t.sub(index, first), float(self.otherwise))
+        return t.add(start, t.mul(number, float(self.step)))
+
+
+@cache
+def take_of(row: str) -> Take | None:
+    """What a row of the graph takes, if it does."""
+    match row.split():
+        case ["take", array, *numbers]:
+            wanted, *others = map(int, numbers)
+            return Take(array, bool(wanted), *others)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Selections by one index: the last node, the first item, and the others by the numbers that the index is then.
+
+    Items are leaves or literals, of one kind.
+    """
+
+    node: int
+    index: tuple[int, int]
+    kind: int
+    otherwise: int
+    items: dict[int, int]
+
+    def __len__(self) -> int:
+        return len(self.items) + 1
+
+    def in_order(self) -> Iterator[tuple[int, int, list[int]]]:
+        """The least number of an item, which item is taken otherwise, and all items, if there is one for each number.
+
+        The index is compared with all numbers but one: that is the item otherwise. It may be the first, or the last.
+        """
+        least, greatest = min(self.items), max(self.items)
+        missing = [number for number in range(least, greatest) if number not in self.items]
+        if len(missing) > 1:
+            return
+        for other in missing or (least - 1, greatest + 1):
+            first = min(least, other)
+            numbers = range(first, max(greatest, other) + 1)
+            yield first, other - first, [self.items.get(number, self.otherwise) for number in numbers]
+
+
+def with_takes(graph: ScalarGraph) -> ScalarGraph:
+    """The graph with nodes that take items in place of the chains of selections that do."""
+    rows = dict.fromkeys(graph.names)
+    names = list(graph.names)
+    literals, pool, known = list[float](), list[float](), dict[bytes, int]()
+    changed = replace(graph, rows=graph.rows.copy(), kinds=graph.kinds.copy(), indices=graph.indices.copy())
+    for chain in _chains(graph):
+        described = _described(graph, chain, pool, known)
+        if described is None:
+            continue
+        place, take = described
+        if take.row not in rows:
+            rows[take.row] = None
+            names.append(take.row)
+        changed.rows[chain.node] = names.index(take.row)
+        changed.kinds[chain.node] = [chain.index[0], LITERAL, NONE]
+        changed.indices[chain.node] = [chain.index[1], len(graph.literals) + len(literals), 0]
+        literals.append(float(place))
+    if not literals:
+        return graph
+    return _without_unused(
+        replace(changed, names=names, literals=np.concatenate([graph.literals, literals]), pool=np.array(pool))
+    )
+
+
+def _described(
+    graph: ScalarGraph, chain: _Chain, pool: list[float], known: dict[bytes, int]
+) -> tuple[int, Take] | None:
+    """Where the first item of a chain is, and what takes one; constants go to the pool."""
+    for first, otherwise, items in chain.in_order():
+        if chain.kind == LITERAL:
+            numbers = graph.literals[items]
+            if numbers.tobytes() not in known:
+                known[numbers.tobytes()] = len(pool)
+                pool += numbers.tolist()
+            return known[numbers.tobytes()], Take("T", False, len(items), 1, first, otherwise)
+        steps, wanted = np.diff(items), graph.wanted[items]
+        if np.all(steps == steps[0]) and np.all(wanted == wanted[0]):
+            return items[0], Take("L", bool(wanted[0]), len(items), int(steps[0]), first, otherwise)
+    return None
+
+
+def _chains(graph: ScalarGraph) -> Iterator[_Chain]:
+    """The chains of selections that are no part of a longer one."""
+    tests = _tests(graph)
+    found: dict[int, _Chain] = {}
+    inner: set[int] = set()
+    for node in np.flatnonzero(graph.rows == _WHERE).tolist():
+        (test_kind, kind, other), (test, item, before) = graph.kinds[node].tolist(), graph.indices[node].tolist()
+        if test_kind != NODE or test not in tests or kind not in (LEAF, LITERAL):
+            continue
+        index, number = tests[test]
+        longer = found.get(before) if other == NODE else None
+        if longer is not None and (longer.index, longer.kind) == (index, kind) and number not in longer.items:
+            found[node] = _Chain(node, index, kind, longer.otherwise, {**longer.items, number: item})
+            inner.add(before)
+        elif other == kind:
+            found[node] = _Chain(node, index, kind, before, {number: item})
+    yield from (chain for node, chain in found.items() if node not in inner and len(chain) >= _LEAST)
+
+
+def _tests(graph: ScalarGraph) -> dict[int, tuple[tuple[int, int], int]]:
+    """The nodes that compare something with a whole number: with what, and which."""
+    nodes = np.flatnonzero((graph.rows == _EQUAL) & (graph.kinds[:, 1] == LITERAL) & (graph.kinds[:, 0] != LITERAL))
+    numbers = graph.literals[graph.indices[nodes, 1]]
+    whole = numbers == np.floor(numbers)
+    return {
+        node: ((int(graph.kinds[node, 0]), int(graph.indices[node, 0])), int(number))
+        for node, number in zip(nodes[whole].tolist(), numbers[whole].tolist(), strict=True)
+        if abs(number) < 2**31
+    }
+
+
+def _without_unused(graph: ScalarGraph) -> ScalarGraph:
+    """The graph without the nodes that nothing needs any more."""
+    needed = np.zeros(len(graph), bool)
+    needed[[index for kind, index in graph.roots if kind == NODE]] = True
+    is_node = graph.kinds == NODE
+    operands = [row[mask].tolist() for row, mask in zip(graph.indices, is_node, strict=True)]
+    for node in range(len(graph) - 1, -1, -1):
+        if needed[node]:
+            needed[operands[node]] = True
+    number = np.cumsum(needed) - 1
+    indices = np.where(is_node, number[np.where(is_node, graph.indices, 0)], graph.indices)
+    return replace(
+        graph,
+        rows=graph.rows[needed],
+        kinds=graph.kinds[needed],
+        indices=indices[needed],
+        sources=graph.sources[needed],
+        roots=[(kind, int(number[index]) if kind == NODE else index) for kind, index in graph.roots],
+    )

@@ -1,0 +1,84 @@
+"""Whether the iterations of a loop are independent in memory, so that several may run at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container
+
+import numpy as np
+
+from ..passes.code import Address, Loop, Op, steps_in
+from ..passes.storage import Places
+from ..shapes.structure import Body, Indices
+
+__all__ = ["are_independent", "is_parallel", "meet"]
+
+#: So many accesses are looked at; and a loop has so many iterations on average, or it is not worth while.
+_MOST, _LEAST_ITERATIONS = 1_000_000, 8
+
+#: With more operations in an iteration there are too few registers for several iterations at once, and LLVM's passes
+#: would be run for nothing.
+_MOST_OPERATIONS = 150
+
+
+def is_parallel(loop: Loop, places: Places, functions: Container[str]) -> bool:
+    """Whether LLVM can run several iterations of a loop at once: it is short, innermost, and they are independent.
+
+    It may call some ``functions``, and those of LLVM.
+    """
+    steps = loop.body.steps
+    if len(steps) > _MOST_OPERATIONS or loop.of.times < _LEAST_ITERATIONS * len(loop.of.counts):
+        return False
+    for step in steps:
+        if isinstance(step, Loop):
+            return False
+        if step.name == "scatter add":  # several may add to the same element
+            return False
+        _, called, function = step.name.partition("call ")
+        if called and not function.startswith("llvm.") and function not in functions:
+            return False
+    return are_independent(loop, places)
+
+
+def are_independent(loop: Loop, places: Places, sums: Container[Address] = ()) -> bool:
+    """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses.
+
+    What is only added to, at the addresses ``sums``, is of no interest.
+    """
+    accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
+    for step in steps_in(loop.body):
+        if not isinstance(step, Op) or step.at is None or step.at.array not in ("W", "B", "G"):
+            continue
+        if step.name != "add to" or step.at not in sums:
+            accesses[step.at.array].append((step.at, step.name != "load"))
+    written = [each for each in accesses.values() if any(stored for _, stored in each)]
+    times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
+    return times <= _MOST and all(_is_free(each, loop.of, places) for each in written)
+
+
+def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -> bool:
+    """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations."""
+    each = [_accessed(at, body, places) for at, _ in accesses]
+    elements, iteration = (np.concatenate(column) for column in zip(*each, strict=True))
+    key = elements * len(body.counts) + body.instances[iteration]
+    stored = np.repeat([stored for _, stored in accesses], [len(elements) for elements, _ in each])
+    order = np.argsort(key, kind="stable")
+    key, iteration, stored = key[order], iteration[order], stored[order]
+    begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    several = np.minimum.reduceat(iteration, begins) != np.maximum.reduceat(iteration, begins)
+    return not np.any(several & np.logical_or.reduceat(stored, begins))
+
+
+def meet(one: Address, other: Address, body: Body, places: Places) -> bool:
+    """Whether an iteration of a body without inner loops accesses an element at both addresses."""
+    if one.array != other.array:
+        return False
+    return bool(np.any(_accessed(one, body, places)[0] == _accessed(other, body, places)[0]))
+
+
+def _accessed(at: Address, body: Body, places: Places) -> tuple[Indices, Indices]:
+    """The elements that are accessed, and in which iterations of a body."""
+    frame, elements = at.of.frame, places.numbers(at)
+    if frame.within(body):
+        return elements, frame.ordinals_of(body)
+    return elements[body.ordinals_of(frame)], np.arange(body.times)

@@ -1,0 +1,128 @@
+"""Finds loops whose iterations are not all alike: some have parts that others lack, as branches decided by data do.
+
+An observation may be missing, a return negative: then the nodes of a loop have no period. But some nodes are made in
+each iteration, once, and what is between two of them is a word of few kinds. The words are aligned with each other;
+what not all of them have is a loop of one iteration or none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graphs.graph import ScalarGraph
+from .structure import Repeat
+
+__all__ = ["find_branches"]
+
+_LEAST_ITERATIONS, _MOST_KINDS, _LONGEST_WORD = 24, 12, 1_500
+_WINDOW = 4  # so many nodes, one after the other, are looked for in each iteration
+_NODES_A_CHOICE = 3  # so many nodes an iteration has at least for each of the parts that it may have or not
+_RARE = 3  # a kind of word with fewer occurrences does not begin or end the loop
+
+Item = int | Repeat
+Word = tuple[int, ...]
+
+
+def find_branches(graph: ScalarGraph) -> tuple[list[Item], int] | None:
+    """The graph with one such loop, and how many nodes of code that is; None if there is none."""
+    keys = _keys(graph)
+    words = _words(keys)
+    if len(words) < _LEAST_ITERATIONS:
+        return None
+    begin = words[0][0]
+    kinds = Counter(word for _, word in words)
+    if len(kinds) > _MOST_KINDS or max(map(len, kinds)) > _LONGEST_WORD:
+        return None
+    merged = _Merged(sorted(kinds, key=lambda word: -kinds[word]))
+    end = words[-1][0] + len(words[-1][1])
+    if end - begin < _NODES_A_CHOICE * merged.choices * len(words):
+        return None
+    iterations = [merged.iteration(at, word) for at, word in words]
+    items: list[Item] = [*range(begin), Repeat(iterations), *range(end, len(graph))]
+    return items, begin + merged.size + len(graph) - end
+
+
+def _keys(graph: ScalarGraph) -> NDArray[np.int64]:
+    """The same number for nodes that apply the same operator to the same kinds of operands, for the same line."""
+    key = graph.rows.astype(np.int64)
+    for slot in range(graph.kinds.shape[1]):
+        key = key * 4 + graph.kinds[:, slot]
+    return np.unique(np.stack([key, graph.sources]), axis=1, return_inverse=True)[1].ravel()
+
+
+def _words(keys: NDArray[np.int64]) -> list[tuple[int, Word]]:
+    """The iterations, where they begin, without those of rare kinds at both ends."""
+    windows = keys.copy()
+    for i in range(1, _WINDOW):
+        windows = windows * 1_000_003 + np.roll(keys, -i)
+    windows = np.unique(windows, return_inverse=True)[1].ravel()
+    counts = np.bincount(windows)
+    frequent = counts[counts >= _LEAST_ITERATIONS]
+    if not len(frequent):
+        return []
+    covered = np.bincount(frequent) * np.arange(int(frequent.max()) + 1)  # nodes, by how often their windows occur
+    often = np.isin(windows, np.flatnonzero(counts == int(np.argmax(covered))))
+    begins = np.flatnonzero(windows == windows[int(np.argmax(often))]).tolist()
+    found = [(a, tuple(keys[a:b].tolist())) for a, b in pairwise(begins)]
+    kinds = Counter(word for _, word in found)
+    last = begins[-1]
+    ending = max((w for w in kinds if tuple(keys[last : last + len(w)].tolist()) == w), key=len, default=None)
+    if ending is not None:
+        found.append((last, ending))
+    usual = [kinds[word] >= _RARE for _, word in found]
+    if not any(usual):
+        return []
+    return found[usual.index(True) : len(usual) - usual[::-1].index(True)]
+
+
+class _Merged:
+    """Words as one: each of them is what is left if some stretches are left out.
+
+    Attributes:
+        size: how many nodes it has.
+        choices: how many parts not all words have.
+    """
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        tokens: list[tuple[int, frozenset[Word]]] = []  # a key, and the words that have it there
+        for word in words:
+            tokens = _with(tokens, word)
+        self.size = len(tokens)
+        self._all = frozenset(words)
+        self._stretches: list[tuple[frozenset[Word], int]] = []  # which words have it, and its length
+        for _, having in tokens:
+            if self._stretches and self._stretches[-1][0] == having:
+                self._stretches[-1] = having, self._stretches[-1][1] + 1
+            else:
+                self._stretches.append((having, 1))
+        self.choices = sum(having != self._all for having, _ in self._stretches)
+
+    def iteration(self, begin: int, word: Word) -> list[Item]:
+        """The items of an iteration that begins with a node and is a word."""
+        items: list[Item] = []
+        at = begin
+        for having, length in self._stretches:
+            nodes: list[Item] = list(range(at, at + length)) if word in having else []
+            at += len(nodes)
+            items += nodes if having == self._all else [Repeat([nodes] if nodes else [])]
+        return items
+
+
+def _with(tokens: list[tuple[int, frozenset[Word]]], word: Word) -> list[tuple[int, frozenset[Word]]]:
+    """Tokens with a word aligned to them."""
+    merged: list[tuple[int, frozenset[Word]]] = []
+    only = frozenset([word])
+    matcher = SequenceMatcher(None, [key for key, _ in tokens], word, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            merged += [(key, having | only) for key, having in tokens[a:b]]
+        else:
+            merged += tokens[a:b]
+            merged += [(key, only) for key in word[c:d]]
+    return merged

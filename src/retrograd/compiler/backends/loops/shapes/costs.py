@@ -1,0 +1,48 @@
+"""About how many nanoseconds a shape of a graph's code takes, forward and backward, so that shapes can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..graphs.graph import LEAF, ScalarGraph
+from ..passes.layout import Far, Layout, Leaf
+from ..passes.storage import fit
+from .fission import time_in_turn
+from .structure import Body, Repeat, bodies_of, build
+
+__all__ = ["count_tables", "time_of_code", "time_of_run"]
+
+#: To run a node's code for the first time, to go through memory for a number, to look up in a table where, and to find
+#: out whether an iteration has a part. Of more nodes of code than some, each costs more: LLVM takes seconds for them.
+_CODE, _MEMORY, _TABLE, _CHOICE, _SOME, _MORE = 0.25, 0.7, 0.7, 1.0, 3_000, 2
+
+
+def time_of_code(size: int) -> float:
+    """What it takes that there are so many nodes of code."""
+    return _CODE * (size + _MORE * max(size - _SOME, 0))
+
+
+def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequence[int | Repeat]) -> float:
+    """What it takes that numbers are handed on through memory, that parts may be left out, that nodes run in turn.
+
+    ``parts``: the items as they are taken apart.
+    """
+    layout = Layout(graph, top := build([*items]))
+    far = [operand for operand in layout.first_use if isinstance(operand, Far)]
+    streams = [(operand.frame, operand.nodes) for operand in far]
+    streams += [(operand.frame, operand.index) for operand in layout.first_use if isinstance(operand, Leaf)]
+    moved = sum(operand.frame.times for operand in far)
+    looked_up = sum(frame.times for frame, numbers in streams if fit(frame, numbers).table is not None)
+    chosen = sum(len(body.counts) for body in bodies_of(top) if body.optional)
+    return _MEMORY * moved + _TABLE * looked_up + _CHOICE * chosen + 2.0 * time_in_turn(graph, parts)
+
+
+def count_tables(graph: ScalarGraph, top: Body) -> int:
+    """How many operands of loops are leaves whose places need a table, since they are not affine in the counters."""
+    streams = [
+        (position.body, graph.indices[position.nodes, slot])
+        for position in top.positions()
+        for slot, kind in enumerate(graph.kinds[position.nodes[0]])
+        if kind == LEAF and position.body is not top
+    ]
+    return sum(fit(body, index).table is not None for body, index in streams)

@@ -1,0 +1,304 @@
+"""Finds loops in loops: repetitions of nodes, then of those repetitions, from the inside out.
+
+Inner loops come first, since those of a triangle (a tree, a triangular solve, an alignment) have another number of
+iterations each time, so that the outer one has no period in nodes. A repetition once found is one item, whatever its
+number of iterations, and items are looked through again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...periods import frequent_distances
+from ..graphs.graph import LEAF, LITERAL, NODE, ScalarGraph
+from .structure import Repeat
+
+__all__ = ["find_nests"]
+
+_LEAST_ITERATIONS, _LONGEST_PERIOD, _CANDIDATES, _WINDOW, _ROUNDS = 3, 1_200, 24, 4, 24
+#: Operands farther back are alike where periods are looked for.
+_SHORT_LAG = 12
+
+#: Of the periods that save one in so many of the nodes that another saves, the shortest comes first.
+_SHARE = 10
+
+#: Loops of so many iterations at most, with so many nodes of code, are written without the loop; or of so few nodes,
+#: where no iteration waits for another.
+_SHORT, _FEW, _LITTLE = 4, 200, 16
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
+    """The graph as nodes and repetitions, and how many nodes of code they are."""
+    finder = _Finder(graph)
+    for _ in range(_ROUNDS):
+        if not finder.collapse():
+            break
+    (items,) = _unrolled(graph, [finder.items])
+    return items, sum(_size(item) for item in items)
+
+
+def _unrolled(graph: ScalarGraph, rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
+    """The iterations of a body, without the inner loops that are always as short."""
+    columns: list[list[list[int | Repeat]]] = []  # of each item, what it becomes in each iteration
+    for column in zip(*rows, strict=True):
+        repeats = [item for item in column if isinstance(item, Repeat)]
+        if not repeats:
+            columns.append([[item] for item in column])
+            continue
+        inner = iter(_unrolled(graph, [iteration for repeat in repeats for iteration in repeat.iterations]))
+        parts = [[next(inner) for _ in repeat.iterations] for repeat in repeats]
+        count, same = len(parts[0]), all(len(part) == len(parts[0]) for part in parts)
+        size = sum(map(_size, parts[0][0]))
+        if same and _is_unrolled(graph, parts[0], count * size):
+            columns.append([list(chain.from_iterable(part)) for part in parts])
+        else:
+            columns.append([[Repeat(part)] for part in parts])
+    return [list(chain.from_iterable(row)) for row in zip(*columns, strict=True)]
+
+
+def _is_unrolled(graph: ScalarGraph, iterations: list[list[int | Repeat]], size: int) -> bool:
+    """Whether a loop is written without the loop: few iterations, or little that none hands to another."""
+    if len(iterations) <= _SHORT:
+        return size <= _FEW
+    nodes = [[item for item in iteration if not isinstance(item, Repeat)] for iteration in iterations]
+    if size > _LITTLE or sum(map(len, nodes)) < size:
+        return False
+    before = set[int]()
+    for iteration in nodes:
+        read = graph.indices[iteration][graph.kinds[iteration] == NODE]
+        if not before.isdisjoint(read.tolist()):
+            return False
+        before.update(iteration)
+    return True
+
+
+def _size(item: int | Repeat) -> int:
+    return sum(map(_size, item.iterations[0])) if isinstance(item, Repeat) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    begin: int
+    end: int  # some items may be left over
+    count: int
+
+
+def _is_within(run: _Run, others: list[_Run], by: int) -> bool:
+    """Whether one of some runs, which are in order, has all items of another one, but for so many at its ends."""
+    before = bisect_right(others, run.begin + by, key=lambda other: other.begin)
+    return before > 0 and others[before - 1].end >= run.end - by
+
+
+class _Finder:
+    """Attributes: ``items`` as they are now, and how many nodes of code each is."""
+
+    def __init__(self, graph: ScalarGraph) -> None:
+        self._graph = graph
+        n = len(graph)
+        self.items: list[int | Repeat] = list(range(n))
+        self.sizes = np.ones(n, np.int64)
+        self._first = np.arange(n)  # the first node of each item
+        self._item_of = np.arange(n)
+        shape = graph.rows.astype(np.uint64)
+        for slot in range(graph.kinds.shape[1]):
+            shape = shape * np.uint64(4) + graph.kinds[:, slot].astype(np.uint64)
+        self._shape = shape * _MIX  # of each item
+        self._single = np.ones(n, bool)
+        self._node_shape = shape
+        after = np.concatenate([shape[1:], shape[:1]])
+        self._kin = shape * _MIX + after  # nodes that something alike follows
+        self._least = _SHORT + 1  # iterations of the longest of loops that are alike
+        self._ranks = _ranks(shape), _ranks(self._kin)
+
+    def collapse(self) -> bool:
+        """Turn the repetitions of one period into items. Returns whether there were any."""
+        found: list[tuple[int, int, list[_Run]]] = []
+        candidates = sorted(((self._bound(period), period) for period in self._candidates()), reverse=True)
+        most = 0
+        for bound, period in candidates:
+            if bound * _SHARE < most:
+                break
+            runs = self._without_shorter(period, self._long_ones(period, self._runs(period)))
+            saved = sum(self._saved(run) for run in runs)
+            if saved:
+                found.append((period, saved, runs))
+                most = max(most, saved)
+        if not found:
+            shorter, self._least = self._least > _LEAST_ITERATIONS, _LEAST_ITERATIONS
+            return shorter
+        period, _, runs = min((one for one in found if one[1] * _SHARE >= most), key=lambda one: one[0])
+        runs = self._aligned(period, runs)
+        self._replace(period, runs)
+        return True
+
+    def _long_ones(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs of which those alike are not all short: of a triangle, some are."""
+        kinds = [self._shape[run.begin : run.begin + period].tobytes() for run in runs]
+        longest: dict[bytes, int] = {}
+        for kind, run in zip(kinds, runs, strict=True):
+            longest[kind] = max(longest.get(kind, 0), run.count)
+        return [run for kind, run in zip(kinds, runs, strict=True) if longest[kind] >= self._least]
+
+    def _without_shorter(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs that are no runs of a shorter period, some iterations at a time."""
+        for part in (part for part in range(1, period // 2 + 1) if period % part == 0):
+            alike = self._shape[part:] == self._shape[:-part]
+            if any(np.all(alike[run.begin : run.end - part]) for run in runs):
+                shorter = self._runs(part)
+                runs = [run for run in runs if not _is_within(run, shorter, part)]
+        return runs
+
+    def _saved(self, run: _Run) -> int:
+        size = int(self.sizes[run.begin : run.end].sum())
+        return size - size // run.count
+
+    def _candidates(self) -> list[int]:
+        """The most frequent distances between equal stretches of items."""
+        index = np.arange(len(self.items), dtype=np.uint64)
+        loops = np.where(self._single, index, self._shape)  # loops that follow each other
+        found: set[int] = set()
+        long, short = self._with_lags(_LONGEST_PERIOD), self._with_lags(_SHORT_LAG)
+        for tokens, window in ((self._shape, _WINDOW), (long, 2 * _WINDOW), (short, 2 * _WINDOW), (loops, 1)):
+            found.update(frequent_distances(tokens, window, _LONGEST_PERIOD, _CANDIDATES))
+        return sorted(found)
+
+    def _with_lags(self, most: int) -> NDArray[np.uint64]:
+        """The shapes of items, with how far back the operands of nodes are, up to a limit."""
+        graph, token = self._graph, self._shape.copy()
+        for slot in range(graph.kinds.shape[1]):
+            index = graph.indices[self._first, slot]
+            node = self._single & (graph.kinds[self._first, slot] == NODE)
+            lag = np.where(node, np.arange(len(self.items)) - self._item_of[np.where(node, index, 0)], 0)
+            token = token * _MIX + np.minimum(lag, most).astype(np.uint64)
+        return token
+
+    def _bound(self, period: int) -> int:
+        """At most so many nodes of code repeat with this period."""
+        same = self._shape[period:] == self._shape[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]])))
+        begins, ends = edges[::2], edges[1::2]
+        long = ends - begins >= period
+        before = np.concatenate([[0], np.cumsum(self.sizes)])
+        return int((before[ends[long]] - before[begins[long]]).sum())
+
+    def _runs(self, period: int) -> list[_Run]:
+        n = len(self.items)
+        if n < period * _LEAST_ITERATIONS:
+            return []
+        steady, regular, alike = self._compared(period)
+        good = steady | regular
+        runs: list[_Run] = []
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]])))
+        unlike = np.maximum.accumulate(np.where(alike, -1, np.arange(len(alike))))  # the last such item up to each
+        changes = np.concatenate([[0], np.cumsum(~steady)])
+        before = 0
+        for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            # good[i] compares item i + period with item i
+            first_period = min(begin + period, len(steady))
+            if begin > 0 and changes[first_period] > changes[begin]:  # strides show from the third iteration on
+                begin = min(begin, max(before, begin - period, int(unlike[begin - 1]) + 1))
+            begin = max(begin, before)
+            end += period
+            count = (end - begin) // period
+            if count >= _LEAST_ITERATIONS:
+                runs.append(_Run(begin, end, count))
+                before = begin + count * period
+        return runs
+
+    def _aligned(self, period: int, runs: list[_Run]) -> list[_Run]:
+        """The runs, where their iterations hand on as few numbers as can be."""
+        graph, n = self._graph, len(self.items)
+        item, last = self._item_of, self._item_of.copy()  # of each node; the last one that reads it, if it is near
+        for slot in range(graph.kinds.shape[1]):
+            users = np.flatnonzero(graph.kinds[:, slot] == NODE)
+            used = graph.indices[users, slot]
+            near = item[users] - item[used] <= period
+            np.maximum.at(last, used[near], item[users[near]])
+        changes = np.bincount(item + 1, minlength=n + 2) - np.bincount(last + 1, minlength=n + 2)
+        crossing = np.cumsum(changes)
+        found: list[_Run] = []
+        for run in runs:
+            begin = max(run.begin, found[-1].end if found else 0)
+            count, over = divmod(run.end - begin, period)
+            if count < _LEAST_ITERATIONS:
+                continue
+            ends = crossing[begin + period : begin + count * period].reshape(count - 1, period)
+            costs = ends[: max(count - 2, 1)].sum(axis=0)  # the last one may hand on less
+            whole = over - int(np.argmin(costs[over::-1]))  # the last of the best
+            best = int(np.argmin(costs))
+            if costs[best] < costs[whole] and count > _LEAST_ITERATIONS:
+                whole, count = best, count - 1
+            found.append(_Run(begin + whole, begin + whole + count * period, count))
+        return found
+
+    def _compared(self, period: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each item and the one a period later: whether operands are the same or as far back; whether they move on
+        as they did before; whether they are alike at all."""
+        graph, n = self._graph, len(self.items)
+        late, early = self._first[period:], self._first[: n - period]
+        alike = self._shape[period:] == self._shape[: n - period]
+        both = self._single[period:] & self._single[: n - period]
+        steady, regular = alike.copy(), alike.copy()
+        here = np.arange(n)
+        loops = np.concatenate([[0], np.cumsum(~self._single)])
+        rows = loops[period:n] > loops[: n - period]  # iterations with inner loops may move on as they like
+        for slot in range(graph.kinds.shape[1]):
+            kind = np.where(both, graph.kinds[early, slot], LITERAL)
+            a, b = graph.indices[early, slot], graph.indices[late, slot]
+            node, leaf = alike & (kind == NODE), alike & (kind == LEAF)
+            at, bt = np.where(node, a, 0), np.where(node, b, 0)
+            lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
+            near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
+            same_shape = self._node_shape[at] == self._node_shape[bt]
+            goes_on = rows.copy()
+            for rank, kin in zip(self._ranks, (same_shape, self._kin[at] == self._kin[bt]), strict=True):
+                step = np.where(leaf, b - a, rank[bt] - rank[at])
+                goes_on[period:] |= (leaf | kin)[period:] & (step[period:] == step[: len(step) - period])
+            faster = step[period:] - step[: len(step) - period]  # rows of a packed triangle
+            goes_on[2 * period :] |= leaf[2 * period :] & (faster[period:] == faster[: len(faster) - period])
+            steady &= ~node | near | (a == b)
+            steady &= ~leaf | (a == b)
+            regular &= ~node | near | (a == b) | (same_shape & goes_on)
+            regular &= ~leaf | (a == b) | goes_on
+            alike &= ~node | near | (a == b) | (same_shape & (lag_b > period))
+        return steady, regular, alike
+
+    def _replace(self, period: int, runs: list[_Run]) -> None:
+        items: list[int | Repeat] = []
+        kept = np.ones(len(self.items), bool)
+        shape, sizes, single = self._shape.copy(), self.sizes.copy(), self._single.copy()
+        at = 0
+        for run in runs:
+            items += self.items[at : run.begin]
+            items.append(Repeat([self.items[i : i + period] for i in range(run.begin, run.end, period)]))
+            at = run.end
+            kept[run.begin + 1 : run.end] = False
+            token = np.uint64(period)
+            with np.errstate(over="ignore"):
+                for each in self._shape[run.begin : run.begin + period]:
+                    token = (token ^ each) * np.uint64(0xD1B54A32D192ED03) + np.uint64(1)
+            shape[run.begin], single[run.begin] = token, False
+            sizes[run.begin] = self.sizes[run.begin : run.begin + period].sum()
+        self.items = items + self.items[at:]
+        number = np.cumsum(kept) - 1
+        self._item_of = number[self._item_of]
+        self._shape, self.sizes, self._single = shape[kept], sizes[kept], single[kept]
+        self._first = self._first[kept]
+
+
+def _ranks(shape: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The how manieth of its shape each node is."""
+    order = np.argsort(shape, kind="stable")
+    ordered = shape[order]
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(shape) else np.zeros(0, bool)
+    place = np.arange(len(shape))
+    starts = np.maximum.accumulate(np.where(begins, place, 0)) if len(shape) else place
+    ranks = np.empty(len(shape), np.int64)
+    ranks[order] = place - starts
+    return ranks

@@ -1,0 +1,117 @@
+"""Chooses the shape of a graph's code: loops over time, loops in loops, or loops that do things only at times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
+from .branches import find_branches
+from .costs import count_tables, time_of_code, time_of_run
+from .fission import divided
+from .nests import find_nests
+from .periods import find_sections
+from .structure import Body, Repeat, build
+
+__all__ = ["find_fastest", "find_structure"]
+
+#: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
+#: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
+_LONG, _GAIN, _FEW = 600, 2.0, 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A graph as nodes and repetitions, and how many nodes of code that is."""
+
+    items: list[int | Repeat]
+    size: int
+
+
+def find_structure(
+    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, nested: bool = True, scalars: bool = False
+) -> Body:
+    """The bodies of a graph, so that there is little code.
+
+    Args:
+        graph: the graph.
+        most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
+        nested: whether there are loops in loops.
+        scalars: whether the code is one of scalars: then loops may do things only at times, and are taken apart where
+            iterations wait for each other only in a part of them.
+
+    Raises:
+        UnsupportedGraphError: too much of it repeats nothing.
+    """
+    shape = _sections(graph)
+    top = build(shape.items)
+    tables = count_tables(graph, top) if nested else 0
+    if nested and (shape.size > _LONG or tables > 0):
+        nests = _nests(graph)
+        other = build(nests.items)
+        is_less = _GAIN * nests.size < shape.size or nests.size <= most_straight < shape.size
+        if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, other) < tables):
+            top, shape = other, nests
+    if scalars:
+        branches = _branches(graph) if shape.size > _LONG else None
+        if branches is not None and _GAIN * branches.size < shape.size:
+            shape = branches
+        top = build(divided(graph, shape.items))
+    if shape.size > most_straight:
+        raise UnsupportedGraphError("too little of the program repeats itself")
+    return top
+
+
+def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
+    """The bodies of a graph, so that the code of scalars takes little time. Arguments are those of find_structure.
+
+    Raises:
+        UnsupportedGraphError: too much of it repeats nothing.
+    """
+    shapes = sorted((s for s in _shapes(graph) if s.size <= most_straight), key=lambda shape: shape.size)
+    if not shapes:
+        raise UnsupportedGraphError("too little of the program repeats itself")
+    if len(shapes) == 1:
+        return build(divided(graph, shapes[0].items))
+    best, least = list[int | Repeat](), math.inf
+    for shape in shapes:
+        if (code := time_of_code(shape.size)) >= least:
+            break
+        with suppress(UnsupportedGraphError):  # it cannot be taken apart
+            parts = divided(graph, shape.items)
+            if (time := code + time_of_run(graph, shape.items, parts)) < least:
+                best, least = parts, time
+    if not best:
+        raise UnsupportedGraphError("no shape of the program can be taken apart")
+    return build(best)
+
+
+def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
+    sections = _sections(graph)
+    yield sections
+    if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
+        yield _nests(graph)
+    if sections.size > _LONG and (branches := _branches(graph)) is not None:
+        yield branches
+
+
+def _sections(graph: ScalarGraph) -> _Shape:
+    items: list[int | Repeat] = []
+    for section in find_sections(graph):
+        if section.count == 1:
+            items += range(section.begin, section.end)
+        else:
+            begins = range(section.begin, section.end, section.period)
+            items.append(Repeat([list(range(begin, begin + section.period)) for begin in begins]))
+    return _Shape(items, sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items))
+
+
+def _nests(graph: ScalarGraph) -> _Shape:
+    return _Shape(*find_nests(graph))
+
+
+def _branches(graph: ScalarGraph) -> _Shape | None:
+    found = find_branches(graph)
+    return None if found is None else _Shape(*found)

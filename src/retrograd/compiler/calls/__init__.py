@@ -1,0 +1,1 @@
+"""Calls: how arguments are described, which program answers, and what comes back."""

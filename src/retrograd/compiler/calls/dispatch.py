@@ -1,0 +1,169 @@
+"""Dispatch: the native cache answers a call with a matching specialization, and asks here when it has none."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from ... import engine
+from ...autodiff.sparse import Entries
+from ...engine import Value
+from ...index import Index
+from ..reports.reasons import Cause, Reason
+from ..request import Options
+from ..specializer import Specializer
+from ..tracing.recorder import active_recorder
+from .eager import EagerRunner, Method, Result, answer
+from .fused_node import FusedCall, FusedOperation
+from .outputs import Outputs
+from .signature import Signature
+
+__all__ = ["Dispatcher", "no_first_argument"]
+
+_BACKING_OFF = Cause(Reason.BACKING_OFF)
+
+
+def no_first_argument() -> TypeError:
+    """``value_and_grad`` was called without a positional argument."""
+    return TypeError("value_and_grad differentiates with respect to the first argument, and there is none.")
+
+
+class _Retrying(threading.local):
+    """Whether this thread is calling the cache again, after a specialization was made for the call."""
+
+    active = False
+
+
+class Dispatcher:
+    """The cache of one compiled function, and what happens to the calls that it cannot answer."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: Options,
+        eager: EagerRunner,
+        causes: Counter[Cause],
+        without_keywords: Callable[..., tuple[Any, tuple[Any, ...]]],
+    ) -> None:
+        self._function, self._without_keywords = function, without_keywords
+        self._name = getattr(function, "__name__", "the function")
+        self._operation = getattr(function, "__name__", "compiled")
+        self._eager, self._causes = eager, causes
+        self._retrying = _Retrying()
+        self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
+        self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes)
+
+    def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason | None) -> Any:
+        """No specialization answered a call of the cache: answer it, with a new specialization where possible."""
+        if reason is None:  # the arguments are a tuple and a dict
+            target, arguments = self._without_keywords(*arguments)
+            return getattr(target, kind)(*arguments)
+        if reason is _BACKING_OFF.reason:
+            return self._plainly(kind, arguments)
+        method = Method(kind)
+        if method is Method.GRADIENTS and not arguments:
+            raise no_first_argument()
+        if method is Method.CALL:
+            return [self._answered(method, arguments, reason)]
+        return self._answered(method, arguments, reason)  # nothing after it may fail: gradients have been added
+
+    def _plainly(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """The function itself, with as little besides as can be: it may run so in nearly every call."""
+        if kind == "gradients":
+            return self._eager.answer(Method.GRADIENTS, arguments, _BACKING_OFF)
+        self._causes[_BACKING_OFF] += 1
+        root = self._function(*arguments)
+        if kind == "call":
+            return [root]
+        if type(root) is not Value:
+            return answer(Method.BACKWARD, Result(root, Signature()))
+        value = root.data
+        root.backward()
+        return value
+
+    def _answered(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Any:
+        if reason is Reason.INSIDE_TRACE:
+            recorder = active_recorder()
+            if recorder is not None:  # else it is a plain run whose effects are noted
+                recorder.untraceable(f"calls {self._name}.{method.value}()")
+        if not reason.traces:
+            return self._eager.answer(method, arguments, Cause(reason))
+        if self._retrying.active:
+            return self._eager.answer(method, arguments, Cause(Reason.INVALIDATED))
+        result = self._specialize(method, arguments, reason)
+        if result is not None:
+            return answer(method, result)
+        self._retrying.active = True
+        try:
+            found = getattr(self.cache, method.value)(*arguments)
+            return found if method is not Method.CALL else self.finished(found, arguments)
+        finally:
+            self._retrying.active = False
+
+    def finished(self, found: Any, arguments: tuple[Any, ...]) -> Any:
+        """What a call returns, from what the native cache's ``call`` gave."""
+        if type(found) is list:  # the function ran
+            return found[0]
+        number, data, dependencies = found
+        example = self.specializer.example(number)
+        if example is None:  # clear() was called meanwhile, by another thread or a signal handler
+            return self._eager.answer(Method.CALL, arguments, Cause(Reason.INVALIDATED))
+        if example.outputs is not None:
+            return self._several(example.outputs, data, dependencies, arguments)
+        if example.number is not None:
+            return data if example.number is float else example.number(data)
+        if dependencies is None:
+            return Value(data)
+        return self.cache.node(data, FusedOperation(self._operation, self._function, arguments), dependencies)
+
+    def as_matrices(self, function: Callable[..., Any], finish: Callable[[Entries], Any]) -> Callable[..., Any]:
+        """The compiled function, which returns the entries of a matrix, as one that gives what ``finish`` makes.
+
+        The native cache makes the matrix itself where it has been told how: by the first call that a program answers.
+        """
+
+        def arranged(found: Any, arguments: tuple[Any, ...]) -> Any:
+            if found is None:  # inside a trace
+                return finish(function(*arguments))
+            entries = self.finished(found, arguments)
+            if type(found) is tuple:
+                self._present(found[0], finish)
+            return finish(entries)
+
+        self.cache.arrange_by(arranged)
+        return self.cache.matrix
+
+    def _present(self, number: int, finish: Callable[[Entries], Any]) -> None:
+        example = self.specializer.example(number)
+        how = example.outputs.matrix(finish) if example is not None and example.outputs is not None else None
+        if how is not None:
+            self.cache.present(number, *how)
+
+    def finished_batch(self, number: int, found: list[Any]) -> list[Any]:
+        """What calls return that depend on no Value; nothing where the function itself must run for that."""
+        example = self.specializer.example(number)
+        if example is None:
+            return []
+        if example.outputs is not None:
+            return [example.outputs.collect(numbers) for numbers in found]
+        if example.number is None:
+            return []
+        return found if example.number is float else list(map(example.number, found))
+
+    def _several(self, outputs: Outputs, numbers: Any, dependencies: Any, arguments: tuple[Any, ...]) -> Any:
+        if dependencies is None:
+            return outputs.collect(numbers)
+        call = FusedCall(self._operation, self._function, arguments, outputs)
+        return outputs.collect(numbers, call.results(self.cache, dependencies, numbers))
+
+    def _specialize(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
+        # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.
+        recording = engine.set_recording(True)
+        try:
+            calls = method is Method.CALL
+            recorded = recording or not calls
+            return self.specializer.specialize(method.differentiates_first, arguments, reason, calls, recorded)
+        finally:
+            engine.set_recording(recording)

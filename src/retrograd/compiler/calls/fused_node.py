@@ -1,0 +1,148 @@
+"""The result of a compiled call as a node on the tape: one node, whose local derivatives the program has computed.
+
+A backward pass multiplies them with the upstream gradient, as with any other node. Where they are many, the native
+engine runs the program back instead (native/bindings/deferred_call.hpp). A derivative that is itself to be
+differentiated needs more than numbers: :attr:`FusedOperation.plain` then runs the function as it is.
+
+Several results are nodes that share one more node, the *call*, which depends on what the program depends on. In a
+backward pass each of them leaves its gradient there. The call is older, so its turn comes after all of them, and it
+runs the program back once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import engine
+from ...engine import Value
+from .outputs import Outputs
+
+__all__ = ["FusedCall", "FusedOperation"]
+
+
+def _shares(root: Value, upstream: float, operands: Sequence[Value]) -> list[float]:
+    """What each operand adds to a gradient: of one that is there several times, the first has all of it."""
+    found: dict[int, float] = {}
+    for operand, gradient in zip(operands, engine.gradients(root, upstream, operands), strict=True):
+        found.setdefault(id(operand), gradient)
+    return [found.pop(id(operand), 0.0) for operand in operands]
+
+
+class FusedOperation(str):
+    """The name of the operation that a fused node is, which knows the call that it stands for."""
+
+    __slots__ = ("_arguments", "_function")
+    _function: Callable[..., Any]
+    _arguments: tuple[Any, ...]
+
+    def __new__(cls, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> FusedOperation:
+        self = str.__new__(cls, name)
+        self._function, self._arguments = function, arguments
+        return self
+
+    @property
+    def call(self) -> object:
+        """The call, which has this one result."""
+        return self
+
+    def plain(self, _: Value | None = None) -> Any:
+        """The result of the same call, recorded operation by operation."""
+        return self._function(*self._arguments)
+
+    def gradients(self, operands: Sequence[Value], upstream: float) -> list[float]:
+        """``upstream`` times the derivatives of that result; for the native engine, where no program can find them."""
+        recording = engine.set_recording(True)
+        try:
+            return _shares(self.plain(), upstream, operands)
+        finally:
+            engine.set_recording(recording)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """A copy or a pickle is the name alone."""
+        return str, (str(self),)
+
+
+class _SharedOperation(str):
+    """The name of the node that several results share. It has no number of its own to differentiate."""
+
+    __slots__ = ()
+    is_shared = True
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+_shared_operation = functools.cache(_SharedOperation)  # it knows nothing of its call
+
+
+class _ResultOperation(str):
+    """The name of the results of a call with several, which knows the call."""
+
+    __slots__ = ("_call",)
+    _call: FusedCall
+
+    def __new__(cls, call: FusedCall) -> _ResultOperation:
+        self = super().__new__(cls, call.name)
+        self._call = call
+        return self
+
+    @property
+    def call(self) -> object:
+        """The call, whose results this is one of."""
+        return self._call
+
+    def plain(self, node: Value) -> Any:
+        """The same result of the same call, recorded operation by operation."""
+        return self._call.plain()[engine.output_index(node)]
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+class FusedCall:
+    """One call of a program with several results, on the tape."""
+
+    def __init__(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...], outputs: Outputs) -> None:
+        self.name = name
+        self._function, self._arguments, self._outputs = function, arguments, outputs
+        self._plain: list[Any] | None = None
+        self._inner: list[Value] = []
+
+    def results(self, cache: engine.SpecializationCache, call: object, numbers: list[float]) -> list[Value]:
+        """A node for each number that the program gave."""
+        shared, own, inner = _shared_operation(self.name), _ResultOperation(self), self._outputs.inner
+        if not inner:
+            return cache.joint(call, numbers, shared, own, self._gradients, True)
+        # Their gradient comes from inside the call, too, where the program has no nodes.
+        results = cache.joint(call, numbers, shared, own, self._inner_gradients, False)
+        self._inner = [results[number] for number in inner]
+        return results
+
+    def _gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
+        """By an uncompiled run, the derivatives of the results times the cotangents."""
+        recording = engine.set_recording(True)
+        try:
+            results = self.plain()
+            root = engine.reduce("dot", results, cotangents)
+            inner = [results[number] for number in self._outputs.inner]
+            return _shares(root, 1.0, [*operands, *inner])
+        finally:
+            engine.set_recording(recording)
+
+    def _inner_gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
+        found = self._gradients(operands, cotangents)
+        for result, total in zip(self._inner, found[len(operands) :], strict=True):
+            result.grad = total
+        return found[: len(operands)]
+
+    def plain(self) -> list[Any]:
+        """The results of the same call, recorded operation by operation, once."""
+        if self._plain is None:
+            recording = engine.set_recording(True)
+            try:
+                self._plain = self._outputs.sources(self._function(*self._arguments)) or []
+            finally:
+                engine.set_recording(recording)
+        return self._plain

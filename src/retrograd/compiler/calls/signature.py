@@ -1,0 +1,427 @@
+"""The signature of a call: what each argument is, the tracer that takes its place, and how to read it in later calls.
+
+An argument is described once, when the function is traced. It is a number that differs from call to call, an index, a
+Value, or something that must be the same in every call. The native reader (native/compiler/run/signature.hpp) checks
+later calls against the description and reads their numbers.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+from array import array
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Mapping, MutableSequence, Sequence, Set
+from itertools import count, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import engine
+from ...engine import Value
+from ...engine.containers import contents_of, has_plain_fields, instance_of, is_static, registered, taken_apart
+from ...engine.numbers import is_number
+from ...engine.pytree import flatten, new_leaves
+from ...index import Index
+from ..tracing.recorder import Recorder
+
+__all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
+
+#: Types whose instances are compared with ``==``: another value needs another specialization. An instance of a
+#: subclass must be the same object in every call.
+_STATIC = (bool, int, str, bytes, type(None), complex)
+
+
+#: Containers that no specialization reads, though their contents may differ from call to call.
+_CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
+
+
+class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
+    """An argument that no specialization can take; why, as part of a sentence."""
+
+
+class Input(NamedTuple):
+    """A leaf whose number each call brings, and its offset among the active or the inactive numbers of a call.
+
+    A gradient of an active input is wanted.
+    """
+
+    leaf: Value
+    active: bool
+    offset: int
+
+
+class Gradient(NamedTuple):
+    """One of the derivatives that ``value_and_grad`` gives: of an active input, by its offset, or of a parameter."""
+
+    offset: int | None = None
+    parameter: Value | None = None
+
+
+class Signature:
+    """The arguments of one call: the tracers to call the function with, and how to read later calls."""
+
+    def __init__(self) -> None:
+        self.tracers: list[Any] = []  #: what to call the function with
+        #: How to read a call, as nested tuples; native/compiler/run/signature.hpp lists them.
+        self.spec: tuple[Any, ...] = ()
+        self.inputs: list[Input] = []
+        self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
+        self.index_count: int = 0  #: how many arguments are indices
+        self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
+        #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
+        self.objects: list[Any] = []
+        self._active: list[Value] = []  #: the leaves of the active inputs, by offset
+        self._inactive_count = 0
+
+    def add_input(self, leaf: Value, active: bool) -> int:
+        """The offset of a new input."""
+        offset = len(self._active) if active else self._inactive_count
+        self.inputs.append(Input(leaf, active, offset))
+        if active:
+            self._active.append(leaf)
+        else:
+            self._inactive_count += 1
+        return offset
+
+    def add_inputs(self, leaves: Sequence[Value], active: bool) -> int:
+        """Several inputs; the offset of the first."""
+        first = self.next_offset(active)
+        # As Input(leaf, active, offset), in a fraction of the time.
+        self.inputs.extend(map(tuple.__new__, repeat(Input), zip(leaves, repeat(active), count(first), strict=False)))
+        if active:
+            self._active.extend(leaves)
+        else:
+            self._inactive_count += len(leaves)
+        return first
+
+    def add_variables(self, leaves: Sequence[Value]) -> int:
+        """Several inputs of which gradients are wanted; the offset of the first."""
+        first = self.add_inputs(leaves, True)
+        offsets = range(first, first + len(leaves))
+        self.gradients.extend(map(tuple.__new__, repeat(Gradient), zip(offsets, repeat(None), strict=False)))
+        return first
+
+    def mark(self) -> tuple[int, ...]:
+        """How much has been described."""
+        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
+        return *map(len, lists), self._inactive_count, self.index_count
+
+    def rewind(self, mark: tuple[int, ...]) -> None:
+        """Forget what was described since :meth:`mark`."""
+        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
+        for described, length in zip(lists, mark, strict=False):
+            del described[length:]
+        *_, self._inactive_count, self.index_count = mark
+        self.originals = {offset: value for offset, value in self.originals.items() if offset < len(self._active)}
+
+    def next_offset(self, active: bool) -> int:
+        """The offset that the next input will have."""
+        return len(self._active) if active else self._inactive_count
+
+    def active_leaf(self, offset: int) -> Value:
+        """The leaf of an active input."""
+        return self._active[offset]
+
+    def active_leaves(self) -> list[Value]:
+        """The leaves of all active inputs, by offset."""
+        return self._active
+
+    def wanted(self) -> list[Value]:
+        """The leaves of which gradients are wanted, in order."""
+        active = self._active
+        return [active[offset] if offset is not None else parameter for offset, parameter in self.gradients]  # type: ignore[misc]
+
+    def is_like(self, other: Signature) -> bool:
+        """Whether both are of one kind of call. Each has functions of its own that build records of numbers."""
+        return _without_builders(self.spec) == _without_builders(other.spec)
+
+    @property
+    def aliases_a_parameter(self) -> bool:
+        """Whether a Value among the arguments turned out to be one of the function's parameters as well."""
+        return any(map(engine.is_parameter, self.originals.values()))
+
+
+def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    match spec:
+        case ("sequence", kind, parts, *_):
+            return "sequence", kind, list(map(_without_builders, parts))
+        case ("node", kind, parts, _, *rest):
+            return "node", kind, list(map(_without_builders, parts)), *rest
+        case (("dict" | "fields") as form, kind, named, *_):
+            return form, kind, [(name, _without_builders(part)) for name, part in named]
+        case ("apart", captured, part):
+            return "apart", captured, _without_builders(part)
+    return spec
+
+
+def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The spec of a list or tuple of floats with one spec for each of them; any other spec as it is."""
+    if spec[0] != "floats":
+        return spec
+    _, kind, first, length, active, _ = spec
+    item = ("active", np.float64) if active else ("passive", float)
+    return "sequence", kind, [(item[0], offset, item[1]) for offset in range(first, first + length)]
+
+
+class _Reader:
+    """Describes the arguments of one call."""
+
+    def __init__(self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool) -> None:
+        self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
+        self._asks_missing = asks_missing
+        self._seen: dict[int, tuple[int, Value]] = {}
+        self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
+        self.result = Signature()
+
+    def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """The tracer of an argument and its spec."""
+        kind = type(thing)
+        if kind is float:
+            return self._float(thing, differentiate)
+        if self._by_identity and not differentiate and kind in (list, tuple, dict, np.ndarray):
+            return self._container(thing)
+        if kind is list or kind is tuple:
+            return self._sequence(thing, differentiate)
+        if kind is Index and not differentiate:
+            slot = self.result.index_count
+            self.result.index_count += 1
+            if not self._recorder.compares_indices():
+                return self._recorder.index(slot, int(thing)), ("index", slot)
+            leaf = Value(float(thing))
+            offset = self.result.add_input(leaf, False)
+            return self._recorder.index(slot, int(thing), leaf), ("index", slot, offset)
+        if isinstance(thing, Value):
+            return self._value(thing, differentiate)
+        if isinstance(thing, float) and kind is not np.float64:
+            raise Unsuitable(
+                f"an argument is a float of type {kind.__name__}, which may compute otherwise: pass a float"
+            )
+        if isinstance(thing, float) or (differentiate and kind is int):
+            return self._float(thing, differentiate)
+        if differentiate and is_number(thing):
+            raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
+        if kind in _STATIC:
+            return thing, ("equal", thing)
+        if registered(kind) is not None:
+            return self._node(thing, differentiate)
+        if isinstance(thing, (list, tuple)):
+            return self._sequence(thing, differentiate)
+        if isinstance(thing, dict):
+            return self._mapping(thing, differentiate)
+        if isinstance(thing, np.ndarray):
+            return self._array(thing, differentiate)
+        if isinstance(thing, np.generic):
+            raise Unsuitable(f"an argument is a NumPy scalar of type {kind.__name__}: pass a float, an int or an Index")
+        if isinstance(thing, _CONTENTS_CHANGE):
+            raise Unsuitable(f"an argument is a {kind.__name__}, whose contents may change: pass a list, tuple or dict")
+        if (differentiate or not self._by_identity) and has_plain_fields(thing):
+            return self._dataclass(thing, differentiate)
+        return self._object(thing, differentiate)
+
+    def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
+        """A container of which the function may ask which object it is."""
+        assert self._captured is not None
+        if id(thing) in self._captured:  # the function reads it otherwise, too, and its contents are captured state
+            return thing, ("is", thing)
+        if id(thing) in self._apart:
+            number, tracer = self._apart[id(thing)]
+            return tracer, ("again", number)
+        number = len(self._apart)
+        self._apart[id(thing)] = number, None  # it may contain itself
+        if type(thing) is dict:
+            tracer, spec = self._mapping(thing, False)
+        else:
+            tracer, spec = self._array(thing, False) if type(thing) is np.ndarray else self._sequence(thing, False)
+        self._apart[id(thing)] = number, tracer
+        return tracer, ("apart", self._captured, spec)
+
+    def _float(self, number: float, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        leaf = Value(number)
+        offset = self.result.add_input(leaf, differentiate)
+        if differentiate:
+            self.result.gradients.append(Gradient(offset))
+            return leaf, ("active", offset, np.float64)
+        # A NumPy float is not just any float: code that tells them apart is traced for each.
+        return self._recorder.number(leaf), ("passive", offset, type(number))
+
+    def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """A list or tuple of floats."""
+        kind = type(numbers)
+        tracers, first = self._several(numbers, differentiate)
+        return (tracers if kind is list else tuple(tracers)), (
+            "floats",
+            kind,
+            first,
+            len(numbers),
+            differentiate,
+            np.float64,
+        )
+
+    def _several(self, numbers: Sequence[float], differentiate: bool) -> tuple[list[Any], int]:
+        """The tracers of floats that follow each other, and the offset of the first."""
+        leaves = new_leaves(list(numbers))
+        if differentiate:
+            return leaves, self.result.add_variables(leaves)
+        return self._recorder.numbers(leaves, numbers), self.result.add_inputs(leaves, False)
+
+    def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """Something that must be the same in every call, though its attributes may change; perhaps a module."""
+        self.result.objects.append(thing)
+        if not differentiate:
+            return thing, ("is", thing)
+        parameters = flatten(thing, "the first argument")[0]
+        for parameter in parameters:
+            self.result.gradients.append(Gradient(parameter=parameter))  # type: ignore[arg-type]  # a module's
+        return thing, ("is", thing, len(parameters))
+
+    def _value(self, value: Value, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        if differentiate:  # as the transforms do: each place is a variable of its own
+            leaf = Value(value.data)
+            offset = self.result.add_input(leaf, True)
+            self.result.gradients.append(Gradient(offset=offset))
+            return leaf, ("variable", offset)
+        if engine.row_name(value):
+            raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
+        if engine.is_parameter(value) or type(value) is not Value or self._by_identity:
+            return value, ("is", value)
+        if id(value) in self._seen:
+            offset, leaf = self._seen[id(value)]
+            spec: tuple[Any, ...] = ("same", offset)
+        else:
+            # A leaf of its own: the function may use the same Value as a parameter besides.
+            leaf = self._recorder.value(Value(value.data, label=value.label))
+            offset = self.result.add_input(leaf, True)
+            self.result.originals[offset] = value
+            self._seen[id(value)] = offset, leaf
+            spec = ("value", offset)
+        return leaf, spec
+
+    def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        kind = type(thing)
+        if kind in (list, tuple):
+            kinds = set(map(type, thing))
+            if kinds == {float} or (differentiate and kinds == {float, int}):
+                return self._floats(thing, differentiate)
+        pairs = [self.describe(item, differentiate) for item in thing]
+        items = [pair[0] for pair in pairs]
+        named = isinstance(thing, tuple) and hasattr(kind, "_make")
+        self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
+        tracers: Any = items
+        if kind is not list:
+            tracers = kind._make(items) if named else tuple(items)
+        if not named:
+            return tracers, ("sequence", kind, [pair[1] for pair in pairs])
+        self.result.objects.append(kind)  # whose methods the function may call
+        if getattr(thing, "__dict__", None):
+            raise Unsuitable(f"an argument is a {kind.__name__} with attributes beside its fields")
+        return tracers, ("sequence", kind, [pair[1] for pair in pairs], None, self._in_dictionary(thing))
+
+    def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        kind = type(thing)
+        self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict), "dict")
+        pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
+        tracers = {key: tracer for key, (tracer, _) in pairs.items()}
+        specs = [(key, spec) for key, (_, spec) in pairs.items()]
+        if kind is dict:
+            return tracers, ("dict", kind, specs)
+        like_this = taken_apart(copy.copy(thing))  # a copy, since this one may change
+        assert like_this is not None
+        build = like_this.build
+        return build([*tracers.values()]), ("dict", kind, specs, build, getattr(thing, "default_factory", None))
+
+    def _dataclass(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        if differentiate:
+            return self._fields(thing, True)
+        before, seen = self.result.mark(), dict(self._seen)
+        try:
+            return self._fields(thing, False)
+        except Unsuitable:  # a set, an array of integers, …: then the object must be the same one in every call
+            self.result.rewind(before)
+            self._seen = seen
+            return self._object(thing, False)
+
+    def _fields(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        self.result.objects.append(type(thing))
+        static = {field.name for field in dataclasses.fields(thing) if field.metadata.get("static")}
+        tracers, specs = {}, []
+        for name, content in contents_of(thing).items():
+            if name in static:
+                tracers[name], spec = content, self._constant(content)
+            else:
+                tracers[name], spec = self.describe(content, differentiate and not is_static(content))
+            specs.append((name, spec))
+        build = functools.partial(_instance_of, type(thing), tuple(tracers))
+        return instance_of(type(thing), tracers), ("fields", type(thing), specs, build, self._in_dictionary(thing))
+
+    def _in_dictionary(self, thing: Any) -> int | None:
+        """How many attributes a record has in its dictionary, if later calls must have as many."""
+        return len(thing.__dict__) if self._asks_missing and hasattr(thing, "__dict__") else None
+
+    def _constant(self, thing: Any) -> tuple[Any, ...]:
+        """The spec of something that must be the same in every call."""
+        kind = type(thing)
+        if kind is float or kind in _STATIC:
+            return "equal", thing
+        if kind in (list, tuple):
+            return "sequence", kind, [self._constant(item) for item in thing]
+        self.result.objects.append(thing)
+        return "is", thing
+
+    def _node(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        how = registered(type(thing))
+        assert how is not None
+        self.result.objects.append(type(thing))
+        children, rest = how.flatten(thing)
+        pairs = [self.describe(item, differentiate) for item in children]
+        build = functools.partial(how.unflatten, rest)
+        specs = [spec for _, spec in pairs]
+        return build([tracer for tracer, _ in pairs]), ("node", type(thing), specs, build, how.flatten, rest)
+
+    @staticmethod
+    def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:
+        """Raise Unsuitable for a subclass: it may have state and methods that the container of tracers lacks."""
+        if not plain:
+            raise Unsuitable(f"an argument is a container of type {type(thing).__name__}: pass a plain {wanted}")
+
+    def _array(self, array: np.ndarray[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        self._refuse_subclass(array, type(array) is np.ndarray, "array")
+        if array.dtype != np.float64:
+            raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64, or lists of Values or Indexes")
+        tracers = np.empty(array.size, dtype=object)
+        several, first = self._several(array.ravel().tolist(), differentiate)
+        for position, tracer in enumerate(several):  # one by one: NumPy would ask each what it holds
+            tracers[position] = tracer
+        return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
+
+
+def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any:
+    return instance_of(kind, dict(zip(names, contents, strict=True)))
+
+
+def signature_of(
+    arguments: Sequence[Any],
+    recorder: Recorder,
+    differentiate_first: bool,
+    captured: frozenset[int] | None = None,
+    asks_missing: bool = False,
+) -> Signature:
+    """Describe the arguments of a call and make their tracers.
+
+    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
+    of containers that are captured state, the function may ask which object something is: each Value must be the same
+    object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
+    records have beside their fields. Raises Unsuitable.
+    """
+    reader = _Reader(recorder, captured, asks_missing)
+    specs = []
+    for position, argument in enumerate(arguments):
+        try:
+            tracer, spec = reader.describe(argument, differentiate_first and position == 0)
+        except RecursionError:
+            raise Unsuitable("an argument is nested too deeply, or contains itself") from None
+        reader.result.tracers.append(tracer)
+        specs.append(spec)
+    reader.result.spec = ("sequence", tuple, specs)
+    return reader.result

@@ -1,0 +1,1 @@
+"""Rewrites functions: each test that is converted becomes calls of what is in ``selecting``."""

@@ -1,0 +1,1 @@
+"""What converted functions call: runs both arms of a test, and selects."""

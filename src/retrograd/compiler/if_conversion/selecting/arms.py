@@ -1,0 +1,419 @@
+"""What converted code calls: it runs both arms of an ``if`` whose test is traced, and selects among their results.
+
+An arm that is not taken must do nothing but compute, and store what it computes. What an arm does is looked at before
+it does it; where that is something else, the arms are left, and the ``if`` decides as it did before: its test is a
+guard. Outside of a trial, and where a test is a plain bool, converted code does what the function's own code does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ...tracing.bool_tracer import BoolTracer
+from ..conversions import Site
+from ..operators import COMPARISONS
+from ..tracers import conditions
+from ..tracers.conditions import is_taken, joined, must_hold, not_reached
+from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
+from ..tracers.partial_lists import entries_of, partial, read_on
+from ..trial import Frame, Trial, current, refuse
+from .allowed import (
+    augmented,
+    call,
+    contains,
+    held,
+    items,
+    minus,
+    operand,
+    operated,
+    rows,
+    shown,
+    spread,
+    tested,
+    written,
+    written_as,
+)
+from .decisions import Decision, select, test_of, trial_of
+from .kinds import may_be_read_on
+from .places import (
+    Within,
+    as_key,
+    attribute,
+    born,
+    is_,
+    is_not,
+    is_own,
+    item,
+    set_attribute,
+    set_item,
+    set_within,
+    swap,
+)
+from .selections import unbound, unset
+
+__all__ = [
+    "Decision",
+    "Loop",
+    "Within",
+    "all_of_list",
+    "as_key",
+    "asked",
+    "attribute",
+    "augmented",
+    "born",
+    "both",
+    "call",
+    "chain",
+    "changing",
+    "contains",
+    "either",
+    "entries",
+    "filtered",
+    "held",
+    "in_trial",
+    "is_",
+    "is_absent",
+    "is_not",
+    "is_there",
+    "item",
+    "item_of",
+    "items",
+    "minus",
+    "must_hold",
+    "negated",
+    "not_reached",
+    "operand",
+    "operated",
+    "raised",
+    "reduced",
+    "refused",
+    "rows",
+    "select",
+    "set_attribute",
+    "set_item",
+    "set_within",
+    "shown",
+    "span",
+    "spread",
+    "swap",
+    "tested",
+    "unbound",
+    "unset",
+    "written",
+    "written_as",
+]
+
+# By names that no variable of the user's has.
+span: type[slice] = slice
+raised: type[Exception] = Exception
+
+
+# --- tests ------------------------------------------------------------------------------------------------------
+
+
+def asked(thing: Any) -> Any:
+    """Whether something is true: a comparison where that is traced."""
+    return test_of(tested(thing))
+
+
+def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
+    """``one and other()``."""
+    return _combined("minimum", one, other, site) if trial_of(one) else one and other()
+
+
+def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
+    """``one or other()``."""
+    return _combined("maximum", one, other, site) if trial_of(one) else one or other()
+
+
+def negated(one: Any) -> Any:
+    """``not one``."""
+    one = test_of(one)
+    return conditions.negated(one) if trial_of(one) else not one
+
+
+def chain(site: Site, left: Any, relation: str, right: Callable[[], Any], *others: Any) -> Any:
+    """``left < right() < …``."""
+    second = right()
+    found = COMPARISONS[relation](left, second)
+    return both(found, lambda: chain(site, second, *others), site) if others else found
+
+
+def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -> Any:
+    decision = Decision(one, site)
+    try:
+        decision.begins(row == "minimum")
+        found = joined(row, one, other())
+        decision.leaves()
+    except Exception:
+        if not decision.fails():
+            raise
+        return (one and other()) if row == "minimum" else (one or other())
+    return found
+
+
+# --- what is computed of items ----------------------------------------------------------------------------------
+
+#: Of an item: a test of it, and what is computed where that holds.
+Each = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
+
+
+def reduced(
+    function: Any,
+    name: str,
+    items: Callable[[], Any],
+    each: Each,
+    site: Site,
+    plain: Callable[[], Any],
+    is_nested: bool,
+    *more: Callable[[], Any],
+    **options: Callable[[], Any],
+) -> Any:
+    """``name(… for … in items() if …, *more)``, with both outcomes of each test, for Python's function of that name.
+
+    ``plain()``, the call as it is written, for a function of the user's with that name, and for items that can be read
+    only once: here, more of them may be read than the function reads. ``is_nested``: each item gives several.
+    """
+    things = _read_on(items, site) if function is getattr(builtins, name) else None
+    if things is None:
+        return plain()
+    if name not in _REDUCED or is_nested:
+        given = {key: one() for key, one in options.items()}
+        return call(function, _filtered(things, each, site, is_nested), *(one() for one in more), **given)
+    return _REDUCED[name](*_of_entries(things, each, site), site, *(one() for one in more))
+
+
+def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], is_nested: bool) -> Any:
+    """``[… for … in items() if …]``: the items that pass are those that the list has."""
+    things = _read_on(items, site)
+    return plain() if things is None else _filtered(things, each, site, is_nested)
+
+
+def _read_on(items: Callable[[], Any], site: Site) -> Any:
+    """What is iterated over; None if more of it must not be read than the function reads."""
+    if (trial := current()) is None:
+        return None
+    try:
+        things = opened(trial, items, site)
+    except Exception:  # it is done as it is
+        if trial.frames:
+            raise
+        return None
+    return things if may_be_read_on(things) or is_own(things) else None
+
+
+def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
+    """The same of a list's entries: each is tested where it is there."""
+    if type(things) not in (PartialList, PartialIterator):
+        return things, each
+
+    def of_entry(entry: Entry) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        test, computed = each(entry.item)
+        return lambda: both(entry.is_there, lambda: test_of(test()), site), computed
+
+    return read_on(things), of_entry
+
+
+def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
+    found: list[Any] = []
+    tests: list[Any] = []
+    things, each = _of_entries(things, each, site)
+    for one in things:
+        test, computed = each(one)
+        holds = test_of(test())
+        if type(holds) is BoolTracer or tested(holds):
+            given = select(holds, computed, _unset, site)
+            holds = holds if type(holds) is BoolTracer else True
+            inside = entries_of(given) if is_nested else (Entry(0, given, True),)
+            found += [entry.item for entry in inside]
+            tests += [joined("minimum", entry.is_there, holds) for entry in inside]
+    trial = current()
+    if BoolTracer not in map(type, tests) or trial is None:
+        return born(found)
+    trial.wants_lists = True
+    return born(partial(found, tests))
+
+
+def _unset() -> Any:
+    return unset
+
+
+def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
+    """A new list that the function changes: decisions may choose how long it is then. ``make``: what was called."""
+    trial = current()
+    if make is not None and make() not in (list, deque):  # it may be another one's list
+        return thing
+    is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
+    return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
+
+
+def entries(things: Any) -> Any:
+    """What a loop runs over: the entries of a list of which decisions choose the items, or those of a plain one."""
+    return EntriesOf(items(things))
+
+
+def is_there(entry: Entry) -> Any:
+    """Whether a list has an item."""
+    return entry.is_there
+
+
+def is_absent(entry: Entry) -> Any:
+    """Whether it has not."""
+    return conditions.negated(entry.is_there)
+
+
+def item_of(entry: Entry) -> Any:
+    """The item."""
+    return entry.item
+
+
+def refused(why: str) -> Any:
+    """What an arm may not do."""
+    raise refuse(why)
+
+
+def _any_or_all_of(
+    join: Callable[..., Any], asked: Callable[..., Any], decides: bool, things: Any, each: Each, site: Site
+) -> Any:
+    """``any`` or ``all``: what is asked of each item, joined, up to one that decides whatever the data are."""
+    found: Any = not decides
+    for one in things:
+        found = join(found, functools.partial(asked, *each(one), site), site)
+        if found is decides:
+            break
+    return found
+
+
+def _passes_and_holds(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+    return both(test(), functools.partial(_truth, tells), site)
+
+
+def _fails_or_holds(test: Callable[[], Any], tells: Callable[[], Any], site: Site) -> Any:
+    return either(negated(test()), functools.partial(_truth, tells), site)
+
+
+def _truth(tells: Callable[[], Any]) -> Any:
+    found = test_of(tells())
+    return found if type(found) in (bool, BoolTracer) else bool(tested(found))
+
+
+def all_of_list(function: Any, things: Any) -> Any:
+    """``all(things)``, or ``any(things)``, of what is there already."""
+    is_known = current() is not None and function in (all, any) and type(things) in (list, tuple)
+    if not is_known or not {bool, BoolTracer}.issuperset(map(type, things)):
+        return function(things)
+    row, begin = ("minimum", True) if function is all else ("maximum", False)
+    return functools.reduce(functools.partial(joined, row), things, begin)
+
+
+def _sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:
+    total = start
+    for one in things:
+        test, term = each(one)
+        total = select(test(), functools.partial(_added, total, term), functools.partial(_same, total), site)
+    return total
+
+
+def _added(total: Any, term: Callable[[], Any]) -> Any:
+    return operated("Add", total, term())
+
+
+def _same(thing: Any) -> Any:
+    return thing
+
+
+def _next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
+    def among(left: list[Any]) -> Any:
+        for place, one in enumerate(left):
+            test, term = each(one)
+            holds = test()
+            if trial_of(holds):
+                return select(holds, term, functools.partial(among, left[place + 1 :]), site)
+            if holds:
+                return term()
+        return otherwise
+
+    return among(list(things))
+
+
+_REDUCED: dict[str, Callable[..., Any]] = {
+    "any": functools.partial(_any_or_all_of, either, _passes_and_holds, True),
+    "all": functools.partial(_any_or_all_of, both, _fails_or_holds, False),
+    "sum": _sum_of,
+    "len": _sum_of,
+    "next": _next_of,
+}
+
+
+# --- loops ------------------------------------------------------------------------------------------------------
+
+
+def in_trial() -> bool:
+    """Whether this thread traces converted code."""
+    return current() is not None
+
+
+def opened(trial: Trial, items: Callable[[], Any], site: Site) -> Any:
+    """What is iterated over, computed as in an arm: then it is known that no other code reads it."""
+    if trial.frames:
+        return items()
+    trial.frames.append(Frame(site))
+    try:
+        found = items()
+    finally:
+        stored = trial.frames.pop().stores.undo()
+    for place, thing in stored.values():
+        trial.store(place, thing, site)
+    return found
+
+
+class Loop:
+    """A loop that data leave. After that, iterations follow that keep what variables are, as many as others took.
+
+    A traced condition says whether the loop goes on. The last iteration ends with a guard that it does not. A loop over
+    what can be read only once decides in each iteration, by a guard.
+    """
+
+    __slots__ = ("_capacity", "_is_strict", "_ran", "_site", "_trial")
+
+    def __init__(self, site: Site) -> None:
+        self._site, self._trial = site, current()
+        self._capacity = self._trial.iterations.get(site, 0) if self._trial is not None else 0
+        self._ran, self._is_strict = 0, False
+
+    def begins(self) -> Any:
+        """Whether the loop is reached: True, or a condition if that is in an arm."""
+        return True if self._trial is None else is_taken(self._trial)
+
+    def over(self, items: Callable[[], Any]) -> Any:
+        """What a ``for`` iterates over."""
+        if self._trial is None or self._trial.frames:
+            return items()
+        try:
+            found = opened(self._trial, items, self._site)
+        except Exception:  # it is no arm's affair, and is done as it is
+            self._is_strict = True
+            return items()
+        self._is_strict = not may_be_read_on(found)
+        return found
+
+    def decides(self, goes_on: Any) -> Decision:
+        """For the body of the loop, given whether the loop goes on."""
+        return Decision(goes_on, self._site, is_whole=True)
+
+    def ends(self, goes_on: Any) -> bool:
+        """Whether no iteration follows."""
+        if type(goes_on) is not BoolTracer or self._trial is None or self._is_strict:
+            return not goes_on
+        if goes_on.outcome:
+            needed = self._trial.needed
+            needed[self._site] = max(needed.get(self._site, 0), self._ran + 1)
+        elif self._ran >= self._capacity:
+            goes_on.ends_loop()
+            return True
+        self._ran += 1
+        return False

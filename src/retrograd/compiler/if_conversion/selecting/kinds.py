@@ -1,0 +1,83 @@
+"""The types of things that an arm computes with, reads, and loops over."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import itertools
+import types
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from ....index import IndexTracer
+from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import ChoiceTracer
+from ..tracers.frozen_list import FrozenList
+from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
+from .selections import NUMBERS
+
+__all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
+
+#: What arithmetic on which has no effect.
+OPERANDS: frozenset[type] = NUMBERS | {
+    BoolTracer,
+    ChoiceTracer,
+    FrozenList,
+    IndexTracer,
+    bool,
+    complex,
+    str,
+    type(None),
+    tuple,
+    list,
+    range,
+    np.ndarray,
+}
+#: What is read by subscripts and loops without effect.
+CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
+#: What loops over them give.
+VIEWS: frozenset[type] = frozenset({type({}.items()), type({}.keys()), type({}.values())})
+#: What is read once. An arm reads what it has made.
+ITERATORS: frozenset[type] = frozenset(
+    {
+        *(zip, enumerate, map, filter, reversed, type(reversed([])), type(reversed(range(0))), types.GeneratorType),
+        *(itertools.starmap, itertools.accumulate, itertools.chain, itertools.pairwise, itertools.product),
+        *(itertools.combinations, itertools.permutations, itertools.islice, itertools.zip_longest),
+    }
+)
+#: What descriptors of a class give without running code.
+STILL: tuple[type, ...] = (
+    types.FunctionType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.BuiltinFunctionType,
+    enum.property,
+    staticmethod,
+    classmethod,
+    type(inspect.getattr_static(namedtuple("Field", "name"), "name")),
+)
+
+
+def may_be_read_on(thing: Any) -> bool:
+    """Whether a loop may read more items than the function does: no other code reads them, and reading runs none."""
+    kind = type(thing)
+    if kind is EntriesOf:
+        return may_be_read_on(thing.things)
+    if kind in (zip, enumerate, reversed):
+        parts = thing.__reduce__()[1]
+        return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
+    return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator)
+
+
+_ITERATORS = frozenset(
+    type(one)
+    for one in (
+        *map(iter, ([], (), {}, "", range(0), {}.items(), {}.values())),
+        reversed([]),
+        *({}.items(), {}.keys(), {}.values()),
+    )
+)

@@ -1,0 +1,155 @@
+"""Objects in arms: an arm may make those of classes that only store what they are given, and compute with them."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from ....engine import Value
+from ...guards.dependencies import is_library
+from ...tracing.float_tracer import FloatTracer
+from ..tracers.frozen_list import FrozenList
+from ..trial import refuse
+
+__all__ = ["fields_of", "is_of_plain_class", "is_plain", "is_quiet", "is_record", "is_still_tuple", "method_of"]
+
+_FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
+
+
+def is_of_plain_class(kind: type) -> bool:
+    """Whether objects of a user's class are made by its own ``__init__``, or by none, and nothing else."""
+    made: Any = kind
+    return (
+        type(kind) in (type, abc.ABCMeta)
+        and not inspect.isabstract(kind)
+        and not is_library(kind.__module__)
+        and made.__new__ is object.__new__
+        and made.__setattr__ is object.__setattr__
+        and isinstance(made.__init__, (types.FunctionType, types.WrapperDescriptorType))
+        and not hasattr(kind, "__del__")
+    )
+
+
+def is_record(kind: type) -> bool:
+    """Whether to make an object of a class does nothing but store its fields: a named tuple's, or a dataclass's."""
+    return _is_named_tuple(kind) or _is_dataclass(kind)
+
+
+def is_still_tuple(kind: type) -> bool:
+    """Whether a class is a named tuple's without special methods of the user's."""
+    return _is_named_tuple(kind) and is_quiet(kind)
+
+
+def is_quiet(kind: type) -> bool:
+    """Whether no code of the user's runs when objects of a class are compared, hashed, counted, read or tested."""
+    return not any(
+        name.startswith("__") and name not in _HARMLESS and _runs_code(found) and not _is_written(found)
+        for base in kind.__mro__
+        if not is_library(base.__module__)
+        for name, found in vars(base).items()
+    )
+
+
+def _runs_code(found: Any) -> bool:
+    """Whether what a class has under the name of a special method is code of the user's."""
+    still = (types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, type)
+    return (callable(found) or hasattr(type(found), "__get__")) and not isinstance(found, still)
+
+
+_HARMLESS = frozenset(
+    {
+        *("__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__repr__", "__str__"),
+        *("__getnewargs__", "__getstate__", "__setstate__", "__reduce__", "__format__", "__replace__", "__doc__"),
+    }
+)
+
+
+def is_plain(thing: Any, depth: int = 4) -> bool:
+    """Whether a thing is quiet, and what it holds, if it is a list, a dictionary, a record or the like."""
+    kind = type(thing)
+    if kind in _NUMBERS:
+        return True
+    if kind in _HOLDERS:
+        held = list(thing)
+    elif kind in _DICTIONARIES:
+        held = [*thing, *thing.values()]
+    elif kind is slice:
+        held = [thing.start, thing.stop, thing.step]
+    elif not is_quiet(kind) or not is_record(kind):
+        return is_quiet(kind)
+    else:
+        held = (
+            list(thing) if issubclass(kind, tuple) else list(vars(thing).values()) if hasattr(thing, "__dict__") else []
+        )
+    if _NUMBERS.issuperset(map(type, held)):
+        return True
+    return depth > 0 and all(is_plain(one, depth - 1) for one in held)
+
+
+_NUMBERS = frozenset({Value, FloatTracer, float, int, str, bool, type(None)})
+_HOLDERS = frozenset({list, tuple, set, frozenset, collections.deque, FrozenList})
+_DICTIONARIES = frozenset({dict, collections.defaultdict, collections.OrderedDict})
+
+
+def _caches(kind: type) -> bool:
+    found = (one for base in kind.__mro__ if not is_library(base.__module__) for one in vars(base).values())
+    return any(isinstance(one, functools.cached_property) for one in found)
+
+
+def fields_of(thing: Any) -> Sequence[str] | None:
+    """The fields of a record that cannot change, with which another one is made; None of anything else."""
+    kind: Any = type(thing)
+    if not is_record(kind):
+        return None
+    if _is_named_tuple(kind):
+        return tuple(kind._fields)
+    fields = dataclasses.fields(kind)
+    is_whole = kind.__dataclass_params__.frozen and all(one.init for one in fields)
+    is_whole &= kind.__eq__ is not object.__eq__  # which tells a copy from the original
+    is_whole &= "__dataclass_params__" in vars(kind) and not _caches(kind)
+    is_whole &= vars(thing).keys() <= {one.name for one in fields} if hasattr(thing, "__dict__") else True
+    return [one.name for one in fields] if is_whole else None
+
+
+def method_of(thing: Any, name: str) -> types.MethodType | None:
+    """A special method that the user's class of a thing defines in Python; None if it has no such method.
+
+    Raises:
+        NotAnArmError: it has one of another kind.
+    """
+    found = inspect.getattr_static(type(thing), name, None)
+    if found is None:
+        return None
+    if not isinstance(found, types.FunctionType) or is_library(found.__globals__.get("__name__")):
+        raise refuse(f"computes with a {type(thing).__name__}")
+    return types.MethodType(found, thing)
+
+
+def _is_named_tuple(kind: Any) -> bool:
+    made = vars(kind).get("__new__") if kind.__bases__ == (tuple,) and "_fields" in vars(kind) else None
+    function = made.__func__ if isinstance(made, staticmethod) else made
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename.startswith("<")
+
+
+def _is_dataclass(kind: Any) -> bool:
+    if type(kind) is not type or not dataclasses.is_dataclass(kind) or kind.__new__ is not object.__new__:
+        return False
+    if not _is_written(kind.__init__) or hasattr(kind, "__post_init__") or hasattr(kind, "__del__"):
+        return False
+    if kind.__setattr__ is not object.__setattr__ and not _is_written(kind.__setattr__):  # of a frozen one
+        return False
+    fields = dataclasses.fields(kind)
+    found = [type(inspect.getattr_static(kind, one.name, None)) for one in fields]
+    runs_code = any(hasattr(one, "__set__") and one is not types.MemberDescriptorType for one in found)
+    return not runs_code and all(any(one.default_factory is each for each in _FACTORIES) for one in fields)
+
+
+def _is_written(function: Any) -> bool:
+    """Whether ``@dataclass`` wrote a method."""
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename == "<string>"

@@ -1,0 +1,189 @@
+"""What searches and sorts among numbers that are traced: ``bisect``, ``sorted``, ``list.index``, ``any`` and the like.
+
+Python's own functions ask how comparisons come out. These select among what each outcome would give.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ....engine import Value
+from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import is_choice
+from ...tracing.float_tracer import is_tracer
+from ..tracers.conditions import joined, must_hold, negated
+from ..tracers.frozen_list import FrozenList
+from ..trial import current, in_arms, refuse
+from .objects import is_still_tuple
+from .selections import NUMBERS, Selection, chosen_at
+
+__all__ = ["BISECTIONS", "bisected", "have_order", "is_less", "median", "place_of", "sorted_by", "sorted_entries"]
+
+BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
+#: A table as long as items are selected from; so many things are sorted, or searched; and so many numbers are sorted.
+_LONGEST_TABLE, _MOST_SORTED, _MOST_NUMBERS = 32, 64, 256
+
+#: So many things are sorted by exchanges of neighbours, which keep equal ones as they are.
+_FEW = 32
+
+
+def bisected(function: Any, *arguments: Any) -> Any:
+    """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
+    table, x, low, high = _of_bisection(*arguments)
+    is_plain = type(table) in (list, tuple) and all(type(one) in (float, int) for one in table)
+    is_plain &= type(low) is int and (high is None or type(high) is int)
+    is_plain = is_plain and low >= 0 and (high is None or 0 <= high <= len(table))
+    is_number = type(x) is Value or is_tracer(x)
+    if in_arms() and not (is_plain and (is_number or type(x) in (float, int))):
+        raise refuse(f"calls {function.__name__}, which may compare with something else than numbers")
+    if current() is None or not is_plain or not is_number or not 0 < len(table) < _LONGEST_TABLE or not _ascends(table):
+        return function(*arguments)
+    is_left = function is bisect.bisect_left
+    among = table[low:high]
+    return low + sum((one < x) if is_left else negated(x < one) for one in among)  # of a NaN, too, as bisect finds it
+
+
+def _of_bisection(table: Any = None, x: Any = None, low: Any = 0, high: Any = None) -> tuple[Any, Any, Any, Any]:
+    return table, x, low, high
+
+
+def _ascends(table: Any) -> bool:
+    return all(a <= b for a, b in itertools.pairwise(table)) and all(one == one for one in table)
+
+
+def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, reverse: bool = False) -> list[Any]:
+    """``sorted(things, …)``. Where keys are traced, two at a time change places until all are in order.
+
+    Equal ones stay in order, as in Python.
+    """
+    keys = list(things) if key is None else list(map(key, things))
+    is_open = any(map(_is_traced, keys))
+    are_numbers = all(type(one) in NUMBERS for one in things)
+    most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
+    if is_open and len(keys) > most:
+        is_open = False
+        if (trial := current()) is not None:
+            trial.note(f"it sorts more than {most} {what}")
+    if not is_open or not have_order(keys):
+        if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
+            raise refuse("sorts what may do something else than compare")
+        return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
+    if key is None:
+        _exchange(keys, [], [True] * len(keys), reverse)
+        return keys
+    ordered = list(things)
+    _exchange(keys, [ordered], [True] * len(keys), reverse)
+    return ordered
+
+
+def sorted_entries(
+    things: Sequence[Any], tests: Sequence[Any], by: Sequence[Any], reverse: bool
+) -> tuple[list[Any], list[Any]]:
+    """The same of things that are there if a test holds: those that are come first. The things, and the tests."""
+    ordered, is_there, keys = list(things), list(tests), list(by)
+    if len(keys) > _MOST_SORTED or not have_order(keys):
+        raise refuse("sorts a list whose length decisions choose")
+    _exchange(keys, [ordered], is_there, reverse)
+    return ordered, is_there
+
+
+def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], reverse: bool) -> None:
+    """Let two at a time change places, in place, until what is there is in order, before what is not."""
+    count = len(keys)
+    if count <= _FEW:
+        pairs: Iterable[tuple[int, int]] = ((i, i + 1) for end in range(count - 1, 0, -1) for i in range(end))
+        places: list[Any] = []
+    else:  # of equal ones, that comes first which was first
+        pairs, places = _merge_exchange(count), [float(i) for i in range(count)]
+    columns = (keys, *others, is_there, *([places] if places else ()))
+    for i, j in pairs:
+        one, other = (keys[j], keys[i]) if reverse else (keys[i], keys[j])
+        if places:
+            one, other = (*_parts(one), places[i]), (*_parts(other), places[j])
+        test = is_less(other, one)
+        if is_there[i] is not True:
+            test = joined("maximum", negated(is_there[i]), test)
+        test = joined("minimum", is_there[j], test)
+        for each in columns:
+            if each[i] is not each[j]:
+                each[i], each[j] = _exchanged(test, each[i], each[j])
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return tuple(key) if isinstance(key, tuple) else (key,)
+
+
+def _merge_exchange(count: int) -> Iterator[tuple[int, int]]:
+    """The places that Batcher's merge exchange compares, in order: of n things about n (log2 n)² / 4 pairs.
+
+    Source: D. E. Knuth, The Art of Computer Programming, volume 3, algorithm 5.2.2 M.
+    """
+    largest = 1 << (count - 1).bit_length() - 1
+    p = largest
+    while p:
+        q, r, d = largest, 0, p
+        while d:
+            yield from ((i, i + d) for i in range(count - d) if i & p == r)
+            d, q, r = q - p, q // 2, p
+        p //= 2
+
+
+def _is_traced(thing: Any) -> bool:
+    return any(map(_is_traced, thing)) if isinstance(thing, tuple) else type(thing) is Value or is_tracer(thing)
+
+
+def have_order(keys: Sequence[Any]) -> bool:
+    """Whether keys are numbers, or tuples of such, of which none is NaN, which has no place."""
+    if all(type(one) is tuple or is_still_tuple(type(one)) for one in keys):
+        columns = list(zip(*keys, strict=False))
+        return len(set(map(len, keys))) < 2 and all(map(have_order, columns))
+    return {str}.issuperset(map(type, keys)) or all(type(one) in NUMBERS and must_hold(one == one) for one in keys)
+
+
+def is_less(one: Any, other: Any) -> Any:
+    """``one < other``, of numbers, texts, or tuples of such."""
+    if not isinstance(one, tuple):
+        return one < other
+    found: Any = False
+    for a, b in zip(one[::-1], other[::-1], strict=True):
+        found = joined("maximum", is_less(a, b), joined("minimum", a == b, found))
+    return found
+
+
+def _exchanged(test: Any, one: Any, other: Any) -> tuple[Any, Any]:
+    if type(test) is not BoolTracer:
+        return (other, one) if test else (one, other)
+    selection = Selection(test)
+    return selection.of(other, one), selection.of(one, other)
+
+
+def median(things: Sequence[Any]) -> Any:
+    """``statistics.median(things)``, of at least one."""
+    found, middle = sorted_by(things), len(things) // 2
+    return found[middle] if len(found) % 2 else (found[middle - 1] + found[middle]) / 2
+
+
+def place_of(things: Any, thing: Any) -> Any:
+    """``things.index(thing)``: an int that decisions choose, if they choose the thing, or it is compared with numbers.
+
+    None where that is no such search.
+    """
+    if type(things) not in (list, tuple, FrozenList) or not 0 < len(things) <= _LONGEST_TABLE:
+        return None
+    is_open = is_choice(thing) or any(type(one) is Value or is_tracer(one) for one in (thing, *things))
+    plain = {int, str} if is_choice(thing) else NUMBERS
+    if not is_open or not all(type(one) in plain for one in things):
+        return None
+    tests = [thing == one for one in things]
+    found: Any = False
+    for test in tests:
+        found = joined("maximum", found, test)
+    if not must_hold(found):
+        raise ValueError(f"{thing!r} is not in list")
+    place: Any = len(things) - 1
+    for i in range(len(things) - 2, -1, -1):
+        place = chosen_at(tests[i], i, place)
+    return place

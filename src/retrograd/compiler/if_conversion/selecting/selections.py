@@ -1,0 +1,228 @@
+"""What a variable or a place is after both arms of a test have run: what a condition selects."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from .... import engine
+from ....engine import Value
+from ...guards.dependencies import is_library
+from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import ChoiceTracer, is_choice
+from ...tracing.float_tracer import FloatTracer
+from ..tracers.conditions import joined, must_hold_around, negated
+from ..tracers.frozen_list import FrozenList
+from ..tracers.maybe_tracer import MaybeTracer
+from ..tracers.object_tracer import ObjectTracer
+from ..tracers.partial_list import Entries, PartialList
+from ..trial import NotAnArmError, current, recorder, refuse
+from .objects import fields_of
+
+__all__ = ["NUMBERS", "Selection", "chosen_at", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
+
+NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
+_TRACED = frozenset({Value, FloatTracer})
+#: Floats hold the whole numbers up to here.
+_LARGEST = 2**53
+_CONSTANTS = frozenset({float, int, bool, str, type(None)})
+_CHOICES = frozenset({int, str, ChoiceTracer})
+_LISTS = frozenset({list, FrozenList})
+_TRUTHS = frozenset({bool, BoolTracer})
+
+
+class _Nothing:
+    """What stands for a variable that has not been assigned."""
+
+
+unbound: _Nothing = _Nothing()  # in the arm that is taken, the function would raise
+unset: _Nothing = _Nothing()  # nothing reads it unless it has been assigned
+
+
+class Selection:
+    """Selects between what two arms give, by a test."""
+
+    def __init__(self, test: BoolTracer) -> None:
+        self._test = test
+        self._recorder = recorder()
+        self._condition = self._recorder.condition(test)
+
+    def all_of(self, yes: Sequence[Any], no: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(map(self.of, yes, no))
+
+    def of(self, yes: Any, no: Any) -> Any:
+        if yes is no or no is unset:
+            return yes
+        if yes is unset:
+            return no
+        if yes is unbound or no is unbound:
+            return self._of_unbound(yes, no)
+        kinds = type(yes), type(no)
+        if kinds[0] in _TRACED and kinds[1] in _TRACED:
+            return self._of_numbers(yes, no)
+        if _MAYBE.intersection(kinds):
+            return self._of_maybe(yes, no)
+        if kinds == (tuple, tuple) and len(yes) == len(no):
+            return self.all_of(yes, no)
+        if kinds[0] is kinds[1] and (fields := fields_of(yes)) is not None and fields_of(no) is not None:
+            return self._of_records(fields, yes, no)
+        if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
+            return self._of_truths(yes, no)
+        if kinds == (Entries, Entries) or PartialList in kinds or (kinds == (list, list) and len(yes) != len(no)):
+            return self._of_partial_lists(yes, no)
+        if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
+            return self._of_lists(yes, no)
+        if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
+            return yes
+        if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
+            trial = current()
+            if any(type(one) is int and abs(one) > _LARGEST for one in (yes, no)):
+                raise refuse("gives an int that no float is")
+            if type(_constant(yes)) is str and trial is not None and trial.catches:
+                raise refuse("gives another text, which may raise what the function catches")
+            return self._recorder.choice(self._condition, self._test.outcome, yes, no)
+        if all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
+            return self._of_numbers(yes, no)
+        if (chosen := self._of_objects(yes, no)) is not None:
+            return chosen
+        of_one_kind = kinds[0] is kinds[1]
+        raise refuse(
+            f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
+            if of_one_kind
+            else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
+        )
+
+    def _of_records(self, fields: Sequence[str], yes: Any, no: Any) -> Any:
+        try:
+            return type(yes)(**{field: self.of(getattr(yes, field), getattr(no, field)) for field in fields})
+        except NotAnArmError:
+            if (chosen := self._of_objects(yes, no)) is None:
+                raise
+            return chosen
+
+    def _of_objects(self, yes: Any, no: Any) -> ObjectTracer | None:
+        """One of two objects; None where that cannot be."""
+        trial = current()
+        if trial is None or not (may_be_chosen(yes) and may_be_chosen(no)) or (site := trial.allow_object()) is None:
+            return None
+        key = self.of(number_of(yes), number_of(no))
+        if key.options is None:
+            return None
+        return ObjectTracer(things_of(yes) | things_of(no), key, site)
+
+    def _of_numbers(self, yes: Any, no: Any) -> Any:
+        chosen = self._recorder.chosen(self._condition, yes, no)
+        if chosen is not None:
+            return chosen
+        # A Value and a plain number, and the function asks which it is: the test is to come out as it does now.
+        outcome = self._test.outcome
+        if not must_hold_around(self._test if outcome else negated(self._test)):
+            raise refuse("gives a plain number for a Value, and the function asks which it is")
+        return yes if outcome else no
+
+    def _of_unbound(self, yes: Any, no: Any) -> Any:
+        """A variable that one arm alone assigns: its value there; a guard says that this arm was taken."""
+        if not must_hold_around(negated(self._test) if yes is unbound else self._test):
+            raise refuse("leaves a variable without a value")
+        return no if yes is unbound else yes
+
+    def _of_maybe(self, yes: Any, no: Any) -> Any:
+        """Where None is among what is selected."""
+        trial = current()
+        around = [
+            (frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None
+        ]
+        if type(yes) is MaybeTracer and yes._rg_is_there([*around, (self._test, True)]):  # x if x is not None else …
+            return self.of(yes._rg_thing, no)
+        if type(no) is MaybeTracer and no._rg_is_there([*around, (self._test, False)]):
+            return self.of(yes, no._rg_thing)
+        if trial is None or not trial.allow_optional():
+            raise refuse("gives None for something else, or the other way round")
+        things = [one._rg_thing if type(one) is MaybeTracer else one for one in (yes, no)]
+        there = [one._rg_tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
+        thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
+        is_there = self._of_truths(*there)
+        return MaybeTracer(trial, thing, is_there) if type(is_there) is BoolTracer else thing
+
+    def _of_lists(self, yes: Any, no: Any) -> FrozenList:
+        trial = current()
+        if trial is None:
+            raise refuse("gives another list")
+        return FrozenList(self.all_of([*yes], [*no]), (yes, no), trial.breaks)
+
+    def _of_partial_lists(self, yes: Any, no: Any) -> Any:
+        from ..tracers import partial_lists  # which imports this module
+
+        trial = current()
+        if type(yes) is Entries and type(no) is Entries:
+            return partial_lists.merged(self, self._test, yes, no)
+        if trial is None or not {list, PartialList}.issuperset((type(yes), type(no))):
+            raise refuse(f"gives a {type(no).__name__} for a {type(yes).__name__}")
+        trial.wants_lists = True
+        if not trial.lists:
+            raise refuse("gives a list of another length")
+        return partial_lists.chosen_of(self, self._test, yes, no)
+
+    def _of_truths(self, yes: Any, no: Any) -> Any:
+        if type(yes) is type(no) is bool:
+            return yes if yes is no else self._test if yes else negated(self._test)
+        if no is self._test or no is False:
+            return joined("minimum", self._test, yes)
+        if yes is True:
+            return joined("maximum", self._test, no)
+        if type(yes) is bool:
+            return joined("minimum", negated(self._test), no)
+        if type(no) is bool:
+            return joined("maximum", negated(self._test), yes)
+        node = engine.apply("where", self._condition, self._recorder.condition(yes), self._recorder.condition(no))
+        return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
+
+
+def chosen_at(test: Any, yes: Any, no: Any) -> Any:
+    """One of two things, by a test that is traced or not."""
+    return Selection(test).of(yes, no) if type(test) is BoolTracer else yes if test else no
+
+
+def may_be_chosen(thing: Any) -> bool:
+    """Whether a thing is an object of a user's class, a function, or a dictionary, or one of some that are."""
+    kind: Any = type(thing)
+    if kind is ObjectTracer or kind in _OBJECTS:
+        return True
+    return not is_library(kind.__module__) and not issubclass(kind, _NO_OBJECTS)
+
+
+_OBJECTS = frozenset({dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial})
+_NO_OBJECTS = (Value, float, int, complex, str, list)
+
+
+def number_of(thing: Any) -> Any:
+    """What stands for an object: an int, or a choice of ints."""
+    trial = current()
+    assert trial is not None
+    if type(thing) is not ObjectTracer:
+        return trial.number_of(thing)
+    numbers = {place: trial.number_of(one) for place, one in thing._rg_things.items()}
+    (_, found), *others = numbers.items()
+    if all(place == number for place, number in numbers.items()):
+        return thing._rg_key
+    for place, number in others:
+        found = chosen_at(thing._rg_key.is_(place), number, found)
+    return found
+
+
+def things_of(thing: Any) -> dict[int, Any]:
+    """An object, or those that it may be, by their numbers."""
+    return {number_of(one): one for one in (thing._rg_things.values() if type(thing) is ObjectTracer else [thing])}
+
+
+_MAYBE = frozenset({type(None), MaybeTracer})
+
+
+def _constant(thing: Any) -> Any:
+    return thing.constant if is_choice(thing) else thing
+
+
+def _is_int_choice(thing: Any) -> bool:
+    return is_choice(thing) and type(thing.constant) is int

@@ -1,0 +1,1 @@
+"""What stands in a trace for things that decisions choose."""

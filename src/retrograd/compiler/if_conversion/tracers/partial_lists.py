@@ -1,0 +1,577 @@
+"""What is done with a list of which decisions choose the items that it has."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ....engine.source_lines import current_location
+from ...guards import builtin_overrides
+from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import ChoiceTracer, is_choice
+from ..selecting.searches import sorted_entries
+from ..selecting.selections import Selection, chosen_at, unset
+from ..selecting.stores import Place
+from ..trial import NotAnArmError, current, in_arms, recorder, refuse
+from .conditions import joined, must_hold, negated
+from .frozen_list import FrozenList
+from .maybe_tracer import MaybeTracer
+from .partial_list import Entries, Entry, ListMethod, PartialIterator, PartialList
+
+__all__ = [
+    "cannot",
+    "chosen_of",
+    "done",
+    "entries_of",
+    "extend",
+    "item_at",
+    "joined_lists",
+    "merged",
+    "method",
+    "of_function",
+    "partial",
+    "plain",
+    "plain_items",
+    "read_on",
+    "set_item_at",
+    "truth",
+]
+
+#: A list may have so many items at most.
+_MOST = 64
+
+_numbers = itertools.count()
+
+
+def done(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a function does with a list. In plain code, where it cannot, no list is partial in the next trial."""
+    try:
+        return function(*arguments, **options)
+    except NotAnArmError:
+        trial = current()
+        if trial is not None and not trial.frames:
+            trial.refuses_lists = True
+        raise
+
+
+def partial(things: Iterable[Any], tests: Iterable[Any] = itertools.repeat(True), kind: type = list) -> PartialList:
+    """A list that may have some things, each if a test holds."""
+    pairs = zip(things, tests, strict=False)
+    return PartialList([Entry(next(_numbers), one, test) for one, test in pairs if test is not False], kind)
+
+
+def entries_of(thing: Any) -> Entries:
+    """The entries of a list; all of a plain one are there."""
+    if type(thing) is PartialIterator:
+        return Entries(read_on(thing))
+    if type(thing) is PartialList:
+        _check(thing)
+        return thing._rg_entries
+    return partial(thing)._rg_entries
+
+
+def plain(thing: PartialList) -> Any:
+    """The list as it is in this run, for a use that decides something: it must have the same items again."""
+    entries = entries_of(thing)
+    tests = [one.is_there for one in entries]
+    if any(type(test) is BoolTracer for test in tests):
+        if in_arms():
+            raise refuse("reads a list whose length decisions choose")
+        recorder().decides_choice()
+    items = [one.item for one in entries if one.is_there]
+    if thing._rg_kind is range:
+        return range(items[0], items[-1] + 1) if items else range(0)
+    return thing._rg_kind(items)
+
+
+def read_on(thing: Any) -> Iterator[Entry]:
+    """The entries, for a loop that does not change the list, nor what it was made of."""
+    sources = [(thing, thing._rg_entries)] if type(thing) is PartialList else thing._rg_sources
+    if type(thing) is PartialIterator:
+        if thing._rg_is_read:
+            cannot(thing)
+        thing._rg_is_read = True
+    if any(_has_changed(*source) for source in sources):  # of an empty one, too
+        cannot(thing)
+    for one in thing._rg_entries:
+        yield one
+        if any(_has_changed(*source) for source in sources):
+            cannot(thing)
+
+
+def _has_changed(source: Any, then: Sequence[Any]) -> bool:
+    """Whether a list has something else than it had."""
+    if type(source) is PartialList:
+        _check(source)
+        return source._rg_entries is not then
+    return len(source) != len(then) or not all(map(operator.is_, source, then))
+
+
+def plain_items(thing: Any) -> Iterator[Any]:
+    """The items that are there in this run, for a use that decides something, one after the other."""
+    if type(thing) is PartialList:
+        plain(thing)
+    elif any(type(one.is_there) is BoolTracer for one in thing._rg_entries):
+        if in_arms():
+            raise refuse("reads a list whose length decisions choose")
+        recorder().decides_choice()
+    return (one.item for one in read_on(thing) if one.is_there)
+
+
+def truth(thing: PartialList) -> Any:
+    """Whether it has any items."""
+    return _any(one.is_there for one in entries_of(thing))
+
+
+def _any(tests: Iterable[Any]) -> Any:
+    return functools.reduce(functools.partial(joined, "maximum"), tests, False)
+
+
+def _both(one: Any, other: Any) -> Any:
+    return joined("minimum", one, other)
+
+
+def _count(tests: Iterable[Any]) -> Any:
+    found: Any = 0
+    for test in tests:
+        found = found + (recorder().count(test) if type(test) is BoolTracer else int(test))
+    return found
+
+
+def _is(count: Any, number: Any) -> Any:
+    """Whether a count is a number, which may be a choice, too."""
+    if is_choice(count) and type(number) is int:
+        return count.is_(number)
+    return count == number
+
+
+def _places(entries: Sequence[Entry]) -> list[Any]:
+    """How many items are there before each entry."""
+    found: list[Any] = [0]
+    for one in entries[:-1]:
+        found.append(found[-1] + _count([one.is_there]))
+    return found[: len(entries)]
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def item_at(thing: PartialList, key: Any) -> Any:
+    """``thing[key]``."""
+    if isinstance(key, slice):
+        return _sliced(thing, key)
+    entries = entries_of(thing)
+    found = [one.item for one in entries]
+    if all(one.is_there is True for one in entries) and type(key) is int:
+        return found[key]
+    tests = _at(entries, key)
+    if not must_hold(_any(tests)):
+        raise IndexError("list index out of range")
+    return _one_of(found, tests)
+
+
+def _one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
+    """The one of some things whose test holds; one does."""
+    pairs = [(one, test) for one, test in zip(things, tests, strict=True) if test is not False]
+    found = pairs[-1][0]
+    for one, test in pairs[-2::-1]:
+        found = chosen_at(test, one, found)
+    return found
+
+
+def _at(entries: Sequence[Entry], key: Any) -> list[Any]:
+    """Of each entry, whether it is the item at a place."""
+    if type(key) is int and key < 0:
+        return _at(entries[::-1], -1 - key)[::-1]
+    if type(key) is not int and not (is_choice(key) and type(key.constant) is int and _is_no_negative(key)):
+        raise refuse("reads an item of a list whose length decisions choose")
+    return [_both(one.is_there, _is(place, key)) for one, place in zip(entries, _places(entries), strict=True)]
+
+
+def _is_no_negative(key: ChoiceTracer) -> bool:
+    options = key.possible()
+    return options is not None and all(type(one) is int and one >= 0 for one in options)
+
+
+def _sliced(thing: PartialList, key: slice) -> PartialList:
+    entries = entries_of(thing)
+    if thing._rg_kind is deque:
+        raise TypeError("sequence index must be integer, not 'slice'")
+    bounds = [one for one in (key.start, key.stop) if one is not None]
+    if key.step not in (None, 1) or not all(type(one) is int for one in bounds):
+        if key.step == -1 and not bounds:
+            return _made(entries[::-1], thing._rg_kind)
+        return plain(thing)[key]  # type: ignore[no-any-return]
+    before, after = _places(entries), _places(entries[::-1])[::-1]
+
+    def is_from(i: int, bound: int) -> Any:  # of what is there
+        return before[i] >= bound if bound >= 0 else after[i] < -bound
+
+    tests = []
+    for i, one in enumerate(entries):
+        test = one.is_there if key.start is None else _both(one.is_there, is_from(i, key.start))
+        tests.append(test if key.stop is None else _both(test, negated(is_from(i, key.stop))))
+    return _made([one._replace(is_there=test) for one, test in zip(entries, tests, strict=True)], thing._rg_kind)
+
+
+def _made(entries: Iterable[Entry], kind: type = list) -> PartialList:
+    return PartialList([one for one in entries if one.is_there is not False], kind)
+
+
+def joined_lists(one: Any, other: Any) -> Any:
+    """``one + other``."""
+    kinds = [each._rg_kind if type(each) is PartialList else type(each) for each in (one, other)]
+    if kinds[0] is not kinds[1] or kinds[0] not in (list, deque):
+        return NotImplemented
+    again = [each._replace(number=next(_numbers)) for each in entries_of(other)]  # which may be the same list
+    return _checked(PartialList([*entries_of(one), *again], kinds[0]))
+
+
+# --- functions of lists -------------------------------------------------------------------------------------------
+
+
+def of_function(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What Python's functions of lists give; NotImplemented of others."""
+    name = getattr(function, "__name__", "")
+    is_pythons = function is getattr(builtins, name, None) or (
+        getattr(function, "__module__", "") == builtin_overrides.__name__
+    )
+    if not is_pythons or name not in _FUNCTIONS:
+        return NotImplemented
+    return _FUNCTIONS[name](*arguments, **options)
+
+
+def _sum(thing: Any, start: Any = 0) -> Any:
+    from ..selecting.allowed import operated
+
+    total = start
+    for one in entries_of(thing):
+        total = chosen_at(one.is_there, operated("Add", total, one.item), total)
+    return total
+
+
+def _largest(name: str, *things: Any, **options: Any) -> Any:
+    from ..selecting.allowed import call
+
+    if len(things) != 1:
+        return NotImplemented
+    key = options.get("key")
+    found: Any = None
+    best: Any = None
+    has: Any = False
+    for one in entries_of(things[0]):
+        mine = one.item if key is None else _computed(functools.partial(call, key, one.item), one.is_there)
+        if has is False:
+            found, best, has = one.item, mine, one.is_there
+            continue
+        is_better = mine > best if name == "max" else mine < best
+        test = _both(one.is_there, joined("maximum", negated(has), is_better))
+        found = chosen_at(test, one.item, found)
+        best, has = chosen_at(test, mine, best), joined("maximum", has, one.is_there)
+    if "default" in options:
+        return chosen_at(has, found, options["default"])
+    if not must_hold(has):
+        raise ValueError(f"{name}() arg is an empty sequence")
+    return found
+
+
+def _computed(give: Callable[[], Any], is_there: Any) -> Any:
+    """What is computed of an item, in an arm of whether it is there."""
+    from ..selecting.decisions import select
+
+    here = current_location()
+    return select(is_there, give, lambda: unset, (here.file, here.line) if here is not None else ("", 0))
+
+
+def _length(thing: Any) -> Any:
+    if type(thing) is PartialIterator:
+        raise TypeError(f"object of type {thing._rg_kind.__name__!r} has no len()")
+    return _count(one.is_there for one in entries_of(thing))
+
+
+def _all(thing: Any) -> Any:
+    return negated(_any(_both(one.is_there, negated(_tested(one.item))) for one in entries_of(thing)))
+
+
+def _any_of(thing: Any) -> Any:
+    return _any(_both(one.is_there, _tested(one.item)) for one in entries_of(thing))
+
+
+def _tested(thing: Any) -> Any:
+    if type(thing) not in (bool, BoolTracer):
+        raise refuse(f"asks whether a {type(thing).__name__} is true")
+    return thing
+
+
+def _copied(thing: Any, kind: type = list) -> PartialList:
+    return PartialList([one._replace(number=next(_numbers)) for one in entries_of(thing)], kind)
+
+
+def _counted(thing: Any, start: Any = 0) -> PartialIterator:
+    entries = entries_of(thing)
+    pairs = zip(entries, _places(entries), strict=True)
+    return _iterator(enumerate, [one._replace(item=(start + place, one.item)) for one, place in pairs], [thing])
+
+
+def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> PartialIterator:
+    """``things``: what it reads, some of which may change meanwhile."""
+    sources: list[tuple[Any, Sequence[Any]]] = []
+    for one in things:
+        if type(one) is PartialIterator:
+            sources += one._rg_sources
+        elif type(one) in (PartialList, list):
+            sources.append((one, one._rg_entries if type(one) is PartialList else tuple(one)))
+    return PartialIterator(kind, entries, sources)
+
+
+def _zipped(*things: Any, strict: bool = False) -> Any:
+    """Side by side: the first items there are, the second ones, …"""
+    if strict or any(type(one) not in (list, tuple, range, PartialList, PartialIterator) for one in things):
+        return NotImplemented
+    lists = [_close_together(entries_of(one)) for one in things]
+    tests = [functools.reduce(_both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
+    rows = [tuple(one[0] for one in row) for row in zip(*lists, strict=False)]
+    return _iterator(zip, partial(rows, tests)._rg_entries, things)
+
+
+def _close_together(entries: Sequence[Entry]) -> list[tuple[Any, Any]]:
+    """The first item that is there, the second one, …, and whether there are so many."""
+    if all(one.is_there is True for one in entries):
+        return [(one.item, True) for one in entries]
+    items = [one.item for one in entries]
+    found = []
+    for place in range(len(entries)):
+        tests = _at(entries, place)
+        found.append((_one_of(items, tests), _any(tests)))
+    return found
+
+
+def _sorted(thing: Any, *, key: Any = None, reverse: Any = False) -> PartialList:
+    from ..selecting.allowed import call
+
+    entries = entries_of(thing)
+    things, tests = [one.item for one in entries], [one.is_there for one in entries]
+    keys = things
+    if key is not None:
+        keys = [_computed(functools.partial(call, key, one.item), one.is_there) for one in entries]
+    return partial(*sorted_entries(things, tests, keys, bool(reverse)))
+
+
+def _range(*bounds: Any) -> Any:
+    """``range(n)``, of an int that decisions choose."""
+    if len(bounds) == 2 and type(bounds[0]) is int:
+        first, count = bounds
+    elif len(bounds) == 1:
+        first, count = 0, bounds[0]
+    else:
+        return NotImplemented
+    options = count.possible() if is_choice(count) else None
+    trial = current()
+    if not options or max(options) - first > _MOST or trial is None:
+        return NotImplemented
+    trial.wants_lists = True
+    if not trial.lists:
+        return NotImplemented
+    return partial(range(first, max(options)), [count > place for place in range(first, max(options))], range)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "all": _all,
+    "any": _any_of,
+    "enumerate": _counted,
+    "len": _length,
+    "list": _copied,
+    "max": functools.partial(_largest, "max"),
+    "min": functools.partial(_largest, "min"),
+    "range": _range,
+    "sorted": _sorted,
+    "reversed": lambda thing: _iterator(reversed, entries_of(thing)[::-1], [thing]),
+    "sum": _sum,
+    "zip": _zipped,
+}
+
+
+# --- changes ------------------------------------------------------------------------------------------------------
+
+
+def method(thing: PartialList, name: str) -> Callable[..., Any]:
+    """``thing.name``. Those that change it are all known."""
+    if not hasattr(thing._rg_kind, name):
+        raise AttributeError(f"{thing._rg_kind.__name__!r} object has no attribute {name!r}")
+    return ListMethod(_METHODS.get(name) or functools.partial(_of_plain, name), thing)
+
+
+def _of_plain(name: str, thing: PartialList, *arguments: Any, **options: Any) -> Any:
+    return getattr(plain(thing), name)(*arguments, **options)
+
+
+def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
+    if thing._rg_originals:
+        cannot(thing)
+    trial = current()
+    now = Entries(one for one in entries if one.is_there is not False)
+    if len(now) > _MOST:
+        raise refuse("makes a list that may have too many items")
+    if in_arms() and trial is not None:
+        trial.store(Place(thing, "_rg_entries", False), now)
+    else:
+        thing._rg_entries = now
+
+
+def cannot(thing: Any) -> None:
+    """What is done with the list cannot be done with each that it may be: the trace is thrown away."""
+    trial = current()
+    if trial is not None:
+        trial.breaks()
+    raise TypeError("a list that decisions choose cannot be changed so")
+
+
+def _checked(thing: PartialList) -> PartialList:
+    if len(thing._rg_entries) > _MOST:
+        raise refuse("makes a list that may have too many items")
+    return thing
+
+
+def _append(thing: PartialList, item: Any) -> None:
+    _store(thing, [*entries_of(thing), _entry(item)])
+
+
+def _append_left(thing: PartialList, item: Any) -> None:
+    _store(thing, [_entry(item), *entries_of(thing)])
+
+
+def _entry(item: Any) -> Entry:
+    """An entry that is there; what was asked whether it is None is what it is if it is not."""
+    if type(item) is MaybeTracer and item._rg_is_surely_there():
+        item = item._rg_thing
+    return Entry(next(_numbers), item, True)
+
+
+def extend(thing: PartialList, items: Any) -> None:
+    """``thing.extend(items)``."""
+    again = [one._replace(number=next(_numbers)) for one in entries_of(items)]
+    _store(thing, [*entries_of(thing), *again])
+
+
+def _pop(thing: PartialList, *places: Any) -> Any:
+    if thing._rg_kind is deque and places:
+        raise TypeError("deque.pop() takes no arguments")
+    return _taken(thing, *places)
+
+
+def _taken(thing: PartialList, place: Any = -1) -> Any:
+    entries = entries_of(thing)
+    if all(one.is_there is True for one in entries) and type(place) is int:
+        left = list(entries)
+        found = left.pop(place).item
+        _store(thing, left)
+        return found
+    tests = _at(entries, place)
+    found = item_at(thing, place)
+    _store(
+        thing, [one._replace(is_there=_both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
+    )
+    return found
+
+
+def _insert(thing: PartialList, place: Any, item: Any) -> None:
+    if place != 0 or type(place) is not int:
+        cannot(thing)
+    _append_left(thing, item)
+
+
+def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
+    """``thing[key] = value``."""
+    entries = entries_of(thing)
+    if isinstance(key, slice):
+        cannot(thing)
+    tests = _at(entries, key)
+    if not must_hold(_any(tests)):
+        raise IndexError("list assignment index out of range")
+    pairs = zip(entries, tests, strict=True)
+    _store(thing, [one._replace(item=chosen_at(test, value, one.item)) for one, test in pairs])
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "append": _append,
+    "appendleft": _append_left,
+    "clear": lambda thing: _store(thing, ()),
+    "copy": lambda thing: _copied(thing, thing._rg_kind),
+    "extend": extend,
+    "insert": _insert,
+    "pop": _pop,
+    "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
+    "popleft": lambda thing: _taken(thing, 0),
+    **dict.fromkeys(
+        ("extendleft", "remove", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)
+    ),
+}
+
+
+# --- selections ---------------------------------------------------------------------------------------------------
+
+
+def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Sequence[Entry]) -> Entries:
+    """What a list may have after two arms, by the test of the first one."""
+    mine, theirs = ({one.number: one for one in entries} for entries in (yes, no))
+    absent = negated(test)
+    made: list[Entry] = []
+    rest = list(no)
+
+    def alone(entries: Iterable[Entry], holds: Any) -> list[Entry]:
+        return [one._replace(is_there=_both(holds, one.is_there)) for one in entries]
+
+    def side_by_side(left: list[Entry], right: list[Entry]) -> None:
+        """Entries that only one arm has: one for two that are surely there, if they can be selected."""
+        while left and right and left[0].is_there is True and right[0].is_there is True:
+            try:
+                item = selection.of(left[0].item, right[0].item)
+            except NotAnArmError:
+                break
+            made.append(Entry(next(_numbers), item, True))
+            del left[0], right[0]
+        made.extend(alone(left, test))
+        made.extend(alone(right, absent))
+
+    new: list[Entry] = []
+    for one in yes:
+        if one.number not in theirs:
+            new.append(one)
+            continue
+        place = next((i for i, each in enumerate(rest) if each.number == one.number), None)
+        if place is None or any(each.number in mine for each in rest[:place]):
+            raise refuse("puts the items of a list in another order")
+        side_by_side(new, rest[:place])
+        other, new, rest = rest[place], [], rest[place + 1 :]
+        made.append(Entry(one.number, selection.of(one.item, other.item), selection.of(one.is_there, other.is_there)))
+    side_by_side(new, rest)
+    if len(made) > _MOST:
+        raise refuse("makes a list that may have too many items")
+    return Entries(made)
+
+
+def _check(thing: PartialList) -> None:
+    """See to it that what was chosen, and what it was chosen from, is still what it was."""
+    for now, then in thing._rg_originals:
+        entries = now._rg_entries if type(now) is PartialList else now
+        if len(entries) != len(then) or not all(a is b for a, b in zip(entries, then, strict=True)):
+            trial = current()
+            if trial is not None:
+                trial.breaks()
+
+
+def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> PartialList:
+    """One of two lists: a copy, which does not change, and from then on neither do they."""
+    kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
+    if len(kinds) > 1 or FrozenList in (type(yes), type(no)):
+        raise refuse("gives another kind of list")
+    originals: list[tuple[Any, tuple[Any, ...]]] = []
+    for one in (yes, no):
+        originals += one._rg_originals if type(one) is PartialList else ()
+        originals.append((one, tuple(one._rg_entries if type(one) is PartialList else one)))
+    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), tuple(originals))

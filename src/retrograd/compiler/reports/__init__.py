@@ -1,0 +1,1 @@
+"""What users are told: statistics, warnings, programs as text."""

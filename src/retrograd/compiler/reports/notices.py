@@ -1,0 +1,61 @@
+"""Warnings of a compiled function: each kind once, at the user's line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from ... import errors
+from ...engine.source_lines import current_location
+
+__all__ = ["Notices", "frozen_data", "runs_as_it_is", "traced_in_vain"]
+
+
+class Notices:
+    """Warns of each kind of trouble once."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def once(self, kind: str, message: str) -> None:
+        """Warn of ``message``, unless a warning of this kind was given before."""
+        if kind in self._given:
+            return
+        self._given.add(kind)
+        here = current_location()
+        file, line = (here.file, here.line) if here else ("<unknown>", 1)
+        warnings.warn_explicit(message, errors.CompileWarning, file, line)
+
+
+# --- what they say --------------------------------------------------------------------------------
+
+
+def frozen_data(function: object, paths: Sequence[str], limit: int) -> str:
+    """The warning that ``function`` reads more data than calls compare; ``paths`` are what is left out."""
+    name, more = errors.name_of_function(function), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return (
+        f"{name} reads {paths[0]}{more}, which is too large to be compared in every call (more than {limit // 1024} KB "
+        f"together): its compiled program keeps the contents of now. Pass it as an argument if it changes; make it "
+        "read-only if it does not (array.flags.writeable = False, or a tuple), and this warning goes."
+    )
+
+
+def runs_as_it_is(function: object, obstacle: str) -> str:
+    """The warning that ``function`` is not compiled; ``obstacle`` is a sentence without a dot."""
+    return f"{errors.name_of_function(function)} is not compiled and runs as it is: {obstacle.rstrip('.')}."
+
+
+def traced_in_vain(function: object, why: str, where: str, obstacle: str) -> str:
+    """The warning that nearly every call of ``function`` needs a new trace.
+
+    ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty.
+    """
+    name, why = errors.name_of_function(function), why.removeprefix("traced: ")
+    remedy = (
+        f"{where} compares numbers, and decides otherwise in nearly every call. "
+        + (f"The compiler does not select there: {obstacle}. " if obstacle else "")
+        + "Write rg.where(a < b, x, y) or rg.maximum, which need no decision."
+        if where
+        else "Pass what differs from call to call as a float, a Value or an rg.Index."
+    )
+    return f"{name} was traced again in nearly every call ({why}); it runs uncompiled for a while. {remedy}"

@@ -1,0 +1,198 @@
+"""The tracer that takes the place of a bool: of what a comparison of traced numbers gives.
+
+It is data for ``rg.where``, and a guard only where something asks for its truth: an ``if``, ``and``, ``sorted``.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from ...engine import ComparisonTracer, Value
+from ...index import RELATIONS
+
+__all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
+
+#: The row of the op table that computes a comparison.
+COMPARISON_ROWS = {
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
+    "==": "equal",
+    "!=": "not_equal",
+}
+
+
+class Purpose(enum.Enum):
+    """What a comparison is for."""
+
+    DECIDES = "the function goes one way or the other"
+    ENDS_LOOP = "a loop has ended after as many iterations as were recorded"
+    MUST_HOLD = "the function raises something if it has another outcome"
+
+
+class ComparisonRecorder(Protocol):
+    """The recorder, as its bool tracers know it."""
+
+    def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison has just been asked for its truth."""
+
+    def guard(self, kind: str, left: Value, right: Value | float, outcome: bool, purpose: Purpose) -> None:
+        """A comparison decided something."""
+
+    def count(self, test: BoolTracer) -> Any:
+        """A comparison as an int, 1 or 0."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+
+class BoolTracer(ComparisonTracer):
+    """The outcome of one comparison in the function that is traced.
+
+    The engine makes it where that is simple (native/tape/comparison_tracer.cpp), and else its recorder. The engine asks
+    :meth:`_decide` for its truth.
+
+    Attributes:
+        outcome: The outcome in this run, which decides nothing.
+        node: 1 or 0, where that is computed.
+        joins: Of a combination: "and", "or" or "not".
+        parts: What it joins.
+    """
+
+    __slots__ = ()
+
+    _recorder: ComparisonRecorder
+    _right: Value | float
+    node: Value | None
+    joins: str
+    parts: tuple[BoolTracer, ...]
+
+    def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
+        """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
+        return any(test is other and known is its for test, known in self.parts_known(outcome))
+
+    def parts_known(self, outcome: bool) -> Iterator[tuple[BoolTracer, bool]]:
+        """The comparisons that are known where this is ``outcome``, this one first, and how they come out."""
+        rest, seen = deque([(self, outcome)]), set[tuple[int, bool]]()
+        while rest:
+            test, known = rest.popleft()
+            if (id(test), known) in seen:
+                continue
+            seen.add((id(test), known))
+            yield test, known
+            if test.joins == "not":
+                rest.append((test.parts[0], not known))
+            elif test.joins == ("and" if known else "or"):
+                rest += [(part, known) for part in test.parts]
+
+    def asks(self) -> tuple[Callable[[float, float], bool], Value, Value | float]:
+        """The relation that this compares by, and what it compares."""
+        return RELATIONS[self._kind], self._left, self._right
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(c, bool) decides as it does in plain Python
+        return bool
+
+    def operands(self) -> tuple[str, Value, Value | float]:
+        """The row that computes this comparison as a number, 1 or 0, and its operands."""
+        self._recorder.check("a comparison")
+        return COMPARISON_ROWS[self._kind], self._left, self._right
+
+    def ends_loop(self) -> None:
+        """The outcome decides that a loop has ended after as many iterations as were recorded."""
+        self._decide(Purpose.ENDS_LOOP)
+
+    def must_hold(self) -> bool:
+        """The outcome, without which the function raises something."""
+        self._decide(Purpose.MUST_HOLD)
+        return self.outcome
+
+    def _decide(self, purpose: Purpose = Purpose.DECIDES) -> None:
+        self._recorder.check("a comparison")
+        if not self._decided:
+            self._decided = True
+            if purpose is Purpose.DECIDES:
+                self._recorder.decide(self._kind, self._left, self._right, self.outcome)
+            else:
+                self._recorder.guard(self._kind, self._left, self._right, self.outcome, purpose)
+
+    def __index__(self) -> int:
+        return int(bool(self))
+
+    def __int__(self) -> int:
+        return int(bool(self))
+
+    def __float__(self) -> float:
+        return float(bool(self))
+
+    def __complex__(self) -> complex:
+        return complex(bool(self))
+
+    def __hash__(self) -> int:
+        return hash(bool(self))
+
+    def __str__(self) -> str:
+        return str(bool(self))
+
+    def __repr__(self) -> str:
+        return repr(bool(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(bool(self), spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return bool, (bool(self),)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(bool(self), name)
+
+
+def _binary(name: str) -> None:
+    function = getattr(operator, name)
+
+    def forward(self: BoolTracer, other: Any) -> Any:
+        return function(bool(self), bool(other) if is_comparison(other) else other)
+
+    def reflected(self: BoolTracer, other: Any) -> Any:
+        return function(other, bool(self))
+
+    plain = name.strip("_")
+    setattr(BoolTracer, f"__{plain}__", forward)
+    if plain not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(BoolTracer, f"__r{plain}__", reflected)
+
+
+def _unary(name: str) -> None:
+    function = getattr(operator, name)
+    setattr(BoolTracer, f"__{name}__", lambda self: function(bool(self)))
+
+
+def _counted(name: str) -> None:
+    """An operator on the int, 1 or 0, that a bool is."""
+    function = getattr(operator, name)
+
+    def count(thing: Any) -> Any:
+        return thing._recorder.count(thing) if is_comparison(thing) else thing
+
+    setattr(BoolTracer, f"__{name}__", lambda self, other: function(count(self), count(other)))
+    setattr(BoolTracer, f"__r{name}__", lambda self, other: function(other, count(self)))
+
+
+for _name in ("add", "sub", "mul"):
+    _counted(_name)
+for _name in ("truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"):
+    _binary(_name)
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _binary(_name)
+for _name in ("neg", "pos", "abs", "invert"):
+    _unary(_name)
+
+
+def is_comparison(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`BoolTracer`; ``isinstance`` says that it is a bool."""
+    return type(thing) is BoolTracer

@@ -1,0 +1,374 @@
+"""The tracer of an int or a text that depends on decisions: a counter, a position in a list, the name of a state.
+
+Its node is the int itself, or the number of the text among those of the trace. An int computes and compares as an int
+does; a text compares for equality. Where a plain one is wanted (``range(n)``, a key, text that is printed), that it is
+the same again becomes a guard.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ... import engine
+from ...engine import Value
+from ...index import IndexTracer
+from .bool_tracer import BoolTracer, is_comparison
+from .float_tracer import FloatTracer
+
+__all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
+
+#: More options than these are not remembered.
+_MOST_OPTIONS = 64
+_MOST_PAIRS = 4096
+#: Floats hold the whole numbers up to here.
+_LARGEST = 2.0**53
+
+
+class ChoiceRecorder(Protocol):
+    """The recorder, as its choice tracers know it."""
+
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
+
+    def code(self, constant: int | str) -> float:
+        """The number that stands for a constant."""
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+        """A comparison decided something."""
+
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
+        """A comparison, which may decide something later."""
+
+    def count(self, test: BoolTracer) -> ChoiceTracer:
+        """A comparison as an int, 1 or 0."""
+
+    def number_of_index(self, index: IndexTracer) -> Value | None:
+        """The node of an index that is a number, too; None of another one."""
+
+    def decides_choice(self) -> None:
+        """Which one was chosen decides something, on the line that runs."""
+
+    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons that the arms which run are under, and how they come out there."""
+
+    def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
+        """The constants of which a test asks whether a choice is one; None of another test."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+
+class ChoiceTracer:
+    """An int or a text of the function that is traced. Its recorder makes it.
+
+    Attributes:
+        constant: which one it is in this run.
+        options: those that it may be; None for too many.
+        largest: an int's largest absolute value.
+    """
+
+    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "largest", "node", "options")
+
+    def __init__(
+        self,
+        recorder: ChoiceRecorder,
+        node: Value,
+        constant: int | str,
+        options: frozenset[int | str] | None,
+        largest: float,
+    ) -> None:
+        self._recorder = recorder
+        self.node: Value = node
+        self.constant: int | str = constant
+        self.largest: float = largest
+        self.options: frozenset[int | str] | None = (
+            options if options is not None and len(options) <= _MOST_OPTIONS else None
+        )
+        self._is_decided = False
+        self._tests: dict[int | str, Any] = {}  # whether it is a certain one
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(n, int) decides as it does in plain Python
+        return type(self.constant)
+
+    def plain(self) -> Any:
+        """Which one it is in this run, for a use that decides something: it must be the same again."""
+        self._recorder.check("a number")
+        if not self._is_decided:
+            self._is_decided = True
+            self._recorder.decides_choice()
+            self._recorder.guard("==", self.node, self._recorder.code(self.constant), True)
+        return self.constant
+
+    def number(self) -> FloatTracer:
+        """An int as a float."""
+        self._recorder.check("a number")
+        return self._recorder.traced(self.node)
+
+    def possible(self) -> frozenset[int | str] | None:
+        """The options that the tests of the arms leave which run now: of an index, those below a bound."""
+        found = self.options
+        for test, outcome in self._recorder.known_tests() if found and len(found) > 1 else ():
+            relation, left, right = test.asks()
+            if left is self.node and type(right) is float:
+                found = frozenset(one for one in found or () if isinstance(one, str) or relation(one, right) is outcome)
+            elif (wanted := self._recorder.asked_among(test, self.node)) is not None and found is not None:
+                found = found & wanted if outcome else found - wanted
+        return found
+
+    def is_(self, constant: int | str) -> Any:
+        """Whether it is a certain one, as a comparison."""
+        self._recorder.check("a number")
+        if self.options is not None and constant not in self.options:
+            return False
+        if constant not in self._tests:
+            code, outcome = self._recorder.code(constant), self.constant == constant
+            self._tests[constant] = self._recorder.comparison("==", self.node, code, outcome)
+        return self._tests[constant]
+
+    # --- as an int
+
+    def _with(self, row: str, function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+        """An operation on ints that gives one, of which this is the first or the second operand."""
+        self._recorder.check("a number")
+        first, second = (self._recorder.count(one) if is_comparison(one) else one for one in (first, second))
+        other = second if first is self else first
+        if type(self.constant) is not int:
+            return function(_plain(first), _plain(second))
+        if isinstance(other, (Value, float)):  # a tracer of a float, too
+            return function(_number(first), _number(second))
+        one, two = _part(first), _part(second)
+        if one is None or two is None:
+            return function(_plain(first), _plain(second))
+        largest = _LARGEST_OF[row](one.largest, two.largest)
+        may_fail = row in _FALLIBLE and (two.options is None or 0 in two.options)
+        if largest > _LARGEST or may_fail:
+            return function(_plain(first), _plain(second))
+        options, of_one, of_two = None, one.possible(), two.possible()
+        if of_one is not None and of_two is not None and len(of_one) * len(of_two) <= _MOST_PAIRS:
+            options = frozenset(function(a, b) for a in of_one for b in of_two)
+        node = engine.apply(row, one.node, two.node)
+        if row in _MAKES_MINUS_ZERO:  # which no int is
+            node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
+        return ChoiceTracer(self._recorder, node, function(one.constant, two.constant), options, largest)
+
+    def __neg__(self) -> Any:
+        return self._with("sub", operator.sub, 0, self)
+
+    def __abs__(self) -> Any:
+        return abs(self.plain())
+
+    def __pos__(self) -> Any:
+        return self
+
+    def _compare(self, kind: str, relation: Callable[[Any, Any], Any], other: Any) -> Any:
+        self._recorder.check("a number")
+        mine = type(self.constant)
+        if is_choice(other) and type(other.constant) is mine and (mine is int or kind in ("==", "!=")):
+            return self._compared(kind, relation, other.node, other.constant)
+        if mine is int and isinstance(other, (Value, float)):
+            return relation(self.number(), other)
+        if mine is int and type(other) is IndexTracer and (number := self._recorder.number_of_index(other)) is not None:
+            return self._compared(kind, relation, number, engine.concrete(number))
+        if mine is int and type(other) is int and abs(other) <= _LARGEST:
+            return self._compared(kind, relation, float(other), other)
+        if mine is str and type(other) is str and kind in ("==", "!="):
+            if self.options is not None and other not in self.options:
+                return kind == "!="
+            return self._compared(kind, relation, self._recorder.code(other), other)
+        return relation(self.plain(), _plain(other))
+
+    def _compared(self, kind: str, relation: Callable[[Any, Any], Any], right: Value | float, constant: Any) -> Any:
+        return self._recorder.comparison(kind, self.node, right, bool(relation(self.constant, constant)))
+
+    def truth(self) -> Any:
+        """Whether an int is not zero, as a comparison; of a text, whether it is not empty."""
+        return self._compare("!=", operator.ne, 0) if type(self.constant) is int else bool(self.plain())
+
+    def __bool__(self) -> bool:
+        return bool(self.truth())
+
+    # --- uses that decide something
+
+    def __index__(self) -> int:
+        return operator.index(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __complex__(self) -> complex:
+        return complex(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __str__(self) -> str:
+        return str(self.plain())
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __len__(self) -> int:
+        return len(self.plain())
+
+    def __iter__(self) -> Any:
+        return iter(self.plain())
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.plain()[key]
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.plain()
+
+    def __invert__(self) -> int:
+        return int(~self.plain())
+
+    def __trunc__(self) -> int:
+        return int(self.plain())
+
+    def __floor__(self) -> int:
+        return int(self.plain())
+
+    def __ceil__(self) -> int:
+        return int(self.plain())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.plain(), digits)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain(), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self.constant), (self.plain(),)
+
+    def __copy__(self) -> ChoiceTracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ChoiceTracer:
+        return self
+
+
+class _Constant(NamedTuple):
+    """A plain int among choices."""
+
+    constant: int
+    node: float
+    options: frozenset[int]
+    largest: float
+
+    def possible(self) -> frozenset[int]:
+        return self.options
+
+
+def _part(thing: Any) -> Any:
+    """An operand as a choice among ints; None if it is something else."""
+    if is_choice(thing):
+        return thing if type(thing.constant) is int else None
+    if type(thing) is int and abs(thing) <= _LARGEST:
+        return _Constant(thing, float(thing), frozenset({thing}), float(abs(thing)))
+    return None
+
+
+def _plain(thing: Any) -> Any:
+    return thing.plain() if is_choice(thing) else thing
+
+
+def _number(thing: Any) -> Any:
+    return thing.number() if is_choice(thing) else thing
+
+
+_LARGEST_OF: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.add,
+    "mul": operator.mul,
+    "floordiv": max,
+    "mod": max,
+    "maximum": max,
+    "minimum": max,
+}
+_FALLIBLE = ("floordiv", "mod")
+_MAKES_MINUS_ZERO = ("mul", "floordiv", "mod")
+
+
+def _define(row: str) -> None:
+    function = getattr(operator, row)
+    setattr(ChoiceTracer, f"__{row}__", lambda self, other: self._with(row, function, self, other))
+    setattr(ChoiceTracer, f"__r{row}__", lambda self, other: self._with(row, function, other, self))
+
+
+def _define_float(name: str) -> None:
+    """An operator that gives a float, or of ints something else than their sums."""
+    function = getattr(operator, name)
+
+    def of(self: ChoiceTracer, one: Any, other: Any) -> Any:
+        are_ints = _part(one) is not None and _part(other) is not None
+        is_float = type(self.constant) is int and (name == "truediv" or not are_ints)
+        read = _number if is_float else _plain
+        return function(read(one), read(other))
+
+    setattr(ChoiceTracer, f"__{name}__", lambda self, other: of(self, self, other))
+    setattr(ChoiceTracer, f"__r{name}__", lambda self, other: of(self, other, self))
+
+
+def _define_comparison(name: str, kind: str) -> None:
+    function = getattr(operator, name)
+    setattr(ChoiceTracer, f"__{name}__", lambda self, other: self._compare(kind, function, other))
+
+
+def _define_plain(name: str) -> None:
+    """An operator that wants a plain number."""
+    function = divmod if name == "divmod" else getattr(operator, name)
+    plain = name.strip("_")
+    setattr(ChoiceTracer, f"__{plain}__", lambda self, other: function(self.plain(), _plain(other)))
+    setattr(ChoiceTracer, f"__r{plain}__", lambda self, other: function(_plain(other), self.plain()))
+
+
+for _name in ("divmod", "and_", "or_", "xor", "lshift", "rshift"):
+    _define_plain(_name)
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    _define(_name)
+for _name in ("truediv", "pow"):
+    _define_float(_name)
+for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    _define_comparison(_name, _kind)
+
+
+def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
+    """One of two ints, or of two texts: the first, if ``outcome``, in this run."""
+    options: set[int | str] | None = set()
+    for one in (yes, no):
+        of_one = one.options if is_choice(one) else {one}
+        options = None if options is None or of_one is None else options | of_one
+    largest = max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in (yes, no))
+    chosen = yes if outcome else no
+    constant = chosen.constant if is_choice(chosen) else chosen
+    return ChoiceTracer(recorder, node, constant, None if options is None else frozenset(options), largest)
+
+
+def largest_choice(name: str, items: Sequence[Any]) -> Any:
+    """The largest, or the smallest, of ints some of which decisions choose; None where there is something else."""
+    if not any(map(is_choice, items)) or any(_part(one) is None for one in items):
+        return None
+    row, function = ("maximum", max) if name == "max" else ("minimum", min)
+
+    def of_two(one: Any, other: Any) -> Any:
+        if not is_choice(one) and not is_choice(other):
+            return function(one, other)
+        choice: ChoiceTracer = one if is_choice(one) else other
+        return choice._with(row, function, one, other)
+
+    return functools.reduce(of_two, items)
+
+
+def is_choice(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`ChoiceTracer`; ``isinstance`` says that it is an int or a text."""
+    return type(thing) is ChoiceTracer

@@ -1,0 +1,263 @@
+"""What a recorder keeps of decisions: comparisons that decide something, and what conditions choose.
+
+A comparison is a :class:`~.bool_tracer.BoolTracer`, which becomes a guard where something asks for its truth. What a
+condition chooses is a node, or the tracer of a number, an int or a text.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from types import CodeType
+from typing import Any
+
+from ... import engine, errors
+from ...engine import Value
+from ...engine.numbers import is_number, to_float
+from ...engine.source_lines import current_location, is_users
+from ...index import IndexTracer
+from .bool_tracer import BoolTracer, Purpose
+from .choice_tracer import ChoiceTracer, choice_between, is_choice
+from .float_tracer import FloatTracer, is_tracer
+from .recording import Guard, Recording
+
+__all__ = ["DecisionRecorder", "as_float"]
+
+
+_FLOATS = frozenset({float, FloatTracer})
+
+
+class _Constants(dict[bytes, Value]):
+    """The numbers among what is chosen, as leaves, by their bits; made where they are missing."""
+
+    def __init__(self, numbers: set[int]) -> None:
+        super().__init__()
+        self._numbers = numbers  # the ids of all leaves that are plain numbers
+
+    def __missing__(self, bits: bytes) -> Value:
+        (number,) = struct.unpack("d", bits)
+        self[bits] = made = engine.restore("constant", (), number, 0.0)
+        self._numbers.add(id(made))
+        return made
+
+
+class DecisionRecorder(ABC):
+    """The part of a recorder that decisions concern.
+
+    Args:
+        tests_identity: ``(a < b) is True`` needs a bool.
+        decides_kinds: what chooses between a Value and a plain number is a guard.
+        as_number: whether the result is a Value or a plain number is all the same.
+    """
+
+    def __init__(self, tests_identity: bool, decides_kinds: bool, as_number: bool) -> None:
+        self._tests_identity, self._decides_kinds, self._as_number = tests_identity, decides_kinds, as_number
+        self._numbers: set[int] = set()  # leaves that are plain numbers in the function
+        self._whole: dict[int, Value | float] = {}  # of numbers that decisions choose: 1 for an int, 0 for a float
+        self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
+        self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
+        self._chooses = False  # ints or texts, which results may hold
+        self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
+        self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
+        self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
+        self._constants = _Constants(self._numbers)
+        #: What the engine makes of comparisons.
+        self.comparison_type: type[BoolTracer] | None = None if tests_identity else BoolTracer
+        self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
+        self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
+        self._recording = Recording()
+
+    @abstractmethod
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+    @abstractmethod
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
+
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do. ``what`` is a verb and its object."""
+        location = current_location()
+        sentence = f"{location or 'the function'} {what}, which a compiled program cannot do."
+        if sentence not in self._recording.graph_breaks:
+            self._recording.graph_breaks.append(sentence)
+
+    def concrete(self, value: Value) -> float:
+        """The concrete number of a node in this run."""
+        return engine.concrete(value)
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose = Purpose.DECIDES) -> None:
+        """A comparison of a number with another one, or its truth value, decided something."""
+        if type(right) is not float and right is not None and not isinstance(right, Value):
+            number = as_float(right)
+            if number is None:
+                self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
+                return
+            right = number
+        self._recording.guard(Guard(kind, outcome, current_location(inner=2), purpose), left, right)
+
+    def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
+        self.guard(kind, left, right, outcome)
+        frame = sys._getframe(2)
+        if is_users(frame):
+            self._codes[id(frame.f_code)] = frame.f_code
+            self.known_guards[id(frame.f_code), frame.f_lasti, kind, outcome] = self._recording.guards[-1]
+
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
+        """A comparison of numbers, which may decide something later."""
+        number = right if isinstance(right, Value) else as_float(right)
+        if number is None or self._tests_identity:
+            self.guard(kind, left, right, outcome)
+            return outcome
+        return BoolTracer(self, kind, left, number, outcome)
+
+    def as_comparison(self, node: Value, outcome: bool) -> BoolTracer:
+        """A number that is 1 or 0, as what a comparison gives."""
+        self._chosen.append(node)
+        self._numbers.add(id(node))
+        made = BoolTracer(self, "!=", node, 0.0, outcome)
+        made.node = node
+        return made
+
+    def condition(self, test: BoolTracer) -> Value:
+        """A comparison as a number, 1 or 0."""
+        if test.node is None:
+            row, left, right = test.operands()
+            test.node = engine.apply(row, left, right)
+            self._chosen.append(test.node)
+            self._numbers.add(id(test.node))
+        return test.node
+
+    def code(self, constant: int | str) -> float:
+        """The number that stands for an int or a text among others that decisions choose from."""
+        return float(constant if isinstance(constant, int) else self._texts.setdefault(constant, len(self._texts)))
+
+    def choice(self, condition: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
+        """One of two ints, or of two texts, by a condition."""
+        nodes = [one.node if is_choice(one) else self.code(one) for one in (yes, no)]
+        node = engine.apply("where", condition, *nodes)
+        self._chosen.append(node)
+        self._numbers.add(id(node))
+        self._chooses = True
+        return choice_between(self, node, outcome, yes, no)
+
+    def count(self, test: BoolTracer) -> ChoiceTracer:
+        """A comparison as an int, 1 or 0."""
+        self._chooses = True
+        return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
+
+    def number_of_index(self, index: IndexTracer) -> Value | None:
+        """The leaf that has an index as a number; None if none has."""
+        return self._index_numbers.get(index._slot)
+
+    def decides_choice(self) -> None:
+        """Which int or text was chosen decides something, on the line that runs."""
+        from ..if_conversion.trial import current  # which imports this module
+
+        here = current_location()
+        if (trial := current()) is not None and here is not None:
+            trial.chosen_by.add((here.file, here.line))
+
+    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons that the arms which run are under, and how they come out there."""
+        from ..if_conversion.trial import known_tests  # which imports this module
+
+        return known_tests()
+
+    def note_among(self, test: BoolTracer, choice: Value, constants: frozenset[int | str]) -> None:
+        """A test asks whether a choice is one of these constants."""
+        self._among[id(test)] = test, choice, constants
+
+    def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
+        """The constants of which a test asks whether a choice is one; None of another test."""
+        asked = self._among.get(id(test))
+        return asked[2] if asked is not None and asked[1] is choice else None
+
+    def otherwise(self, condition: Value, operand: Any, number: float) -> Any:
+        """An operand if a condition holds, and else a number, which nothing depends on then."""
+        if not isinstance(operand, Value) and not is_tracer(operand):
+            return operand
+        node = engine.apply("where", condition, *self._candidates_of((operand, number)))
+        self._chosen.append(node)
+        if isinstance(operand, Value):
+            if self._mixed:
+                self._mixed.add(id(node))
+            return node
+        self._numbers.add(id(node))
+        return self.traced(node)
+
+    def chosen(self, condition: Value, yes: Any, no: Any) -> Any:
+        """One of two numbers, by a condition: a Value or a tracer, as they are; None if that is to be decided."""
+        if type(yes) is type(no) is Value and not self._mixed:  # most are
+            self._chosen.append(node := engine.apply("where", condition, yes, no))
+            return node
+        if type(yes) in _FLOATS and type(no) in _FLOATS and not self._whole:
+            self._chosen.append(node := engine.apply("where", condition, *self._candidates_of((yes, no))))
+            self._numbers.add(id(node))
+            return self.traced(node)
+        are_values = [isinstance(one, Value) for one in (yes, no)]
+        are_ints = [type(one) is int or is_choice(one) for one in (yes, no)]
+        mixes_kinds = are_values[0] != are_values[1] or are_ints[0] != are_ints[1]
+        if mixes_kinds and self._decides_kinds:
+            return None
+        self._recording.mixes_kinds |= mixes_kinds
+        numbers = [one.number() if is_choice(one) else one for one in (yes, no)]
+        node = engine.apply("where", condition, *self._candidates_of(numbers))
+        self._chosen.append(node)
+        if not any(are_values):
+            self._numbers.add(id(node))
+            self._note_whole(condition, node, yes, no)
+            return self.traced(node)
+        if not all(are_values) or self._mixed:  # what either is may depend on what was chosen before
+            self._mixed.add(id(node))
+        return node
+
+    def _note_whole(self, condition: Value, node: Value, yes: Any, no: Any) -> None:
+        """Whether what was chosen is an int, as a number that the program computes."""
+        whole = [self._is_whole(one) for one in (yes, no)]
+        known = whole if set(map(type, whole)) == {float} else None  # a Value that is compared would decide
+        if known != [0.0, 0.0] and not self._as_number:
+            self._whole[id(node)] = 1.0 if known == [1.0, 1.0] else engine.apply("where", condition, *whole)
+
+    def _is_whole(self, thing: Any) -> Value | float:
+        if is_tracer(thing):
+            return self._whole.get(id(thing._node), 0.0)
+        return float(type(thing) is int or is_choice(thing))
+
+    def _settle_whole(self, leaf: Any, is_alone: bool) -> None:
+        """A result: that it is an int, or a float, as in this run becomes a guard."""
+        whole = self._whole.get(id(leaf._node), 0.0) if is_tracer(leaf) else 0.0
+        self._recording.is_int = is_alone and (whole if isinstance(whole, float) else engine.concrete(whole)) > 0.5
+        if isinstance(whole, Value):
+            is_int = engine.concrete(whole) > 0.5
+            self.guard(">", whole, 0.5, is_int)
+            if is_int and not is_alone:
+                self.untraceable("returns an int among others where other calls return a float")
+
+    def _candidates_of(self, items: Sequence[Any]) -> tuple[Value, ...]:
+        return tuple(map(self._candidate, items, range(len(items))))
+
+    def _candidate(self, item: Any, position: int) -> Value:
+        if type(item) is Value:
+            return item
+        if is_tracer(item):
+            node: Value = item._node
+            return node
+        if isinstance(item, Value):
+            return item
+        if type(item) is not float and not is_number(item):
+            raise errors.not_selectable(item, position)
+        number = item if type(item) is float else to_float(item, "a selection")
+        return self._constants[struct.pack("d", number)]
+
+
+def as_float(number: Any) -> float | None:
+    """``number`` as a float; None if no float equals it."""
+    try:
+        result = float(number)
+    except OverflowError:
+        return None
+    return result if result == number or result != result else None

@@ -1,0 +1,174 @@
+"""The tracer that takes the place of a float: of a float argument, and of what ``.data`` gives during a trace.
+
+A :class:`FloatTracer` computes as a float does, exceptions included, and each step is a node of the recording through
+which no gradient flows. It is not a subclass of float: C code would read this call's number out of one unnoticed. Code
+that needs a plain number calls ``float()``, which is a graph break.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import FrameType
+from typing import Any, Protocol
+
+from ... import engine, errors
+from ...engine import Value
+from ...engine.numbers import is_number
+from ...index import RELATIONS
+
+__all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
+
+
+class NumberRecorder(Protocol):
+    """The recorder, as its float tracers know it."""
+
+    def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """An operation of the op table on tracers, Values and numbers."""
+
+    def may_raise(self) -> None:
+        """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
+
+    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+        """A truth value decided something."""
+
+    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
+        """A comparison, which may decide something later."""
+
+    def concrete(self, value: Value) -> float:
+        """The concrete number of a node in this run."""
+
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do."""
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+
+
+class FloatTracer(engine.NumberTracer):
+    """A float that depends on the arguments of the function that is traced. Its recorder makes it.
+
+    Its arithmetic and its comparisons are the engine's (native/tape/number_tracer.cpp), which asks the recorder where
+    they are not simple.
+    """
+
+    __slots__ = ()
+
+    _recorder: NumberRecorder
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance(x, float) decides as it does in plain Python
+        return float
+
+    def _refusal(self) -> Exception:
+        """What errors.not_a_number raises when a plain number is wanted."""
+        self._recorder.check("a number")
+        return TypeError("a traced number cannot be used here: convert it with float() first.")
+
+    def _leave(self, how: str) -> float:
+        """The concrete number, for a use that breaks the graph."""
+        self._recorder.check("a number")
+        self._recorder.untraceable(how)
+        return self._number
+
+    # --- comparisons are guards
+
+    def _compare(self, kind: str, other: object) -> Any:
+        """A comparison that is not simple, which the engine leaves to us."""
+        self._recorder.check("a number")
+        right = other
+        if isinstance(other, FloatTracer):
+            right, number = other._node, other._number
+        elif isinstance(other, Value):
+            number = self._recorder.concrete(other)
+        elif is_number(other):
+            number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
+        else:
+            return NotImplemented
+        return self._recorder.comparison(kind, self._node, right, bool(RELATIONS[kind](self._number, number)))
+
+    def __bool__(self) -> bool:
+        self._recorder.check("a number")
+        outcome = self._number != 0.0
+        self._recorder.guard("bool", self._node, None, outcome)
+        return outcome
+
+    # --- graph breaks: the number of this one call leaves the trace
+
+    def __hash__(self) -> int:
+        return hash(self._leave("looks a traced number up in a set or dict"))
+
+    def __float__(self) -> float:
+        return self._leave("makes a traced number a plain one with float()")
+
+    def __int__(self) -> int:
+        return int(self._leave("makes a traced number a plain one with int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("makes a traced number a plain one with complex()"))
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self._leave("makes a traced number a plain one with round()"), digits)
+
+    def __trunc__(self) -> int:
+        return self._leave("makes a traced number a plain one with trunc()").__trunc__()
+
+    def __floor__(self) -> int:
+        return self._leave("makes a traced number a plain one with floor()").__floor__()
+
+    def __ceil__(self) -> int:
+        return self._leave("makes a traced number a plain one with ceil()").__ceil__()
+
+    def __format__(self, spec: str) -> str:
+        return format(self._leave("turns a number into text"), spec)
+
+    def __str__(self) -> str:
+        return str(self._leave("turns a number into text"))
+
+    def __repr__(self) -> str:
+        try:
+            return repr(self._leave("turns a number into text"))
+        except errors.LeakedTraceError:
+            return "<a number of a trace that has ended>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return float, (self._leave("copies a traced number out of the trace"),)
+
+    def __copy__(self) -> FloatTracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FloatTracer:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """A float's other methods; and, for NumPy's functions on arrays of objects, those of the op table."""
+        if hasattr(float, name):
+            return getattr(self._leave(f"makes a traced number a plain one with .{name}"), name)
+        function = engine.functions.get(name)
+        if function is None or _reads_attribute(sys._getframe(1)):
+            raise AttributeError(f"'float' object has no attribute {name!r}")
+        return lambda *others: function(self, *others)
+
+    @property
+    def real(self) -> FloatTracer:
+        """The number itself, as a float's."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """Zero, as a float's."""
+        return 0.0
+
+    def conjugate(self) -> FloatTracer:
+        """The number itself, as a float's."""
+        return self
+
+
+def _reads_attribute(frame: FrameType) -> bool:
+    """Whether a frame is at ``x.name`` itself, and not at a call of NumPy's, which asks for the method in C."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in ("LOAD_ATTR", "LOAD_METHOD")
+
+
+def is_tracer(thing: object) -> bool:
+    """Whether ``thing`` is a :class:`FloatTracer`; ``isinstance`` says that it is a float."""
+    return type(thing) is FloatTracer

@@ -1,0 +1,582 @@
+"""Recording: run a function once, on tracers, and keep what its result depends on.
+
+A :class:`Recorder` makes a tracer for each argument and runs the function. The tape records the arithmetic, as it
+always does. The recorder is told of everything else through which a number could leave the graph:
+
+* a float argument, and what ``.data`` gives, is a :class:`~.float_tracer.FloatTracer`, which is recorded too;
+* a comparison is a :class:`~.bool_tracer.BoolTracer`; one that decides something becomes a guard, checked in every
+  later call;
+* an :class:`~retrograd.index.Index` argument selects with ``take`` and ``table``, and each selection is kept;
+* what cannot be recorded (``float()``, text, ``.grad``, ``backward()``) is a graph break: the call runs eagerly.
+
+What the recorder cannot see, such as the time, random numbers and files, is found in a plain run (effects.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Container, Iterator, Sequence, Set
+from contextlib import contextmanager
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from ... import engine, errors
+from ...engine import Value
+from ...engine.numbers import is_number
+from ...engine.pytree import single_output
+from ...engine.source_lines import current_location, record_sources
+from ...index import IndexTracer, position_in
+from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
+from ..guards.builtin_overrides import extremes
+from ..if_conversion.tracers.frozen_list import FrozenList
+from .bool_tracer import BoolTracer, is_comparison
+from .choice_tracer import is_choice, largest_choice
+from .decision_recorder import DecisionRecorder, as_float
+from .float_tracer import FloatTracer, is_tracer
+from .recording import Choice, IndexGuard, Recording, Selection
+from .result_kinds import kind_of
+from .selection_graph import may_have_derivatives, under_by_any_choice
+
+__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
+
+
+#: Indices are smaller: a program takes no others (native/compiler/run/signature.cpp).
+_MOST_INDEX = 2**31
+
+#: The most steps of recorded sweeps in one program, which take a second or two.
+MOST_STEPS = 300_000
+
+
+class TooManyDerivativesError(Exception):
+    """A trace ends early, since what it records is too large for a program."""
+
+
+class _Current(threading.local):
+    recorder: Recorder | None = None
+    selects: Container[tuple[str, int]] = ()
+    identity_is_converted: bool = False
+
+
+_current = _Current()
+
+
+def active_recorder() -> Recorder | None:
+    """The recorder of the function that this thread is tracing, if any; compiled functions inside are part of it."""
+    return _current.recorder
+
+
+@contextmanager
+def selecting(lines: Container[tuple[str, int]], identity_is_converted: bool) -> Iterator[None]:
+    """What this thread traces is converted.
+
+    Args:
+        lines: on which, by file and number.
+        identity_is_converted: whether no code asks which object something is, but converted code.
+    """
+    before = _current.selects, _current.identity_is_converted
+    _current.selects, _current.identity_is_converted = lines, identity_is_converted
+    try:
+        yield
+    finally:
+        _current.selects, _current.identity_is_converted = before
+
+
+class Recorder(DecisionRecorder):
+    """Makes one recording: first the tracers of the arguments, then :meth:`run`.
+
+    It follows every number, so that later calls need not run the function.
+    """
+
+    follows_numbers = True  # the engine asks it about each number that could leave the trace
+
+    def __init__(
+        self,
+        tests_identity: bool = False,
+        decides_kinds: bool = False,
+        by_order: bool = True,
+        as_number: bool = False,
+    ) -> None:
+        super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number)
+        self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
+        self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
+        self._indices: dict[int, int] = {}  # by their slots
+        self._steps = 0  # of the sweeps that are recorded
+        self._decided: set[int] = set()  # selections that are guards, too
+        self._values: dict[int, Value] = {}  # that take the places of Values among the arguments
+
+    # --- the tracers, and the run ---------------------------------------------------------------------
+
+    def number(self, leaf: Value) -> FloatTracer:
+        """The tracer of a float argument, whose number is ``leaf``'s."""
+        self._numbers.add(id(leaf))
+        return FloatTracer(self, leaf, leaf.data)
+
+    def numbers(self, leaves: Sequence[Value], numbers: Sequence[float]) -> list[FloatTracer]:
+        """The tracers of several float arguments, whose leaves have these numbers."""
+        self._numbers.update(map(id, leaves))
+        return list(map(FloatTracer, repeat(self), leaves, numbers))
+
+    def value(self, leaf: Value) -> Value:
+        """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
+        self._values[id(leaf)] = leaf
+        return leaf
+
+    def index(self, slot: int, value: int, leaf: Value | None = None) -> IndexTracer:
+        """The tracer of an Index argument, number ``slot`` of the indices; ``leaf``: the same as a number."""
+        self._indices[slot] = int(value)
+        if leaf is not None:
+            self._index_numbers[slot] = leaf
+            self._numbers.add(id(leaf))
+        return IndexTracer(self, slot, int(value))
+
+    def compares_indices(self) -> bool:
+        """Whether comparisons of indices are to be some of numbers, which need not decide."""
+        from ..if_conversion.trial import current  # which imports this module
+
+        return (trial := current()) is not None and trial.compares_indices
+
+    def run(
+        self, function: Callable[..., Any], arguments: Sequence[Any], want_sources: bool = False, several: bool = False
+    ) -> Recording:
+        """What ``function(*arguments)`` returns, and what that depends on. A recorder runs once.
+
+        With ``several``, that may be any tree of Values and numbers.
+
+        Raises what the function raises, and TypeError when it returns something else than a Value or a number. Every
+        hook is removed, also after an exception.
+        """
+        if _current.recorder is not None:
+            raise RuntimeError("this thread is tracing a function already: call the plain function inside it.")
+        self._recording.first_node, self._recording.leaves_before = engine.tape_position()
+        recording = engine.set_recording(True)
+        tracer = engine.set_tracer(self)
+        try:  # no context manager of our own: when memory runs out, Python may enter one that it does not leave
+            _current.recorder = self
+            with _extremes, record_sources() if want_sources else contextlib.nullcontext():
+                return self._recorded(function, arguments, several)
+        finally:
+            engine.set_tracer(tracer)
+            engine.set_recording(recording)
+            _current.recorder = None
+            del self._recording  # a tracer that leaks must not keep the recording alive
+            self._candidates.clear()
+            self._mixed.clear()
+            self._whole.clear()
+            self._chosen.clear()
+            self._among.clear()
+            self._constants.clear()
+            self._values.clear()
+            engine.keep_fallible(False)  # the last: it makes a list, for which there may be no memory
+
+    def _recorded(self, function: Callable[..., Any], arguments: Sequence[Any], several: bool) -> Recording:
+        recording = self._recording
+        engine.keep_fallible(True)
+        result: Any = function(*arguments)
+        if type(result) is FrozenList:
+            result = FrozenList.copy(result)  # alone, it has no alias
+        elif self._chooses:
+            result = settled(result)
+        recording.fallible = engine.keep_fallible(False)
+        recording.mixes_kinds |= bool(self._mixed)
+        if several and not is_single(result):
+            self._take_several(result)
+        else:
+            self._settle_whole(result, is_alone=True)
+            recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
+            recording.kind_varies = self._kind_varies([recording.result])
+        return recording
+
+    def _take_several(self, tree: Any) -> None:
+        """The results in ``tree``: one number, the sum of each times a cotangent, which every pass brings.
+
+        Plain numbers alone are never differentiated: then it is a constant, and the results are read beside it.
+        """
+        outputs, recording = outputs_of(tree), self._recording
+        for leaf in (leaves_of(tree) or ()) if self._whole else ():
+            self._settle_whole(leaf, is_alone=False)
+        if outputs is None:
+            self.untraceable("returns something else than Values and numbers")
+            return
+        values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
+        recording.kind_varies = self._kind_varies(values)
+        recording.tree = outputs._replace(inner=self._inner(outputs))
+        recording.outputs = outputs.nodes
+        recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
+        before = engine.set_tracer(None)
+        try:
+            if recording.connected:
+                recording.cotangents = tuple(Value(1.0) for _ in outputs.nodes)
+                recording.result = engine.reduce("dot", recording.outputs, recording.cotangents)
+            elif outputs.nodes:
+                recording.result = Value(0.0)
+        finally:
+            engine.set_tracer(before)
+
+    def _inner(self, outputs: OutputsOfTrace) -> tuple[int, ...]:
+        """The numbers of the results that are Values and that other results are computed from."""
+        candidates = {id(selection.node): selection.candidates for selection in self._recording.selections}
+
+        def read_by(node: Value) -> list[Any]:
+            return [*engine.operands(node), *candidates.get(id(node), ())]
+
+        values = [number for number, is_value in enumerate(_by_node(outputs)) if is_value]
+        rest = [operand for number in values for operand in read_by(outputs.nodes[number])] if len(values) > 1 else []
+        seen = set()
+        while rest:
+            node = rest.pop()
+            if isinstance(node, Value) and id(node) not in seen:
+                seen.add(id(node))
+                rest.extend(read_by(node))
+        return tuple(number for number in values if id(outputs.nodes[number]) in seen)
+
+    # --- what tracers ask and tell --------------------------------------------------------------------
+
+    def check(self, thing: str) -> None:
+        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+        if _current.recorder is not self:
+            if hasattr(self, "_recording"):  # it has not ended: a thread that the function runs may catch this
+                self.untraceable(f"uses {thing} of its trace in another thread")
+            raise errors.leaked_trace(thing)
+
+    def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """An operation on tracers, Values and numbers: a tracer, computed as Python's floats do, or a Value."""
+        self.check("a number")
+        nodes, any_value = [], False
+        for operand in operands:
+            kind = type(operand)
+            if kind is FloatTracer:
+                nodes.append(operand._node if operand._recorder is self else self._unwrapped(operand))
+                continue
+            if kind is not float and kind is not int:
+                if isinstance(operand, Value):
+                    any_value = True
+                elif not is_number(operand):
+                    return NotImplemented
+            nodes.append(operand)
+        if any_value:
+            return engine.apply(name, *nodes)
+        if name not in _RAISING:
+            return self.traced(engine.apply(name, *nodes))
+        self.may_raise()
+        before = engine.set_errstate(True, True, True)  # Python's floats always raise
+        try:
+            return self.traced(engine.apply(name, *nodes))
+        finally:
+            engine.set_errstate(*before)
+
+    def may_raise(self) -> None:
+        """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
+        self._recording.float_errors = True
+
+    def traced(self, node: Value) -> FloatTracer:
+        """The tracer of the float in a node."""
+        return FloatTracer(self, node, engine.concrete(node))
+
+    def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> Any:
+        """A comparison of an index, which decides something now or, where it is one of numbers, later."""
+        if type(other) is int and abs(other) > _MOST_INDEX:  # so no index changes that
+            return outcome
+        mine = self.number_of_index(index)
+        theirs = self.number_of_index(other) if isinstance(other, IndexTracer) else other
+        if mine is not None and type(theirs) in (Value, int):
+            return self.comparison(kind, mine, theirs, outcome)
+        other_slot, number = None, other
+        if isinstance(other, IndexTracer):
+            other_slot, number = other._slot, other._value
+        if not issubclass(type(number), int):
+            self.untraceable(f"compares an index with {errors.describe(other)}")
+            return outcome
+        guard = IndexGuard(index._slot, kind, int(number), other_slot, outcome, current_location())  # type: ignore[call-overload]
+        self._recording.index_guards.append(guard)
+        return outcome
+
+    def select(self, sequence: Any, index: IndexTracer) -> Any:
+        """The element that an index selects; of rows, a list."""
+        self.check("an index")
+        try:
+            position_in(sequence, index._value)
+        except Exception:
+            self.untraceable("selects with an index that is out of range")  # the function may catch that
+            raise
+        if not isinstance(sequence, (list, tuple)):
+            sequence = [sequence[i] for i in range(len(sequence))]
+        return self._selected(tuple(sequence), index)
+
+    def _selected(self, items: tuple[Any, ...], index: IndexTracer) -> Any:
+        kinds = set(map(type, items))
+        if all(map(_is_kind_of_row, kinds)):
+            lengths = list(map(len, items))
+            if len(set(lengths)) > 1:
+                raise errors.unequal_rows(lengths)
+            return [self._selected(column, index) for column in zip(*items, strict=True)]
+        if kinds == {Value}:
+            node = self._selection(items, index)
+            if self._mixed and any(map(engine.row_name, items)):  # so may candidates be that are computed
+                self._mixed.add(id(node))
+            return node
+        any_value = any(isinstance(item, Value) for item in items)
+        if any_value and self._decides_kinds:
+            bool(self.compare_index("==", index, index._value, True))  # which decides
+            return items[index._value]
+        node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
+        if any_value:
+            self._mixed.add(id(node))
+        return node if any_value else self.traced(node)
+
+    def _selection(self, values: tuple[Value, ...], index: IndexTracer) -> Value:
+        candidates = self._candidates.setdefault(tuple(map(id, values)), values)
+        node = self._chosen_node(values[index._value])
+        self._recording.selections.append(Selection(node, Choice.BY_INDEX, candidates, index._slot))
+        return node
+
+    # --- what the tape asks and tells; it does not report what these methods read themselves --------------
+
+    def data(self, value: Value) -> FloatTracer | float:
+        """``value.data``."""
+        try:
+            return FloatTracer(self, engine.apply("detach", value), value.data)
+        except errors.ForeignThreadError:
+            self.untraceable("reads a number that another thread computed")
+            return value.data
+
+    def detach(self, value: Value) -> Value:
+        """``value.detach()``."""
+        try:
+            return engine.apply("detach", value)
+        except errors.ForeignThreadError:
+            self.untraceable("reads a number that another thread computed")
+            return Value(value.data)
+
+    def leaf(self, data: object) -> Any:
+        """``Value(data)``: of a tracer, a node with its number."""
+        return engine.apply("detach", self._unwrapped(data)) if is_tracer(data) else NotImplemented
+
+    def number_of(self, thing: Any, where: str) -> Any:
+        """The concrete number of ``thing``, a tracer, which ``where`` needs."""
+        if not is_tracer(thing):
+            return NotImplemented
+        self._unwrapped(thing)
+        self.untraceable(f"gives a traced number to {where}")
+        return thing._number
+
+    def call(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """An operation on ``operands``, if one of them is a tracer."""
+        if name == "where" and is_comparison(operands[0]):
+            row, left, right = operands[0].operands()
+            operands = self.traced(engine.apply(row, left, right)), *operands[1:]
+        operands = tuple(one.number() if is_choice(one) else one for one in operands)
+        if not any(map(is_tracer, operands)):
+            return NotImplemented
+        result = engine.apply(name, *map(self._unwrapped, operands))
+        return result if any(isinstance(operand, Value) for operand in operands) else self.traced(result)
+
+    def reduce(self, name: str, sequences: tuple[Sequence[Any], ...]) -> Any:
+        """An operation on sequences, if a tracer is in one."""
+        sequences = tuple([one.number() if is_choice(one) else one for one in sequence] for sequence in sequences)
+        items = [item for sequence in sequences for item in sequence]
+        if not any(map(is_tracer, items)):
+            return NotImplemented
+        result = engine.reduce(name, *(list(map(self._unwrapped, sequence)) for sequence in sequences))
+        if any(isinstance(item, Value) for item in items):
+            return result
+        return [self.traced(node) for node in result] if isinstance(result, list) else self.traced(result)
+
+    def compare(self, left: Value, kind: str, right: object, outcome: bool) -> Any:
+        """A comparison of a Value; with a number of NumPy's, the outcome is one of NumPy's, too."""
+        return self.comparison(kind, left, right, bool(outcome))
+
+    def truth(self, value: Value, outcome: bool) -> None:
+        """``bool(value)``."""
+        self.guard("bool", value, None, outcome)
+
+    def hashed(self, value: Value) -> None:
+        """``hash(value)``, as sets and dicts ask for it."""
+        if id(value) in self._values:
+            self.untraceable("looks an argument up by its identity")
+
+    def first_order(self, name: str) -> None:
+        """A primitive of the user's, in whose place the recording has terms with the same first derivatives."""
+        self._recording.primitives.append(name)
+
+    def differentiates(self, nodes: Sequence[Value], under: Set[int], depends: Callable[[Value], bool]) -> None:
+        """Derivatives through ``nodes`` are recorded.
+
+        They are those of what a selection chose, so it must choose the same again; also where that is a number, and
+        what it did not choose has a derivative, or may have one by what other selections choose.
+
+        Args:
+            nodes: Those with a derivative.
+            under: The ids of all nodes that the result was computed from.
+            depends: Whether a node has a derivative.
+        """
+        self._steps += len(nodes)
+        if self._steps > MOST_STEPS:
+            raise TooManyDerivativesError(f"it takes more than {MOST_STEPS:,} derivatives, too many for a program")
+        self._recording.differentiates = True
+        if self._recording.primitives:
+            self.untraceable("takes the gradient of a primitive, of which it has the first derivatives only")
+        if not self._recording.selections:
+            return
+        selections = self._recording.selections
+        varying = may_have_derivatives(selections, set(map(id, nodes)), depends)
+        for selection in under_by_any_choice(selections, under):
+            node = id(selection.node)
+            if node not in self._decided and node in varying:
+                self._decided.add(node)
+                self._decide(selection)
+
+    def _decide(self, selection: Selection) -> None:
+        if selection.choice is Choice.BY_INDEX:
+            guard = IndexGuard(selection.slot, "==", self._indices[selection.slot], None, True, current_location())
+            self._recording.index_guards.append(guard)
+            return
+        (chosen,) = engine.operands(selection.node)
+        best = next(place for place, one in enumerate(selection.candidates) if one is chosen)
+        strictly, at_most = ("<", "<=") if selection.choice is Choice.FIRST_MAX else (">", ">=")
+        for place, one in enumerate(selection.candidates):
+            if place != best:
+                self.guard(strictly if place < best else at_most, one, chosen, True)
+
+    def notice(self, what: str) -> None:
+        """A graph break that the tape notices."""
+        self.untraceable(what)
+
+    def _unwrapped(self, operand: Any) -> Any:
+        if not is_tracer(operand):
+            return operand
+        operand._recorder.check("a number")  # another recorder may have made it
+        return operand._node
+
+    # --- the built-in max and min -------------------------------------------------------------------------
+
+    def largest(self, name: str, items: Sequence[Any]) -> Any:
+        """The largest (or smallest) of items as one node; None if Python's comparisons must decide.
+
+        It is the first that no other is larger than, which alone gets the gradient.
+        """
+        if self._chooses and (chosen := largest_choice(name, items)) is not None:
+            return chosen
+        found = engine.first_extreme(items, name == "max", self._constants)
+        if found is None:  # also with a NaN, where Python's result depends on the order
+            plain = [item if isinstance(item, Value) or is_tracer(item) else _plain(item) for item in items]
+            found = (
+                None
+                if any(item is None for item in plain)
+                else engine.first_extreme(plain, name == "max", self._constants)
+            )
+        if found is None:
+            return None
+        node, candidates, values = found
+        if values == 0 and not self._by_order:
+            return self.traced(engine.reduce(name, candidates))
+        mixed = 0 < values < len(candidates)
+        if mixed and self._decides_kinds:
+            return None
+        choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
+        self._recording.selections.append(Selection(node, choice, candidates))
+        if values == 0:
+            return self.traced(node)
+        if mixed or self._mixed:  # so may its candidates be
+            self._mixed.add(id(node))
+        return node
+
+    def largest_by(self, name: str, items: Sequence[Any], keys: Sequence[Any]) -> Any:
+        """The first of some items whose key no other's is larger (or smaller) than, chosen as a loop would.
+
+        None where keys are tuples of something else than numbers and texts.
+        """
+        from ..if_conversion.selecting.searches import have_order, is_less  # which imports this module
+
+        if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
+            return None
+        best, best_key = items[0], keys[0]
+        for item, key in zip(items[1:], keys[1:], strict=True):
+            test = is_less(best_key, key) if name == "max" else is_less(key, best_key)
+            chosen = self._chosen_of(test, (item, key), (best, best_key)) if is_comparison(test) else None
+            if chosen is not None:
+                best, best_key = chosen
+            elif test:
+                best, best_key = item, key
+        return best
+
+    def _chosen_of(self, test: BoolTracer, one: Sequence[Any], other: Sequence[Any]) -> Sequence[Any] | None:
+        """One of two items with their keys; None where those are no numbers, or records of numbers."""
+        from ..if_conversion.selecting.selections import Selection  # which imports this module
+        from ..if_conversion.trial import NotAnArmError
+
+        try:
+            return Selection(test).all_of(one, other)
+        except NotAnArmError:
+            return None
+
+    @staticmethod
+    def _chosen_node(candidate: Value) -> Value:
+        """The node of a selection, of the candidate that is chosen now: itself, with its gradient, also in no_grad."""
+        before = engine.set_recording(True)
+        try:
+            return engine.apply("identity", candidate)
+        finally:
+            engine.set_recording(before)
+
+    def _kind_varies(self, results: Sequence[Value | float]) -> bool:
+        return bool(self._mixed) and not self._as_number and not self._are_surely_values(results)
+
+    def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
+        """Whether results are Values in each call, or at least in those that further guards let pass."""
+        before = engine.set_tracer(None)
+        try:
+            kinds = [kind_of(one, self._recording.selections, self._mixed, self._numbers) for one in results]
+        finally:
+            engine.set_tracer(before)
+        asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
+        if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
+            return False
+        self._recording.positive = list(asked)
+        return True
+
+
+#: The operations in which Python's floats raise; the others give infinities.
+_RAISING = frozenset({"div", "mod", "floordiv", "pow"})
+
+
+def _by_node(outputs: OutputsOfTrace) -> list[bool]:
+    """Whether each node of several results is a Value there."""
+    found = [False] * len(outputs.nodes)
+    for place, constant, is_value in zip(outputs.places, outputs.constant, outputs.are_values, strict=True):
+        if not constant:
+            found[place] = is_value
+    return found
+
+
+def _plain(item: Any) -> float | None:
+    return as_float(item) if is_number(item) else None
+
+
+def _largest_of(name: str, items: Sequence[Any]) -> Any:
+    recorder = _current.recorder
+    if recorder is None:
+        return None
+    found = recorder.largest(name, items)
+    are_rows = found is None and all(type(one) is tuple for one in items)
+    return _largest_by(name, items, lambda row: row) if are_rows else found
+
+
+def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
+    """The item whose key is the largest, or smallest, chosen by comparisons; None where those are to decide."""
+    recorder = _current.recorder
+    if recorder is None or not _current.selects or not items:
+        return None
+    here = current_location()
+    if here is None or (here.file, here.line) not in _current.selects:
+        return None
+    return recorder.largest_by(name, items, list(map(key, items)))
+
+
+_extremes = extremes(_largest_of, _largest_by)
+
+
+def _is_kind_of_row(kind: type) -> bool:
+    return issubclass(kind, (Sequence, np.ndarray)) and not issubclass(kind, str)

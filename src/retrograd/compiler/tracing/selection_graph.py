@@ -1,0 +1,66 @@
+"""What depends on what by some choice of a trace's selections, though not by the choices of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+
+from ... import engine
+from ...engine import Value
+from .recording import Selection
+
+__all__ = ["may_have_derivatives", "under_by_any_choice"]
+
+
+def may_have_derivatives(
+    selections: Sequence[Selection], with_one: Set[int], depends: Callable[[Value], bool]
+) -> set[int]:
+    """The nodes, by their ids, that have a derivative, or would have one if selections chose otherwise.
+
+    Args:
+        selections: Those of the recording, in order: what one chooses among is older than it.
+        with_one: The ids of nodes with a derivative.
+        depends: Whether a node has one, which need not be among these.
+    """
+    varying, seen = set(with_one), set[int]()
+    for selection in selections:
+        for candidate in selection.candidates:
+            _spread(candidate, varying, seen)
+            if id(candidate) in varying or depends(candidate):
+                varying.add(id(selection.node))
+    return varying
+
+
+def _spread(top: Value, varying: set[int], seen: set[int]) -> None:
+    """Add the nodes under ``top`` that are computed from such as are in ``varying``."""
+    rest = [top]
+    while rest:
+        node = rest[-1]
+        operands = _operands(node)
+        waiting = [one for one in operands if id(one) not in seen] if id(node) not in seen else []
+        if waiting:
+            rest += waiting
+            continue
+        seen.add(id(node))
+        if any(id(one) in varying for one in operands):
+            varying.add(id(node))
+        rest.pop()
+
+
+def under_by_any_choice(selections: Sequence[Selection], under: Iterable[int]) -> list[Selection]:
+    """The selections that a result depends on, whatever they choose; ``under``: the ids of what it depends on now."""
+    found, seen = list[Selection](), set(under)
+    for selection in reversed(selections):  # what it chooses among is older
+        if id(selection.node) not in seen:
+            continue
+        found.append(selection)
+        rest = [*selection.candidates]
+        while rest:
+            node = rest.pop()
+            if id(node) not in seen:
+                seen.add(id(node))
+                rest += _operands(node)
+    return found[::-1]
+
+
+def _operands(node: Value) -> list[Value]:
+    return [one for one in engine.operands(node) if isinstance(one, Value)] if engine.row_name(node) else []
