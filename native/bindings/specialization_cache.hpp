@@ -12,8 +12,8 @@
 
 namespace retrograd::compiler {
 
-// Why no specialization answered a call. Python's enumeration retrograd.compiler.reports.reasons.Reason has members of these
-// names.
+// Why no specialization answered a call. Python's enumeration retrograd.compiler.reports.reasons.Reason has members of
+// these names.
 enum class Reason : uint8_t {
   NEW_ARGUMENTS,
   GUARD_FAILED,

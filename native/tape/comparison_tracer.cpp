@@ -62,7 +62,8 @@ void dealloc(PyObject* object) {
 }
 
 // The guard of the place in the code that asks now, if the same was decided there before: 1, 0, or -1 with an
-// exception. The recorder has `known_guards` for that (src/retrograd/compiler/tracing/decision_recorder.py: DecisionRecorder).
+// exception. The recorder has `known_guards` for that (src/retrograd/compiler/tracing/decision_recorder.py:
+// DecisionRecorder).
 int decide_as_before(ComparisonTracer* tracer) {
   auto* frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());  // borrowed
   if (!frame) return 0;

@@ -1,4 +1,5 @@
-// What takes the place of a float in a trace: the arithmetic of the class retrograd.compiler.tracing.float_tracer.FloatTracer.
+// What takes the place of a float in a trace: the arithmetic of the class
+// retrograd.compiler.tracing.float_tracer.FloatTracer.
 #pragma once
 
 #include "tape/value.hpp"

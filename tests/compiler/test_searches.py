@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import heapq
 import math
 import random
 import statistics
@@ -129,9 +130,15 @@ def gears(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+def the_best_few(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    best = heapq.nlargest(3, [p * x for p, x in zip(ps, xs, strict=True)])
+    worst = heapq.nsmallest(2, ps, key=lambda p: p * p)
+    return best[0] + 2.0 * best[2] - worst[1] * best[1]
+
+
 SEARCHES: list[Function] = [
     *(middle, medians, rows, two_keys, largest_row, the_largest_few, downwards, records, highest, place_of_largest),
-    *(next_stage, clipped_table, helper_that_picks, gears),
+    *(the_best_few, next_stage, clipped_table, helper_that_picks, gears),
 ]
 
 

@@ -1,5 +1,5 @@
-// The signature of a specialization, as src/retrograd/compiler/calls/signature.py describes it: what must equal the traced
-// call, and where each new number goes.
+// The signature of a specialization, as src/retrograd/compiler/calls/signature.py describes it: what must equal the
+// traced call, and where each new number goes.
 #pragma once
 
 #include <memory>

@@ -132,7 +132,8 @@ class Conversions:
         return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, self._lists
 
     def give_up(self) -> None:
-        """Leave all tests as they are."""
+        """Leave all tests as they are, where selections made programs larger, and no fewer."""
+        self._note(self._wanted, "selections there made programs larger, and no fewer")
         self._refused |= self._wanted
         self._wanted.clear()
 
@@ -155,6 +156,7 @@ class Conversions:
                 is_measured = True
                 self._most = min(max(self._most, _MOST_TIMES * _recorded_by(tracing.trace)), _MOST_ROOM)
             elif run.is_too_long:
+                self._note(self._wanted, "to run both arms of each test takes too many operations")
                 self._refuse({})
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
@@ -175,6 +177,7 @@ class Conversions:
                 self._wanted |= new
             elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
                 self._note_sources(tracing.functions)
+                self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
                 self._wanted -= left
                 self._refused |= left
             else:
@@ -212,6 +215,12 @@ class Conversions:
             if (lines := self._lines_in(code)) and not is_found(code):
                 why = f"the source of {code.co_name} cannot be found, or has changed"
                 self._reasons.update(((code.co_filename, line), why) for line in lines)
+
+    def _note(self, sites: Iterable[Site], why: str) -> None:
+        """Why tests stay as they are, where nothing is known that says more."""
+        for site in sites:
+            if not self._reasons.get(site) and not _refusal_at(site):
+                self._reasons[site] = why
 
     def _learn_iterations(self, needed: Mapping[Site, int]) -> bool:
         """Whether loops took more iterations than are recorded."""

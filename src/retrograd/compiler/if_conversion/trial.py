@@ -213,7 +213,8 @@ class Trial:
             return False
         if not self.is_too_long:  # which is not the doing of this test
             problem = sys.exception()
-            self.failed[frame.site] = str(problem) if isinstance(problem, NotAnArmError) else ""
+            why = str(problem) if isinstance(problem, NotAnArmError) else f"an arm raises {type(problem).__name__}"
+            self.failed[frame.site] = why
         return True
 
 

@@ -51,11 +51,13 @@ def traced_in_vain(function: object, why: str, where: str, obstacle: str) -> str
     ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
-    remedy = (
-        f"{where} compares numbers, and decides otherwise in nearly every call. "
-        + (f"The compiler does not select there: {obstacle}. " if obstacle else "")
-        + "Write rg.where(a < b, x, y) or rg.maximum, which need no decision."
-        if where
-        else "Pass what differs from call to call as a float, a Value or an rg.Index."
-    )
+    if not where:
+        remedy = "Pass what differs from call to call as a float, a Value or an rg.Index."
+    else:
+        remedy = f"{where} compares numbers, and decides otherwise in nearly every call. "
+        if obstacle:
+            remedy += f"The compiler does not select there: {obstacle}. Do without that, or write "
+        else:
+            remedy += "Write "
+        remedy += "rg.where(a < b, x, y) or rg.maximum, which need no decision."
     return f"{name} was traced again in nearly every call ({why}); it runs uncompiled for a while. {remedy}"

@@ -6,6 +6,7 @@ import builtins
 import collections
 import dataclasses
 import functools
+import heapq
 import inspect
 import itertools
 import math
@@ -324,6 +325,8 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
     kind, name, owner = type(function), getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if kind is types.FunctionType and function.__module__ == "statistics" and name == "median":
         return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
+    if function in (heapq.nlargest, heapq.nsmallest):
+        return _first_few(function, *arguments, **options)
     if kind is not types.BuiltinFunctionType:
         return None
     if function is isinstance and type(arguments[0]) is ObjectTracer:
@@ -340,9 +343,20 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         or type(reverse) is not bool
     ):
         return None
+    return _in_order(arguments[0], key, reverse)
+
+
+def _in_order(things: Any, key: Any, reverse: bool) -> list[Any]:
+    """``sorted(things, …)``."""
     if key is not None and in_arms():
         key = functools.partial(call, key)
-    return born(sorted_by(list(items(*arguments)), key, reverse))
+    return born(sorted_by(list(items(things)), key, reverse))
+
+
+def _first_few(function: Any, n: Any, iterable: Any, key: Any = None) -> list[Any] | None:
+    """``heapq.nlargest(n, …)``, or ``nsmallest``."""
+    ordered = _in_order(iterable, key, function is heapq.nlargest)
+    return born(ordered[: max(n, 0)]) if type(n) is int else None
 
 
 def _summed(things: Any, start: Any = 0) -> Any:

@@ -382,7 +382,8 @@ def _set_item(value: Any, thing: Any, key: Any) -> None:
     elif type(thing) is dict and type(key) in (int, str) and key in thing:
         _store(Place(thing, key, True), value)
     else:
-        raise refuse(f"sets an item of a {type(thing).__name__}")
+        is_new = type(thing) is dict and type(key) in (int, str)
+        raise refuse(f"sets an item of a {type(thing).__name__}{' that is not there yet' if is_new else ''}")
 
 
 def _store(place: Place, value: Any) -> None:
