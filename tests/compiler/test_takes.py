@@ -130,6 +130,17 @@ def test_few_items_and_items_that_are_computed_are_selected() -> None:
     assert not taken(compiled)
 
 
+def test_numbers_that_are_far_apart_are_no_places() -> None:
+    def looked_up(p: list[Any], x: float) -> Any:
+        k, found = x * 1e6, p[0]
+        for j, q in enumerate(p[1:], 1):
+            found = rg.where(k == j * 1e6, q, found)
+        return found * p[0]
+
+    compiled = check(looked_up, *((numbers(9, seed), float(seed)) for seed in range(6)))
+    assert not taken(compiled)
+
+
 class Gear(NamedTuple):
     ratio: Any
     mass: float

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...llvm.kernel_calls import ROWS
 from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph
@@ -83,18 +84,15 @@ class _Chain:
     otherwise: int
     items: dict[int, int]
 
-    def __len__(self) -> int:
-        return len(self.items) + 1
-
     def in_order(self) -> Iterator[tuple[int, int, list[int]]]:
         """The least number of an item, which item is taken otherwise, and all items, if there is one for each number.
 
         The index is compared with all numbers but one: that is the item otherwise. It may be the first, or the last.
         """
         least, greatest = min(self.items), max(self.items)
-        missing = [number for number in range(least, greatest) if number not in self.items]
-        if len(missing) > 1:
+        if greatest - least > len(self.items):
             return
+        missing = [number for number in range(least, greatest) if number not in self.items]  # one at most
         for other in missing or (least - 1, greatest + 1):
             first = min(least, other)
             numbers = range(first, max(greatest, other) + 1)
@@ -103,63 +101,84 @@ class _Chain:
 
 def with_takes(graph: ScalarGraph) -> ScalarGraph:
     """The graph with nodes that take items in place of the chains of selections that do."""
-    rows = dict.fromkeys(graph.names)
-    names = list(graph.names)
-    literals, pool, known = list[float](), list[float](), dict[bytes, int]()
+    rows, literals, pool = dict[str, int](), list[float](), _Pool()
     changed = replace(graph, rows=graph.rows.copy(), kinds=graph.kinds.copy(), indices=graph.indices.copy())
     for chain in _chains(graph):
-        described = _described(graph, chain, pool, known)
-        if described is None:
+        if (described := _described(graph, chain, pool)) is None:
             continue
         place, take = described
-        if take.row not in rows:
-            rows[take.row] = None
-            names.append(take.row)
-        changed.rows[chain.node] = names.index(take.row)
+        changed.rows[chain.node] = rows.setdefault(take.row, len(graph.names) + len(rows))
         changed.kinds[chain.node] = [chain.index[0], LITERAL, NONE]
         changed.indices[chain.node] = [chain.index[1], len(graph.literals) + len(literals), 0]
         literals.append(float(place))
     if not literals:
         return graph
-    return _without_unused(
-        replace(changed, names=names, literals=np.concatenate([graph.literals, literals]), pool=np.array(pool))
-    )
+    numbers = np.concatenate([graph.literals, literals])
+    return _without_unused(replace(changed, names=[*graph.names, *rows], literals=numbers, pool=np.array(pool.numbers)))
 
 
-def _described(
-    graph: ScalarGraph, chain: _Chain, pool: list[float], known: dict[bytes, int]
-) -> tuple[int, Take] | None:
+class _Pool:
+    """Constants, list after list, each list once."""
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+        self._known: dict[bytes, int] = {}
+
+    def place(self, numbers: NDArray[np.float64]) -> int:
+        """Where a list begins."""
+        key = numbers.tobytes()
+        if key not in self._known:
+            self._known[key] = len(self.numbers)
+            self.numbers += numbers.tolist()
+        return self._known[key]
+
+
+def _described(graph: ScalarGraph, chain: _Chain, pool: _Pool) -> tuple[int, Take] | None:
     """Where the first item of a chain is, and what takes one; constants go to the pool."""
     for first, otherwise, items in chain.in_order():
         if chain.kind == LITERAL:
-            numbers = graph.literals[items]
-            if numbers.tobytes() not in known:
-                known[numbers.tobytes()] = len(pool)
-                pool += numbers.tolist()
-            return known[numbers.tobytes()], Take("T", False, len(items), 1, first, otherwise)
+            return pool.place(graph.literals[items]), Take("T", False, len(items), 1, first, otherwise)
         steps, wanted = np.diff(items), graph.wanted[items]
         if np.all(steps == steps[0]) and np.all(wanted == wanted[0]):
             return items[0], Take("L", bool(wanted[0]), len(items), int(steps[0]), first, otherwise)
     return None
 
 
+class _Link(NamedTuple):
+    """A selection: by which index, of which kind its items are, which item it is for a number, and what otherwise."""
+
+    by: tuple[int, int]
+    kind: int
+    number: int
+    item: int
+    otherwise: int
+    is_innermost: bool  #: whether otherwise it is an item, and no other selection
+
+
 def _chains(graph: ScalarGraph) -> Iterator[_Chain]:
     """The chains of selections that are no part of a longer one."""
     tests = _tests(graph)
-    found: dict[int, _Chain] = {}
+    links: dict[int, _Link] = {}
     inner: set[int] = set()
     for node in np.flatnonzero(graph.rows == _WHERE).tolist():
         (test_kind, kind, other), (test, item, before) = graph.kinds[node].tolist(), graph.indices[node].tolist()
         if test_kind != NODE or test not in tests or kind not in (LEAF, LITERAL):
             continue
         index, number = tests[test]
-        longer = found.get(before) if other == NODE else None
-        if longer is not None and (longer.index, longer.kind) == (index, kind) and number not in longer.items:
-            found[node] = _Chain(node, index, kind, longer.otherwise, {**longer.items, number: item})
+        longer = links.get(before) if other == NODE else None
+        if longer is not None and (longer.by, longer.kind) == (index, kind):
             inner.add(before)
-        elif other == kind:
-            found[node] = _Chain(node, index, kind, before, {number: item})
-    yield from (chain for node, chain in found.items() if node not in inner and len(chain) >= _LEAST)
+        elif other != kind:
+            continue
+        links[node] = _Link(index, kind, number, item, before, other == kind)
+    for node, last in links.items():
+        if node not in inner:
+            link, items = last, {last.number: last.item}
+            while not link.is_innermost:
+                link = links[link.otherwise]
+                items.setdefault(link.number, link.item)  # what is selected last counts
+            if len(items) + 1 >= _LEAST:
+                yield _Chain(node, last.by, last.kind, link.otherwise, items)
 
 
 def _tests(graph: ScalarGraph) -> dict[int, tuple[tuple[int, int], int]]:
