@@ -90,6 +90,10 @@ def _extreme(
     name = original.__name__
 
     def extreme(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) == 2 and not options:  # nearly all calls
+            one, other = arguments
+            is_plain = type(one) in _PLAIN and type(other) in _PLAIN
+            return original(one, other) if is_plain or (found := answer(name, arguments)) is None else found
         if _PLAIN.issuperset(map(type, arguments)):
             return original(*arguments, **options)
         if len(arguments) != 1:
