@@ -25,7 +25,7 @@ def waves(p: list[Any], xs: list[Any]) -> Any:
 @pytest.fixture(autouse=True)
 def _both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tier_up, "_most_code", lambda _: 1_000)
-    monkeypatch.setattr(tier_up, "_either_may_win", lambda _: True)
+    monkeypatch.setattr(tier_up, "_either_may_win", lambda *_: True)
 
 
 def by_graph(compiled: Any) -> bool:
@@ -86,7 +86,15 @@ def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monk
     monkeypatch.undo()
     fact = {"nodes": 7_240, "instructions": 38}
     assert tier_up._most_code(fact) >= 2_000
-    assert tier_up._either_may_win(fact)
+    assert tier_up._either_may_win(fact, 2_000)
+
+
+@pytest.mark.parametrize(("instructions", "length", "takes_part"), [(3_000, 9_000, False), (3_000, 13_000, True)])
+def test_long_scalar_code_is_compared_however_short_the_vectors_are(
+    monkeypatch: pytest.MonkeyPatch, instructions: int, length: int, takes_part: bool
+) -> None:
+    monkeypatch.undo()
+    assert tier_up._either_may_win({"nodes": 20_000, "instructions": instructions}, length) is takes_part
 
 
 @pytest.mark.parametrize(("most", "takes_part"), [(100_000, True), (10, False)])

@@ -38,6 +38,9 @@ _FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _MOST_INSTRUCTIONS, _FEW_LINES = 400, 4_0
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
 
+#: Vector instructions may be faster than scalar code of more nodes, however few nodes an instruction has.
+_LONG = 12_000
+
 #: With so many nodes or instructions a program may take seconds to compile.
 _LARGE_NODES, _LARGE_INSTRUCTIONS = 50_000, 2_000
 
@@ -93,16 +96,16 @@ class TierUp:
             return
         try:
             fact = self._fact(number)
-            most, whole = _most_code(fact), False
+            most, whole, length = _most_code(fact), False, 0
             if batch == GROUP:
                 with contextlib.suppress(UnsupportedGraphError):
                     if most > 0:
-                        compile_group(self._cache, number, most, run=run)
+                        compile_group(self._cache, number, min(most, _LONG), run=run)
                 return
             if most > 0 and (batch < 2 or fact["one_by_one"]):
                 # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
                 with contextlib.suppress(UnsupportedGraphError):
-                    compile_graph(self._cache, number, most, run=run)
+                    length = compile_graph(self._cache, number, most, run=run)
                     self._scalar.update([number] if fact["one_by_one"] else [])
                     whole = True
             if batch > 0 and not whole:
@@ -110,9 +113,9 @@ class TierUp:
                     compile_program(self._cache, number, batch, run=run)
                 else:
                     self._causes[Cause(Reason.TOO_LARGE, f"{fact['nodes']:,} nodes, of which few repeat others")] += 1
-            elif batch == 1 and _either_may_win(fact):
-                few = fact["instructions"] <= _FEW_INSTRUCTIONS
-                if compile_program(self._cache, number, batch, run, most_lines=None if few else _FEW_LINES):
+            elif batch == 1 and _either_may_win(fact, length):
+                any_length = length > _LONG or fact["instructions"] <= _FEW_INSTRUCTIONS
+                if compile_program(self._cache, number, batch, run, most_lines=None if any_length else _FEW_LINES):
                     self._cache.compare(number)
         except Exception as error:
             if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
@@ -141,8 +144,11 @@ def _most_code(fact: dict[str, Any]) -> int:
     return max(_SHORT, int(fact["nodes"]) // _ROLLED)
 
 
-def _either_may_win(fact: dict[str, Any]) -> bool:
-    """Whether scalar code and vector instructions are both worth compiling, since only a run tells which is faster."""
+def _either_may_win(fact: dict[str, Any], length: int) -> bool:
+    """Whether scalar code, of so many nodes, and vector instructions are both worth compiling: a run tells which is
+    faster."""
+    if length > _LONG:
+        return bool(fact["instructions"] <= _MOST_INSTRUCTIONS)
     return _nodes_an_instruction(fact) >= _FEW_NODES and fact["instructions"] <= _MANY_INSTRUCTIONS
 
 

@@ -167,11 +167,11 @@ def _loops(cache: engine.SpecializationCache, number: int) -> str:
     from ..backends.c.text import statements
     from ..backends.loops.graphs.graph import UnsupportedGraphError
     from ..backends.loops.graphs.reading import read_graph
-    from ..backends.loops.graphs.takes import with_takes
     from ..backends.loops.pipeline import write_passes
+    from ..backends.loops.shapes.sections import with_takes_if_faster
 
     try:
-        passes = write_passes(with_takes(read_graph(cache.scalar_graph(number, True))))
+        passes = write_passes(with_takes_if_faster(read_graph(cache.scalar_graph(number, True))))
     except UnsupportedGraphError as problem:
         return f"No code with loops: {problem}."
     lines = []

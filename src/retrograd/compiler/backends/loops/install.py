@@ -35,6 +35,7 @@ class GraphCode:
         roots: kind and element of each root.
         zeroed: the stretches of the adjoints that must be zero before the backward pass: begin and length.
         lookups: the leaves that stand for what indices select (``Lookups.packed``).
+        length: how many nodes of code it is.
     """
 
     object: bytes
@@ -44,12 +45,13 @@ class GraphCode:
     roots: list[tuple[int, int]]
     zeroed: list[tuple[int, int]]
     lookups: NDArray[np.uint64]
+    length: int
 
 
 def compile_graph(
     programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT, run: Run = here
-) -> None:
-    """Compile program ``number``, which the interpreter runs, and install the machine code.
+) -> int:
+    """Compile program ``number``, which the interpreter runs, and install the machine code: of how many nodes it is.
 
     Args:
         programs: where the program is.
@@ -62,7 +64,7 @@ def compile_graph(
         UnsupportedGraphError: the program has something that this backend does not write.
     """
     lanes, functions = programs.vector_functions()
-    _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight, lanes, functions))
+    return _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight, lanes, functions))
 
 
 def compile_group(
@@ -78,7 +80,7 @@ def compile_group(
 
 def _install(
     programs: SpecializationCache, number: int, width: int, make: Callable[[dict[str, Any]], GraphCode]
-) -> None:
+) -> int:
     start = perf_counter()
     code = _compiled(programs, number, make)
     machine = load(code.object, NAMES)
@@ -99,6 +101,7 @@ def _install(
         (machine, code.tables),
         (perf_counter() - start) * 1e3,
     )
+    return code.length
 
 
 def _compiled(programs: SpecializationCache, number: int, make: Callable[[dict[str, Any]], GraphCode]) -> GraphCode:

@@ -12,7 +12,6 @@ from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
-from .graphs.takes import with_takes
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
@@ -22,7 +21,7 @@ from .passes.forward import Forward
 from .passes.layout import Layout
 from .passes.leaving import left_early, mark
 from .passes.storage import Places, Storage
-from .shapes.sections import find_fastest, find_structure
+from .shapes.sections import find_fastest, find_structure, with_takes_if_faster
 from .shapes.structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
@@ -46,7 +45,7 @@ def code_of_graph(
         functions: those of vectors, and their addresses.
     """
     lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes(read_graph(exported, lookups=lookups))
+    graph = with_takes_if_faster(read_graph(exported, lookups=lookups), most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -72,7 +71,7 @@ def code_of_group(
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
     lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes(read_graph(exported, lookups=lookups))
+    graph = with_takes_if_faster(read_graph(exported, lookups=lookups), most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
@@ -100,6 +99,7 @@ def _assembled(
         [(kind, passes.element(kind, index)) for kind, index in graph.roots],
         passes.zeroed(),
         lookups.packed(),
+        len(passes.layout.positions),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
+from ..graphs.takes import with_takes
 from .branches import find_branches
 from .costs import count_tables, time_of_code, time_of_run
 from .fission import divided
@@ -15,7 +16,7 @@ from .nests import find_nests
 from .periods import find_sections
 from .structure import Body, Repeat, build
 
-__all__ = ["find_fastest", "find_structure"]
+__all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
@@ -70,11 +71,24 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
     Raises:
         UnsupportedGraphError: too much of it repeats nothing.
     """
-    shapes = sorted((s for s in _shapes(graph) if s.size <= most_straight), key=lambda shape: shape.size)
-    if not shapes:
-        raise UnsupportedGraphError("too little of the program repeats itself")
-    if len(shapes) == 1:
-        return build(divided(graph, shapes[0].items))
+    shapes = _shapes_within(graph, most_straight)
+    return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, shapes)[0])
+
+
+def with_takes_if_faster(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> ScalarGraph:
+    """The graph with nodes that take items, unless it repeats itself more without: lists may be of any length."""
+    taken = with_takes(graph)
+    if taken is graph:
+        return graph
+    times = []
+    for one in (taken, graph):
+        with suppress(UnsupportedGraphError):
+            times.append((_fastest(one, _shapes_within(one, most_straight))[1], one))
+    return min(times, key=lambda each: each[0])[1] if times else taken
+
+
+def _fastest(graph: ScalarGraph, shapes: Sequence[_Shape]) -> tuple[list[int | Repeat], float]:
+    """The shape that takes the least time, taken apart, and that time. Raises UnsupportedGraphError if none can be."""
     best, least = list[int | Repeat](), math.inf
     for shape in shapes:
         if (code := time_of_code(shape.size)) >= least:
@@ -85,7 +99,15 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
                 best, least = parts, time
     if not best:
         raise UnsupportedGraphError("no shape of the program can be taken apart")
-    return build(best)
+    return best, least
+
+
+def _shapes_within(graph: ScalarGraph, most_straight: int) -> list[_Shape]:
+    """The shapes of so many nodes of code at most, the shortest first. Raises UnsupportedGraphError without any."""
+    shapes = sorted((s for s in _shapes(graph) if s.size <= most_straight), key=lambda shape: shape.size)
+    if not shapes:
+        raise UnsupportedGraphError("too little of the program repeats itself")
+    return shapes
 
 
 def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
