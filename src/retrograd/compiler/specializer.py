@@ -366,13 +366,26 @@ class Specializer:
         turning = flipping(programs)
         found = [one.where for each in programs for one in each if one.where]
         lines = Counter([one for one in found if (one.file, one.line) in turning] or found)
-        where, obstacle = "", ""
-        if lines and (turning or cause.reason is Reason.GUARD_FAILED):
+        where, obstacle, difference = "", "", ""
+        if cause.reason is Reason.NEW_ARGUMENTS:
+            difference = self._difference(number)
+        if lines and not difference and (turning or cause.reason is Reason.GUARD_FAILED):
             line = lines.most_common(1)[0][0]
             where, obstacle = str(line), self.conversions.reason((line.file, line.line))
-        self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle))
+        self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference))
         if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def _difference(self, number: int) -> str:
+        """What the arguments of a new program's call have otherwise than those of the one before."""
+        from .reports.differences import first_difference  # few functions need it
+
+        new = self._examples.get(number)
+        if new is None:  # it has been dropped again
+            return ""
+        others = [each for one, each in list(self._examples.items()) if one != number]
+        same = [each.arguments for each in others if each.differentiate_first == new.differentiate_first]
+        return first_difference(same[-1], new.arguments) if same else ""
 
     def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""

@@ -45,14 +45,16 @@ def runs_as_it_is(function: object, obstacle: str) -> str:
     return f"{errors.name_of_function(function)} is not compiled and runs as it is: {obstacle.rstrip('.')}."
 
 
-def traced_in_vain(function: object, why: str, where: str, obstacle: str) -> str:
+def traced_in_vain(function: object, why: str, where: str, obstacle: str, difference: str = "") -> str:
     """The warning that nearly every call of ``function`` needs a new trace.
 
-    ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty.
+    ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty. Without the line,
+    ``difference`` is what arguments have otherwise than before.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
     if not where:
-        remedy = "Pass what differs from call to call as a float, a Value or an rg.Index."
+        remedy = "Pass what differs from call to call as a float, a Value or an rg.Index"
+        remedy += f": {difference}." if difference else "."
     else:
         remedy = f"{where} compares numbers, and decides otherwise in nearly every call. "
         if obstacle:
