@@ -15,7 +15,7 @@ __all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_fo
 LIST_FUNCTIONS = frozenset(
     {"all", "any", "enumerate", "len", "list", "max", "min", "range", "reversed", "sorted", "sum", "zip"}
 )
-_CHANGES = frozenset({"append", "appendleft", "clear", "extend", "insert", "pop", "popleft"})
+_CHANGES = frozenset({"append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove"})
 _ENTRY = "_rg_entry"
 
 #: What is written so.

@@ -333,6 +333,9 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         return _is_instance(*arguments)
     if function in BISECTIONS:
         return bisected(function, *arguments) if not options else None
+    if name == "remove" and _changes_list(function) and (trial := current()) is not None:
+        trial.wants_lists = True
+        return None
     if name == "index" and len(arguments) == 1:
         return place_of(owner, *arguments)
     key, reverse = options.get("key"), options.get("reverse", False)
@@ -501,7 +504,7 @@ def _changes_own(function: Any) -> bool:
 
 def _changes_list(function: Any) -> bool:
     """Whether a method changes a list or a queue that was there before."""
-    is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
+    is_method = type(function) is types.BuiltinFunctionType and function.__name__ in (*_CHANGES, "remove")
     return is_method and type(function.__self__) in (list, collections.deque) and not is_own(function.__self__)
 
 

@@ -485,6 +485,24 @@ def _insert(thing: PartialList, place: Any, item: Any) -> None:
     _append_left(thing, item)
 
 
+def _remove(thing: PartialList, item: Any) -> None:
+    """The first that is equal goes."""
+    from ..selecting.equality import are_equal
+
+    left: list[Entry] = []
+    gone: Any = False
+    for one in entries_of(thing):
+        same = are_equal(one.item, item)
+        if same is None:
+            cannot(thing)
+        hit = _both(one.is_there, _both(negated(gone), same))
+        left.append(one._replace(is_there=_both(one.is_there, negated(hit))))
+        gone = joined("maximum", gone, hit)
+    if not must_hold(gone):
+        raise ValueError("list.remove(x): x not in list")
+    _store(thing, [one for one in left if one.is_there is not False])
+
+
 def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
     """``thing[key] = value``."""
     entries = entries_of(thing)
@@ -507,9 +525,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "pop": _pop,
     "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
     "popleft": lambda thing: _taken(thing, 0),
-    **dict.fromkeys(
-        ("extendleft", "remove", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)
-    ),
+    "remove": _remove,
+    **dict.fromkeys(("extendleft", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)),
 }
 
 
