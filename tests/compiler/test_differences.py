@@ -49,6 +49,13 @@ def test_the_first_difference_is_named(before: Sequence[Any], now: Sequence[Any]
     assert first_difference(before, now) == said
 
 
+def test_what_contains_itself_ends() -> None:
+    one, other = [1.0], [2.0]
+    one.append(one)  # type: ignore[arg-type]
+    other.append(other)  # type: ignore[arg-type]
+    assert first_difference([one], [other]) == ""
+
+
 def test_the_warning_names_it() -> None:
     @rg.compile
     def f(p: Any, rows: list[tuple[float, int]]) -> Any:

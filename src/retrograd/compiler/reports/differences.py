@@ -13,6 +13,9 @@ __all__ = ["first_difference"]
 #: What is part of a program: another one of these is another program.
 _STATIC = (int, str, bytes, bool, type(None))
 
+#: So many things are looked at: a container may be in itself.
+_MOST = 100_000
+
 
 def first_difference(before: Sequence[Any], now: Sequence[Any]) -> str:
     """Where the arguments of two calls differ so that no program answers both; empty if that is not found.
@@ -23,7 +26,9 @@ def first_difference(before: Sequence[Any], now: Sequence[Any]) -> str:
     """
     pairs = [(f"argument {i}", one, other) for i, (one, other) in enumerate(zip(before, now, strict=False))]
     pairs.reverse()
-    while pairs:
+    for _ in range(_MOST):
+        if not pairs:
+            break
         path, one, other = pairs.pop()
         if one is other:
             continue
