@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import importlib.util
 import random
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -437,3 +439,28 @@ def test_another_thread_calls_the_function_itself() -> None:
         thread.join()
         sys.setswitchinterval(interval)
     assert not others
+
+
+def test_a_function_that_is_nested_too_deep_to_be_copied_is_traced_as_it_is(tmp_path: Path) -> None:
+    terms = " + ".join(f"{i}.0 * p[{i % 3}]" for i in range(600))
+    lines = [
+        "def deep(p, xs):",
+        "    s = p[0]",
+        "    for x in xs:",
+        "        if x > p[1]:",
+        "            s = s + p[2] * x",
+    ]
+    path = tmp_path / "deep.py"
+    path.write_text("\n".join([*lines, f"    return s + {terms}", ""]))
+    spec = importlib.util.spec_from_file_location("deep", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    compiled = rg.compile(module.deep)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(8):
+            ps, xs = draw(seed)
+            found, wanted = compiled.value_and_grad(ps, xs), rg.value_and_grad(module.deep)(ps, xs)
+            assert [found[0], *found[1]] == pytest.approx([wanted[0], *wanted[1]], rel=1e-12)

@@ -565,3 +565,14 @@ def test_other_arguments_are_answered_alike() -> None:
     assert rg.grad(f, argnums=(2, 0))(2.0, Params(3.0), 5.0) == (10.0, 3.0)
     (q, p) = rg.grad(f, argnums=(2, 0))(2.0, Params(Value(3.0)), 5.0)
     assert (type(q), type(p)) == (Value, Value)
+
+
+@pytest.mark.parametrize("argnums", [1, (1,), (0, 1)])
+def test_none_is_no_argument_to_differentiate(argnums: Any) -> None:
+    def f(p: Any, d: Any) -> Any:
+        return p * p
+
+    for function in (f, rg.compile(f)):
+        for _ in range(2):
+            with pytest.raises(TypeError, match="argument 1 of f"):
+                rg.grad(function, argnums=argnums)(2.0, None)

@@ -358,6 +358,9 @@ def _by_first(
     several = not isinstance(argnums, int)
     reordered = []
     for arguments in calls:
+        for i in positions:
+            if arguments[i] is None:  # which a tuple may hold, and which is no argument to differentiate
+                flatten(None, f"argument {i} of {function_name(f)}")  # raises
         first = tuple(arguments[i] for i in positions) if several else arguments[positions[0]]
         reordered.append((first, *(argument for i, argument in enumerate(arguments) if i not in positions)))
     return f.differentiated_by(positions, several), reordered

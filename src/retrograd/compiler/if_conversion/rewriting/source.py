@@ -29,11 +29,18 @@ _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_A
 
 
 def definitions_of(code: types.CodeType) -> Iterator[ast.FunctionDef]:
-    """The definitions in a file, copies of their own, that compile to some code; none of a coroutine's."""
+    """The definitions in a file, copies of their own, that compile to some code; none of a coroutine's.
+
+    Nor such as are nested deeper than Python can copy: sums of hundreds of terms, or as many ``elif``.
+    """
     if not code.co_flags & _COROUTINE:
         for node in _functions_at(code):
-            if _are_alike(_compiled(node, code), code):
-                yield _definition(node)
+            try:
+                found = _definition(node) if _are_alike(_compiled(node, code), code) else None
+            except RecursionError:
+                continue
+            if found is not None:
+                yield found
 
 
 def is_found(code: types.CodeType) -> bool:
