@@ -149,11 +149,21 @@ def test_a_formula_is_part_of_the_program(tier: Any) -> None:
 
 @pytest.mark.native
 def test_what_cannot_be_traced_runs_as_it_is() -> None:
-    compiled = rg.compile(lambda x: numbers_only(x * 2.0))
+    complex_sine = rg.primitive(partials=lambda x: math.cos(x))(lambda x: complex(math.sin(x)).real)
+    compiled = rg.compile(lambda x: complex_sine(x * 2.0))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert compiled.value_and_grad(0.5) == (math.sin(1.0), 2 * math.cos(1.0))
     assert "runs as it is" in str(caught[0].message)
+
+
+@pytest.mark.native
+def test_pythons_functions_of_numbers_are_part_of_the_program() -> None:
+    compiled = rg.compile(lambda x: numbers_only(x * 2.0))
+    for x in (0.5, 1.5, -3.0):
+        value, slope = compiled.value_and_grad(x)
+        assert (value, slope) == pytest.approx((math.sin(2 * x), 2 * math.cos(2 * x)), rel=1e-14)
+    assert compiled.stats().eager == 0
 
 
 @pytest.mark.native

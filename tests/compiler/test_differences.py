@@ -58,10 +58,10 @@ def test_what_contains_itself_ends() -> None:
 
 def test_the_warning_names_it() -> None:
     @rg.compile
-    def f(p: Any, rows: list[tuple[float, int]]) -> Any:
-        return sum(p * x * days for x, days in rows)
+    def f(p: Any, rows: list[tuple[float, str]]) -> Any:
+        return sum(p * x * int(days) for x, days in rows)
 
-    calls = [[(0.5 * k, 30 + k), (1.5, 31)] for k in range(20)]
-    with pytest.warns(rg.errors.CompileWarning, match=r"argument 1\[0\]\[1\] is the int \d+, and was the int \d+"):
+    calls = [[(0.5 * k, str(30 + k)), (1.5, "31")] for k in range(20)]
+    with pytest.warns(rg.errors.CompileWarning, match=r"argument 1\[0\]\[1\] is the str '\d+', and was the str '\d+'"):
         found = [f(2.0, rows) for rows in calls]
-    assert found == [sum(2.0 * x * days for x, days in rows) for rows in calls]
+    assert found == [sum(2.0 * x * int(days) for x, days in rows) for rows in calls]

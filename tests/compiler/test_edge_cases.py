@@ -287,10 +287,10 @@ def test_a_batch_in_which_the_function_must_run_for_some_members() -> None:
     w = Value(2.0)
 
     def loss(x: float, how: str) -> Any:
-        return w * w * x + (w * float(x) if how == "float" else w * 3.0)
+        return w * w * x + (w * float(str(x)) if how == "text" else w * 3.0)
 
     compiled = rg.compile(loss, tier="vm")
-    members = [(1.0, "plain"), (2.0, "float"), (3.0, "plain"), (4.0, "float")]
+    members = [(1.0, "plain"), (2.0, "text"), (3.0, "plain"), (4.0, "text")]
     for _ in range(2):
         assert_near(batch(compiled, [w], members), mean_of_eager(loss, [w], members), 1e-14, "")
     assert compiled.stats().eager > 0

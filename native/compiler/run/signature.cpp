@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tape/number_tracer.hpp"
 #include "trees/arrays.hpp"
 #include "trees/build.hpp"
 #include "trees/in_place.hpp"
@@ -24,10 +25,12 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
   if (!PyArg_ParseTuple(description, "sO|OOOO", &kind, &second, &third, &fourth, &fifth, &sixth)) return nullptr;
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
-      {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
-      {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
-      {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
+      {"passive", PASSIVE},   {"active", ACTIVE},     {"index", INDEX},
+      {"value", VALUE},       {"same", SAME},         {"is", IS},
+      {"equal", EQUAL},       {"dict", DICT},         {"fields", FIELDS},
+      {"node", NODE},         {"sequence", SEQUENCE}, {"array", ARRAY},
+      {"variable", VARIABLE}, {"floats", FLOATS},     {"apart", APART},
+      {"again", AGAIN},       {"int", INT},           {"float or int", FLOAT_OR_INT},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -38,15 +41,16 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case PASSIVE:
     case ACTIVE:
     case INDEX:
+    case INT:
+    case FLOAT_OR_INT:
     case VALUE:
     case VARIABLE:
     case SAME:
     case AGAIN:
       signature->number_ = PyLong_AsSize_t(second);
       signature->object_ = Ref::borrow(third);
-      if (signature->kind_ == INDEX && third) signature->twin_ = PyLong_AsSize_t(third);
-      signature->has_no_values_ = signature->kind_ == PASSIVE || signature->kind_ == ACTIVE ||
-                                  signature->kind_ == INDEX || signature->kind_ == AGAIN;
+      if (third && PyLong_Check(third)) signature->twin_ = PyLong_AsSize_t(third);
+      signature->has_no_values_ = signature->kind_ != VALUE && signature->kind_ != VARIABLE && signature->kind_ != SAME;
       break;
     case IS:
       signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated;
@@ -120,17 +124,9 @@ int Signature::read(PyObject* argument, Arguments& into) const {
   switch (kind_) {
     case PASSIVE:
     case ACTIVE: return read_number(argument, into);
-    case INDEX: {
-      if (type_of(argument) != index_type) return 0;
-      int overflow;
-      const long index = PyLong_AsLongAndOverflow(argument, &overflow);
-      if (index == -1 && PyErr_Occurred()) return -1;
-      // Too large for any sequence: let the function itself raise.
-      if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
-      put(into.indices, number_, static_cast<int32_t>(index));
-      if (twin_) put(into.passive, *twin_, static_cast<double>(index));
-      return 1;
-    }
+    case INDEX: return type_of(argument) == index_type ? read_index(argument, into) : 0;
+    case INT: return PyLong_CheckExact(argument) ? read_index(argument, into) : 0;
+    case FLOAT_OR_INT: return read_float_or_int(argument, into);
     case VALUE: {
       if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
@@ -169,6 +165,25 @@ int Signature::read_number(PyObject* argument, Arguments& into) const {
   const double number = PyFloat_CheckExact(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
   if (number == -1.0 && PyErr_Occurred()) return -1;
   put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
+  return 1;
+}
+
+int Signature::read_index(PyObject* argument, Arguments& into) const {
+  int overflow;
+  const long index = PyLong_AsLongAndOverflow(argument, &overflow);
+  if (index == -1 && PyErr_Occurred()) return -1;
+  // Too large for any sequence: let the function itself raise.
+  if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
+  put(into.indices, number_, static_cast<int32_t>(index));
+  if (twin_) put(into.passive, *twin_, static_cast<double>(index));
+  return 1;
+}
+
+int Signature::read_float_or_int(PyObject* argument, Arguments& into) const {
+  double number;
+  if (!exact_number(argument, &number)) return 0;
+  put(into.passive, number_, number);
+  put(into.passive, *twin_, PyLong_CheckExact(argument) ? 1.0 : 0.0);
   return 1;
 }
 

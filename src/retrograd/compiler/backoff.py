@@ -65,6 +65,10 @@ class Storm:
         self._rounds = 0
         self._cache.pause(0)
 
+    def learned(self) -> None:
+        """What comes next is traced otherwise: the programs until now say nothing of those from now on."""
+        self._traces.clear()
+
     def dropped(self, number: int, hits: int) -> None:
         """A specialization was dropped that has answered so many calls."""
         self._dropped[number] = hits

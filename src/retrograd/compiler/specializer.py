@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from .backoff import Storm, Untraceable
 from .calls.eager import EagerRunner, Result, number_of
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
+from .calls.varying import CONSTANT, Varying, between
 from .guards.captured_state import Asks, CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
@@ -28,6 +30,7 @@ from .request import CompileRequest, Options
 from .tier_up import TierUp
 from .tracing.bool_tracer import Purpose
 from .tracing.effects import Effects, contents, noting_effects
+from .tracing.followed_calls import following
 from .tracing.recorder import Recorder, TooManyDerivativesError
 from .tracing.recording import Guard, IndexGuard, Recording
 
@@ -93,10 +96,15 @@ def trace(
     several: bool = False,
     described: Described | None = None,
     as_number: bool = False,
+    functions: Sequence[FunctionType] = (),
+    exact: bool = False,
+    varying: Varying = CONSTANT,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
     ``asks``: what the function may ask of numbers. ``several``: it may return a tree of Values and numbers.
+    ``functions``: those that it may call, whose calls of Python's functions of numbers are recorded, with ``exact``
+    where they have the same bits. ``varying``: the ints that are read in each call.
     ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
     number is all the same.
     """
@@ -108,7 +116,7 @@ def trace(
         else:
             recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing)
+                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing, varying)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described = None  # a recorder runs once
@@ -117,7 +125,8 @@ def trace(
             running.variables.append(signature.active_leaves())
             running.count += 1
         try:
-            recording = recorder.run(function, signature.tracers, want_sources, several)
+            with following(functions, exact):
+                recording = recorder.run(function, signature.tracers, want_sources, several)
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
             raise
         except TooManyDerivativesError as problem:
@@ -182,6 +191,7 @@ class Specializer:
         self.conversions: Conversions = Conversions()
         self._examples: dict[int, Example] = {}
         self._untraceable, self._storm = Untraceable(), Storm(cache)
+        self._reads_plain_ints = False  # also ints that are wanted as plain ones are read anew in each call
 
     def example(self, number: int) -> Example | None:
         """The call that a specialization was traced from; None if it has been forgotten since."""
@@ -219,6 +229,8 @@ class Specializer:
             return as_it_is(cause)
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
         state, described = self._capture(differentiate_first, arguments)
+        varying = self._varying(differentiate_first, described)
+        described = None if varying else described
         answer, effects = noting_effects(as_it_is, self._function, arguments, self.captured.generators)
         obstacle = self._obstacle(answer, effects, several)
         if obstacle:
@@ -230,13 +242,18 @@ class Specializer:
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
             try:
-                traced = self._trace(arguments, differentiate_first, several, held, described)
+                traced = self._trace(arguments, differentiate_first, several, held, described, varying)
+                if varying and (left := self._left_varying(traced, varying)) != varying:
+                    varying = left
+                    traced = self._trace(arguments, differentiate_first, several, held, None, varying)
                 if reason in (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS) and self._learns(traced, differentiate_first):
-                    traced = self._trace(arguments, differentiate_first, several, held)
+                    traced = self._trace(arguments, differentiate_first, several, held, None, varying)
             finally:
                 if passed is not None:
                     self._cache.drop(passed)
             described = None
+            if isinstance(traced, Traced):
+                traced.signature.varying = varying
             if changed := self.captured.change_by_function():  # to what was there in the plain run
                 held.restore()
                 if self.captured.change_by_function():  # an attribute that is new
@@ -278,13 +295,23 @@ class Specializer:
         differentiate_first: bool,
         several: bool,
         held: Snapshot,
-        described: Described | None = None,
+        described: Described | None,
+        varying: Varying,
     ) -> Traced | Cause:
         """Record a call, of converted code where that can be; what cannot be converted then is not tried again."""
 
         def run(described: Described | None) -> Traced | Cause:
-            asks = self.captured.asks
-            return trace(self._function, arguments, differentiate_first, asks, several=several, described=described)
+            return trace(
+                self._function,
+                arguments,
+                differentiate_first,
+                self.captured.asks,
+                several=several,
+                described=described,
+                functions=self.captured.functions,
+                exact=self._options.exact,
+                varying=varying,
+            )
 
         return self.converted(lambda: run(None), held) or run(described)
 
@@ -292,6 +319,31 @@ class Specializer:
         """What a trace gives with the code that is converted now; None if none is."""
         changed, held = self.captured.change_by_function, held or self.captured.snapshot()
         return self.conversions.run(Tracing(self.captured.functions, run, guards_of, changed, held.restore))
+
+    def _varying(self, differentiate_first: bool, described: Described | None) -> Varying:
+        """The ints that a call has otherwise than the last ones of its kind, or than those before."""
+        asks = self.captured.asks
+        if described is None or asks.identity is not None:
+            return CONSTANT
+        for example in [*self._examples.values()][::-1]:
+            if example.differentiate_first != differentiate_first:
+                continue
+            found = between(example.signature.spec, described.signature.spec)
+            if found is not None and not (found.mixed and asks.kinds):
+                together = example.signature.varying.together(found)
+                now = together.all_of() if self._reads_plain_ints else together
+                if all(one.signature.varying != now for one in [*self._examples.values()]):
+                    self._storm.learned()
+                return now
+        return CONSTANT
+
+    def _left_varying(self, traced: Traced | Cause, varying: Varying) -> Varying:
+        """Those of the ints that vary which a trace did not want as plain ones."""
+        if isinstance(traced, Cause) or traced.obstacle is not None:
+            return varying.without(varying.ints | varying.mixed)
+        if self._reads_plain_ints:
+            return varying
+        return varying.without(traced.recording.plain_among(traced.signature.columns))
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
@@ -362,6 +414,10 @@ class Specializer:
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         if not self._storm.traced(number):
             return
+        if not self._reads_plain_ints and any(one.signature.varying.plain for one in [*self._examples.values()]):
+            self._reads_plain_ints = True  # and selects by them, where it can
+            self._storm.forget()
+            return
         programs = [example.decisions for example in [*self._examples.values()]]
         turning = flipping(programs)
         found = [one.where for each in programs for one in each if one.where]
@@ -407,6 +463,7 @@ class Specializer:
             self._cache.drop(number)
         self._examples.clear()
         self.conversions = Conversions()
+        self._reads_plain_ints = False
         self._untraceable.forget()
         self._storm.forget()
 
@@ -477,7 +534,8 @@ class Specializer:
         plain = self._eager.run(arguments, differentiate_first)
         signature, outputs = self._examples[number].signature, self._examples[number].outputs
         asks = self.captured.asks
-        now = signature_of(arguments, Recorder(), differentiate_first, asks.identity, asks.missing)
+        varying = signature.varying
+        now = signature_of(arguments, Recorder(), differentiate_first, asks.identity, asks.missing, varying)
         if not self._agrees(number, signature, now.originals, arguments, plain, outputs):
             raise errors.not_the_function(self._function, number)
 

@@ -25,6 +25,7 @@ from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
 from ..tracing.recorder import Recorder
+from .varying import CONSTANT, IN_LIST, Column, Varying
 
 __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
 
@@ -35,6 +36,11 @@ _STATIC = (bool, int, str, bytes, type(None), complex)
 
 #: Containers that no specialization reads, though their contents may differ from call to call.
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
+
+
+#: Ints that differ from call to call are smaller, and those that are floats in other calls no larger, in magnitude
+#: (native/compiler/run/signature.cpp).
+_MOST_INT, _MOST_MIXED = 2**31, 2**53
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
@@ -69,6 +75,8 @@ class Signature:
         self.inputs: list[Input] = []
         self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
         self.index_count: int = 0  #: how many arguments are indices
+        self.varying: Varying = CONSTANT  #: the ints that each call brings
+        self.columns: dict[int, Column] = {}  #: where an int of those is, by the id of its leaf
         self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
         #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
         self.objects: list[Any] = []
@@ -168,12 +176,16 @@ def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
 class _Reader:
     """Describes the arguments of one call."""
 
-    def __init__(self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool) -> None:
+    def __init__(
+        self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool, varying: Varying
+    ) -> None:
         self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
-        self._asks_missing = asks_missing
+        self._asks_missing, self._varying = asks_missing, varying
+        self._column: Column = ()  # of what is described, if some vary
         self._seen: dict[int, tuple[int, Value]] = {}
         self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
         self.result = Signature()
+        self.result.varying = varying
 
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The tracer of an argument and its spec."""
@@ -202,6 +214,8 @@ class _Reader:
             return self._float(thing, differentiate)
         if differentiate and is_number(thing):
             raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
+        if kind is int:
+            return self._int(thing)
         if kind in _STATIC:
             return thing, ("equal", thing)
         if registered(kind) is not None:
@@ -243,8 +257,40 @@ class _Reader:
         if differentiate:
             self.result.gradients.append(Gradient(offset))
             return leaf, ("active", offset, np.float64)
+        if self._column in self._varying.mixed and type(number) is float:
+            return self._mixed(leaf, offset, False)
         # A NumPy float is not just any float: code that tells them apart is traced for each.
         return self._recorder.number(leaf), ("passive", offset, type(number))
+
+    def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
+        is_mixed = self._column in self._varying.mixed and abs(number) <= _MOST_MIXED
+        if not is_mixed and not (self._column in self._varying.ints and abs(number) < _MOST_INT):
+            return number, ("equal", number)
+        leaf = Value(float(number))
+        offset = self.result.add_input(leaf, False)
+        self.result.columns[id(leaf)] = self._column
+        if is_mixed:
+            return self._mixed(leaf, offset, True)
+        slot = self.result.index_count
+        self.result.index_count += 1
+        return self._recorder.int_argument(slot, number, leaf), ("int", slot, offset)
+
+    def _mixed(self, leaf: Value, offset: int, is_int: bool) -> tuple[Any, tuple[Any, ...]]:
+        """A float that is an int in other calls, or the other way round."""
+        whole = Value(float(is_int))
+        twin = self.result.add_input(whole, False)
+        return self._recorder.float_or_int(leaf, whole), ("float or int", offset, twin)
+
+    def _inside(self, key: Any, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """The same of a part, at ``key`` of what is described."""
+        if not self._varying:
+            return self.describe(thing, differentiate)
+        around = self._column
+        self._column = (*around, key)
+        try:
+            return self.describe(thing, differentiate)
+        finally:
+            self._column = around
 
     def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """A list or tuple of floats."""
@@ -302,9 +348,11 @@ class _Reader:
         kind = type(thing)
         if kind in (list, tuple):
             kinds = set(map(type, thing))
-            if kinds == {float} or (differentiate and kinds == {float, int}):
+            vary = not differentiate and bool(self._varying.mixed)  # then one by one: they may be ints in other calls
+            if (kinds == {float} and not vary) or (differentiate and kinds == {float, int}):
                 return self._floats(thing, differentiate)
-        pairs = [self.describe(item, differentiate) for item in thing]
+        is_list = isinstance(thing, list)
+        pairs = [self._inside(IN_LIST if is_list else i, item, differentiate) for i, item in enumerate(thing)]
         items = [pair[0] for pair in pairs]
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
@@ -321,7 +369,7 @@ class _Reader:
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
         self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict), "dict")
-        pairs = {key: self.describe(item, differentiate) for key, item in thing.items()}
+        pairs = {key: self._inside(key, item, differentiate) for key, item in thing.items()}
         tracers = {key: tracer for key, (tracer, _) in pairs.items()}
         specs = [(key, spec) for key, (_, spec) in pairs.items()]
         if kind is dict:
@@ -350,7 +398,7 @@ class _Reader:
             if name in static:
                 tracers[name], spec = content, self._constant(content)
             else:
-                tracers[name], spec = self.describe(content, differentiate and not is_static(content))
+                tracers[name], spec = self._inside(name, content, differentiate and not is_static(content))
             specs.append((name, spec))
         build = functools.partial(_instance_of, type(thing), tuple(tracers))
         return instance_of(type(thing), tracers), ("fields", type(thing), specs, build, self._in_dictionary(thing))
@@ -374,7 +422,7 @@ class _Reader:
         assert how is not None
         self.result.objects.append(type(thing))
         children, rest = how.flatten(thing)
-        pairs = [self.describe(item, differentiate) for item in children]
+        pairs = [self._inside(i, item, differentiate) for i, item in enumerate(children)]
         build = functools.partial(how.unflatten, rest)
         specs = [spec for _, spec in pairs]
         return build([tracer for tracer, _ in pairs]), ("node", type(thing), specs, build, how.flatten, rest)
@@ -406,19 +454,20 @@ def signature_of(
     differentiate_first: bool,
     captured: frozenset[int] | None = None,
     asks_missing: bool = False,
+    varying: Varying = CONSTANT,
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
     With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
     of containers that are captured state, the function may ask which object something is: each Value must be the same
     object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
-    records have beside their fields. Raises Unsuitable.
+    records have beside their fields. ``varying``: the ints that each call brings. Raises Unsuitable.
     """
-    reader = _Reader(recorder, captured, asks_missing)
+    reader = _Reader(recorder, captured, asks_missing, varying)
     specs = []
     for position, argument in enumerate(arguments):
         try:
-            tracer, spec = reader.describe(argument, differentiate_first and position == 0)
+            tracer, spec = reader._inside(position, argument, differentiate_first and position == 0)
         except RecursionError:
             raise Unsuitable("an argument is nested too deeply, or contains itself") from None
         reader.result.tracers.append(tracer)

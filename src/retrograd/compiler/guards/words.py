@@ -35,6 +35,10 @@ def _decision(guard: Guard | IndexGuard) -> str:
         return f"{where}   # it raises nothing there"
     if isinstance(guard, Guard) and guard.purpose is Purpose.ENDS_LOOP:
         return f"{where}   # it ends within as many iterations as the program has"
+    if isinstance(guard, Guard) and guard.purpose is Purpose.BOUNDS:
+        return f"{where}   # an int there is no larger than floats hold exactly"
+    if isinstance(guard, Guard) and guard.chosen is not None:
+        return f"{where}   # an int or a text there is {guard.chosen!r}"
     relation = "its truth" if guard.kind == "bool" else f"its {guard.kind}"
     return f"{where}   # {relation} is {guard.outcome}"
 
@@ -77,4 +81,6 @@ _NAMES = {
     "same": "the same Value again",
     "again": "a container that came before",
     "index": "an Index",
+    "int": "an int",
+    "float or int": "a float or an int",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from ..guards.bytecode import (
 from ..guards.captured_state import functions_of
 from ..guards.dependencies import is_library
 from ..tracing.bool_tracer import Purpose
+from ..tracing.followed_calls import code_lock
 from ..tracing.recording import Guard, IndexGuard
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ _MOST_TRIALS = 10
 
 #: So many calls may give nothing that can be compiled before what is wanted is refused.
 _MOST_POSTPONED = 6
-
-_lock = threading.Lock()  # while functions have other code than their own
 
 #: A file, and the line in it where a test begins.
 Site = tuple[str, int]
@@ -139,12 +137,12 @@ class Conversions:
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
-        if not self._wanted or not _lock.acquire(blocking=False):
+        if not self._wanted or not code_lock.acquire(blocking=False):
             return None
         try:
             return self._tried(tracing)
         finally:
-            _lock.release()
+            code_lock.release()
 
     def _tried(self, tracing: Tracing[T]) -> T | None:
         is_measured = False
@@ -340,10 +338,11 @@ def _refusal_at(site: Site) -> str:
     return refusals.get(site, "")
 
 
-def _by_line(guards: Iterable[Guard | IndexGuard]) -> dict[Site, tuple[bool, ...]]:
+def _by_line(guards: Iterable[Guard | IndexGuard]) -> dict[Site, tuple[object, ...]]:
     """What the comparisons on each line decided, in order."""
-    found: dict[Site, list[bool]] = defaultdict(list)
+    found: dict[Site, list[object]] = defaultdict(list)
     for guard in guards:
         if guard.where is not None and guard.purpose is Purpose.DECIDES:
-            found[guard.where.file, guard.where.line].append(guard.outcome)
+            chosen = None if isinstance(guard, IndexGuard) or guard.chosen is None else (guard.chosen,)
+            found[guard.where.file, guard.where.line].append(chosen or guard.outcome)
     return {line: tuple(outcomes) for line, outcomes in found.items()}

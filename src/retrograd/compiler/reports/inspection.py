@@ -9,7 +9,7 @@ from typing import Any
 from ... import engine
 from ...engine import Value
 from ...index import Index
-from ..guards.captured_state import Asks, asks_of
+from ..guards.captured_state import Asks, asks_of, functions_of
 from ..request import CompileRequest, Options
 from ..specializer import Example, Specializer, Traced, trace
 from .reasons import Cause, Reason
@@ -81,7 +81,16 @@ def inspected(
     asks = asks or asks_of(function, arguments)
 
     def run() -> Traced | Cause:
-        return trace(function, arguments, differentiate_first, asks, want_sources=True, several=not differentiate_first)
+        return trace(
+            function,
+            arguments,
+            differentiate_first,
+            asks,
+            want_sources=True,
+            several=not differentiate_first,
+            functions=functions_of(function, arguments),
+            exact=options.exact,
+        )
 
     traced = converted(run) or run()
     if isinstance(traced, Cause) or traced.obstacle is not None:

@@ -33,6 +33,7 @@ class Purpose(enum.Enum):
     DECIDES = "the function goes one way or the other"
     ENDS_LOOP = "a loop has ended after as many iterations as were recorded"
     MUST_HOLD = "the function raises something if it has another outcome"
+    BOUNDS = "an int is no larger than floats hold exactly"
 
 
 class ComparisonRecorder(Protocol):

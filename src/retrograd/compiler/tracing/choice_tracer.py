@@ -8,6 +8,7 @@ the same again becomes a guard.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from ... import engine
 from ...engine import Value
 from ...index import IndexTracer
-from .bool_tracer import BoolTracer, is_comparison
+from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .float_tracer import FloatTracer
 
 __all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
@@ -25,6 +26,8 @@ _MOST_OPTIONS = 64
 _MOST_PAIRS = 4096
 #: Floats hold the whole numbers up to here.
 _LARGEST = 2.0**53
+#: What ints are checked for whose sum or product might be larger.
+_BOUND = 2.0**26
 
 
 class ChoiceRecorder(Protocol):
@@ -36,7 +39,7 @@ class ChoiceRecorder(Protocol):
     def code(self, constant: int | str) -> float:
         """The number that stands for a constant."""
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
+    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose) -> None:
         """A comparison decided something."""
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
@@ -50,6 +53,9 @@ class ChoiceRecorder(Protocol):
 
     def decides_choice(self) -> None:
         """Which one was chosen decides something, on the line that runs."""
+
+    def must_be(self, node: Value, constant: int | str) -> None:
+        """One is wanted as a plain int or text: it must be the same again."""
 
     def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
         """The comparisons that the arms which run are under, and how they come out there."""
@@ -68,9 +74,10 @@ class ChoiceTracer:
         constant: which one it is in this run.
         options: those that it may be; None for too many.
         largest: an int's largest absolute value.
+        index: the tracer that selects by it, of an argument.
     """
 
-    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "largest", "node", "options")
+    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "index", "largest", "node", "options")
 
     def __init__(
         self,
@@ -87,6 +94,7 @@ class ChoiceTracer:
         self.options: frozenset[int | str] | None = (
             options if options is not None and len(options) <= _MOST_OPTIONS else None
         )
+        self.index: IndexTracer | None = None
         self._is_decided = False
         self._tests: dict[int | str, Any] = {}  # whether it is a certain one
 
@@ -100,8 +108,15 @@ class ChoiceTracer:
         if not self._is_decided:
             self._is_decided = True
             self._recorder.decides_choice()
-            self._recorder.guard("==", self.node, self._recorder.code(self.constant), True)
+            self._recorder.must_be(self.node, self.constant)
         return self.constant
+
+    def bound(self) -> None:
+        """From here on it is checked in each call that an int is not too large, as it is not in this run."""
+        if self.largest > _BOUND and abs(self.constant) <= _BOUND:  # type: ignore[arg-type]
+            self.largest = _BOUND
+            self._recorder.guard("<=", self.node, _BOUND, True, Purpose.BOUNDS)
+            self._recorder.guard(">=", self.node, -_BOUND, True, Purpose.BOUNDS)
 
     def number(self) -> FloatTracer:
         """An int as a float."""
@@ -144,12 +159,18 @@ class ChoiceTracer:
         if one is None or two is None:
             return function(_plain(first), _plain(second))
         largest = _LARGEST_OF[row](one.largest, two.largest)
+        if largest > _LARGEST:
+            one.bound()
+            two.bound()
+            largest = _LARGEST_OF[row](one.largest, two.largest)
         may_fail = row in _FALLIBLE and (two.options is None or 0 in two.options)
         if largest > _LARGEST or may_fail:
             return function(_plain(first), _plain(second))
         options, of_one, of_two = None, one.possible(), two.possible()
         if of_one is not None and of_two is not None and len(of_one) * len(of_two) <= _MOST_PAIRS:
             options = frozenset(function(a, b) for a in of_one for b in of_two)
+        elif row == "mod" and type(two) is _Constant and 0 < two.constant <= _MOST_OPTIONS:
+            options = frozenset(range(two.constant))
         node = engine.apply(row, one.node, two.node)
         if row in _MAKES_MINUS_ZERO:  # which no int is
             node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
@@ -159,7 +180,7 @@ class ChoiceTracer:
         return self._with("sub", operator.sub, 0, self)
 
     def __abs__(self) -> Any:
-        return abs(self.plain())
+        return self._with("maximum", max, self, -self) if type(self.constant) is int else abs(self.plain())
 
     def __pos__(self) -> Any:
         return self
@@ -232,17 +253,17 @@ class ChoiceTracer:
     def __invert__(self) -> int:
         return int(~self.plain())
 
-    def __trunc__(self) -> int:
-        return int(self.plain())
+    def __trunc__(self) -> Any:
+        return self if type(self.constant) is int else math.trunc(self.plain())
 
-    def __floor__(self) -> int:
-        return int(self.plain())
+    def __floor__(self) -> Any:
+        return self if type(self.constant) is int else math.floor(self.plain())
 
-    def __ceil__(self) -> int:
-        return int(self.plain())
+    def __ceil__(self) -> Any:
+        return self if type(self.constant) is int else math.ceil(self.plain())
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.plain(), digits)
+        return self if digits is None and type(self.constant) is int else round(self.plain(), digits)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plain(), name)
@@ -265,17 +286,24 @@ class _Constant(NamedTuple):
     options: frozenset[int]
     largest: float
 
+    def bound(self) -> None:
+        pass
+
     def possible(self) -> frozenset[int]:
         return self.options
 
 
+def _is_int(thing: Any) -> bool:
+    return type(thing.constant) is int if is_choice(thing) else type(thing) is int and abs(thing) <= _LARGEST
+
+
 def _part(thing: Any) -> Any:
     """An operand as a choice among ints; None if it is something else."""
+    if not _is_int(thing):
+        return None
     if is_choice(thing):
-        return thing if type(thing.constant) is int else None
-    if type(thing) is int and abs(thing) <= _LARGEST:
-        return _Constant(thing, float(thing), frozenset({thing}), float(abs(thing)))
-    return None
+        return thing
+    return _Constant(thing, float(thing), frozenset({thing}), float(abs(thing)))
 
 
 def _plain(thing: Any) -> Any:
@@ -295,6 +323,8 @@ _LARGEST_OF: dict[str, Callable[[float, float], float]] = {
     "maximum": max,
     "minimum": max,
 }
+#: The exponents of powers that are products.
+_POWERS = range(1, 5)
 _FALLIBLE = ("floordiv", "mod")
 _MAKES_MINUS_ZERO = ("mul", "floordiv", "mod")
 
@@ -310,7 +340,9 @@ def _define_float(name: str) -> None:
     function = getattr(operator, name)
 
     def of(self: ChoiceTracer, one: Any, other: Any) -> Any:
-        are_ints = _part(one) is not None and _part(other) is not None
+        if name == "pow" and one is self and type(self.constant) is int and other in _POWERS:
+            return functools.reduce(operator.mul, [self] * other)
+        are_ints = _is_int(one) and _is_int(other)
         is_float = type(self.constant) is int and (name == "truediv" or not are_ints)
         read = _number if is_float else _plain
         return function(read(one), read(other))
@@ -356,7 +388,7 @@ def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: An
 
 def largest_choice(name: str, items: Sequence[Any]) -> Any:
     """The largest, or the smallest, of ints some of which decisions choose; None where there is something else."""
-    if not any(map(is_choice, items)) or any(_part(one) is None for one in items):
+    if not any(map(is_choice, items)) or not all(map(_is_int, items)):
         return None
     row, function = ("maximum", max) if name == "max" else ("minimum", min)
 

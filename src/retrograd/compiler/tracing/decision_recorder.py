@@ -6,10 +6,11 @@ condition chooses is a node, or the tracer of a number, an int or a text.
 
 from __future__ import annotations
 
+import math
 import struct
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -77,6 +78,10 @@ class DecisionRecorder(ABC):
     def traced(self, node: Value) -> FloatTracer:
         """The tracer of the float in a node."""
 
+    @abstractmethod
+    def raising(self, run: Callable[[], Any]) -> Any:
+        """What ``run`` gives, which raises as Python's floats do."""
+
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do. ``what`` is a verb and its object."""
         location = current_location()
@@ -88,7 +93,15 @@ class DecisionRecorder(ABC):
         """The concrete number of a node in this run."""
         return engine.concrete(value)
 
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose = Purpose.DECIDES) -> None:
+    def guard(
+        self,
+        kind: str,
+        left: Value,
+        right: object,
+        outcome: bool,
+        purpose: Purpose = Purpose.DECIDES,
+        chosen: int | str | None = None,
+    ) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""
         if type(right) is not float and right is not None and not isinstance(right, Value):
             number = as_float(right)
@@ -96,7 +109,7 @@ class DecisionRecorder(ABC):
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guard(Guard(kind, outcome, current_location(inner=2), purpose), left, right)
+        self._recording.guard(Guard(kind, outcome, current_location(inner=2), purpose, chosen), left, right)
 
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
@@ -149,6 +162,21 @@ class DecisionRecorder(ABC):
         self._chooses = True
         return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
 
+    def whole(self, name: str, number: FloatTracer) -> ChoiceTracer:
+        """A float rounded to an int by an operation of the op table."""
+        self.check("a number")
+        node = self.raising(lambda: engine.apply(name, number._node))
+        if name != "floor":  # no int is minus zero
+            node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
+        return self.integer(node)
+
+    def integer(self, node: Value, largest: float = math.inf) -> ChoiceTracer:
+        """A node that is a whole number in each call, as an int, at most ``largest`` in magnitude."""
+        self._chosen.append(node)
+        self._numbers.add(id(node))
+        self._chooses = True
+        return ChoiceTracer(self, node, int(engine.concrete(node)), None, largest)
+
     def number_of_index(self, index: IndexTracer) -> Value | None:
         """The leaf that has an index as a number; None if none has."""
         return self._index_numbers.get(index._slot)
@@ -160,6 +188,10 @@ class DecisionRecorder(ABC):
         here = current_location()
         if (trial := current()) is not None and here is not None:
             trial.chosen_by.add((here.file, here.line))
+
+    def must_be(self, node: Value, constant: int | str) -> None:
+        """A choice is wanted as a plain int or text: it must be the same again."""
+        self.guard("==", node, self.code(constant), True, chosen=constant)
 
     def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
         """The comparisons that the arms which run are under, and how they come out there."""

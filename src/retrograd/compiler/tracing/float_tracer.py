@@ -38,6 +38,9 @@ class NumberRecorder(Protocol):
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
 
+    def whole(self, name: str, number: FloatTracer) -> Any:
+        """A float rounded to an int by an operation of the op table."""
+
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do."""
 
@@ -93,6 +96,22 @@ class FloatTracer(engine.NumberTracer):
         self._recorder.guard("bool", self._node, None, outcome)
         return outcome
 
+    # --- whole numbers, which are ints
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            return self._recorder.whole("round", self)
+        return round(self._leave("rounds a traced number to digits with round()"), digits)
+
+    def __trunc__(self) -> Any:
+        return self._recorder.whole("trunc", self)
+
+    def __floor__(self) -> Any:
+        return self._recorder.whole("floor", self)
+
+    def __ceil__(self) -> Any:
+        return self._recorder.whole("ceil", self)
+
     # --- graph breaks: the number of this one call leaves the trace
 
     def __hash__(self) -> int:
@@ -106,18 +125,6 @@ class FloatTracer(engine.NumberTracer):
 
     def __complex__(self) -> complex:
         return complex(self._leave("makes a traced number a plain one with complex()"))
-
-    def __round__(self, digits: int | None = None) -> float:
-        return round(self._leave("makes a traced number a plain one with round()"), digits)
-
-    def __trunc__(self) -> int:
-        return self._leave("makes a traced number a plain one with trunc()").__trunc__()
-
-    def __floor__(self) -> int:
-        return self._leave("makes a traced number a plain one with floor()").__floor__()
-
-    def __ceil__(self) -> int:
-        return self._leave("makes a traced number a plain one with ceil()").__ceil__()
 
     def __format__(self, spec: str) -> str:
         return format(self._leave("turns a number into text"), spec)

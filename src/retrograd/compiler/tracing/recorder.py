@@ -33,7 +33,7 @@ from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, se
 from ..guards.builtin_overrides import extremes
 from ..if_conversion.tracers.frozen_list import FrozenList
 from .bool_tracer import BoolTracer, is_comparison
-from .choice_tracer import is_choice, largest_choice
+from .choice_tracer import ChoiceTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Choice, IndexGuard, Recording, Selection
@@ -44,7 +44,7 @@ __all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "selecting"
 
 
 #: Indices are smaller: a program takes no others (native/compiler/run/signature.cpp).
-_MOST_INDEX = 2**31
+MOST_INDEX = 2**31
 
 #: The most steps of recorded sweeps in one program, which take a second or two.
 MOST_STEPS = 300_000
@@ -131,6 +131,19 @@ class Recorder(DecisionRecorder):
             self._index_numbers[slot] = leaf
             self._numbers.add(id(leaf))
         return IndexTracer(self, slot, int(value))
+
+    def int_argument(self, slot: int, value: int, leaf: Value) -> ChoiceTracer:
+        """The tracer of an int argument that each call brings, which selects as number ``slot`` of the indices."""
+        made = self.integer(leaf, float(MOST_INDEX))
+        made.index = self.index(slot, value, leaf)
+        return made
+
+    def float_or_int(self, leaf: Value, whole: Value) -> FloatTracer:
+        """The tracer of an argument that is a float or an int; ``whole``: 1 for an int."""
+        self._numbers.add(id(whole))
+        if not self._as_number:
+            self._whole[id(leaf)] = whole
+        return self.number(leaf)
 
     def compares_indices(self) -> bool:
         """Whether comparisons of indices are to be some of numbers, which need not decide."""
@@ -260,10 +273,14 @@ class Recorder(DecisionRecorder):
             return engine.apply(name, *nodes)
         if name not in _RAISING:
             return self.traced(engine.apply(name, *nodes))
+        return self.traced(self.raising(lambda: engine.apply(name, *nodes)))
+
+    def raising(self, run: Callable[[], Any]) -> Any:
+        """What ``run`` gives, which raises as Python's floats do."""
         self.may_raise()
-        before = engine.set_errstate(True, True, True)  # Python's floats always raise
+        before = engine.set_errstate(True, True, True)
         try:
-            return self.traced(engine.apply(name, *nodes))
+            return run()
         finally:
             engine.set_errstate(*before)
 
@@ -277,7 +294,7 @@ class Recorder(DecisionRecorder):
 
     def compare_index(self, kind: str, index: IndexTracer, other: object, outcome: bool) -> Any:
         """A comparison of an index, which decides something now or, where it is one of numbers, later."""
-        if type(other) is int and abs(other) > _MOST_INDEX:  # so no index changes that
+        if type(other) is int and abs(other) > MOST_INDEX:  # so no index changes that
             return outcome
         mine = self.number_of_index(index)
         theirs = self.number_of_index(other) if isinstance(other, IndexTracer) else other

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ... import engine
 from ...engine import Value
 from ...engine.source_lines import Location
 from ..calls.outputs import OutputsOfTrace
+from ..calls.varying import Column
 from .bool_tracer import Purpose
 
 __all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
@@ -38,13 +41,15 @@ class Guard(NamedTuple):
     """A comparison that decided something, without what it compared: see ``Recording.compared``.
 
     ``kind`` is ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, or ``bool``, which has no right side. An instruction that
-    decides alike again and again has one guard.
+    decides alike again and again has one guard. ``chosen`` is the int or the text that it must be again, which the
+    function wanted as a plain one.
     """
 
     kind: str
     outcome: bool
     where: Location | None
     purpose: Purpose = Purpose.DECIDES
+    chosen: int | str | None = None
 
 
 class IndexGuard(NamedTuple):
@@ -117,6 +122,20 @@ class Recording:
         """A comparison decided something."""
         self.guards.append(guard)
         self.compared += left, right
+
+    def plain_among(self, columns: Mapping[int, Column]) -> frozenset[Column]:
+        """The columns of ints, by the ids of their leaves, on which depends what the function wanted as a plain int."""
+        wanted = [self.compared[2 * number] for number, one in enumerate(self.guards) if one.chosen is not None]
+        found, seen, rest = set(), set(), [*wanted] if columns else []
+        while rest:
+            node = rest.pop()
+            if not isinstance(node, Value) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            if id(node) in columns:
+                found.add(columns[id(node)])
+            rest.extend(engine.operands(node))
+        return frozenset(found)
 
     def guard_kind(self) -> None:
         """That the result is a Value becomes a guard, which alone keeps what that compares: constants are counted."""

@@ -17,7 +17,7 @@ from ....engine import Value
 from ....engine.source_lines import location_numbered
 from ....index import Index
 from ...calls.signature import Signature
-from ...guards.captured_state import asks_of
+from ...guards.captured_state import asks_of, functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Cause, Reason
 from ...request import CompileRequest, Options
@@ -199,11 +199,24 @@ class _Graph:
 def _traced(
     function: Callable[..., Any], arguments: Sequence[Any], known: Conversions, argnums: Sequence[int] | None = None
 ) -> _Graph:
-    asks = asks_of(function, arguments)._replace(identity=None)
+    asks, functions = asks_of(function, arguments)._replace(identity=None), functions_of(function, arguments)
+
+    def run() -> Traced | Cause:
+        return trace(
+            function,
+            tuple(arguments),
+            False,
+            asks,
+            want_sources=True,
+            several=True,
+            as_number=True,
+            functions=functions,
+        )
+
     traced = without_decisions(
         function,
         arguments,
-        lambda: trace(function, tuple(arguments), False, asks, want_sources=True, several=True, as_number=True),
+        run,
         guards_of,
         known,
     )

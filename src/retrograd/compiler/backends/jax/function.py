@@ -14,9 +14,11 @@ from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
 from ...calls.signature import Signature, Unsuitable, signature_of
+from ...guards.captured_state import functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Reason
 from ...request import CompileRequest, Options
+from ...tracing.followed_calls import following
 from ...tracing.recorder import Recorder
 from ...tracing.recording import Recording
 from ..loops.graphs.graph import UnsupportedGraphError
@@ -287,7 +289,8 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Rec
         signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:
         raise errors.not_traceable(function, str(problem)) from None
-    recording = recorder.run(function, signature.tracers, want_sources=True)
+    with following(functions_of(function, arguments), exact=False):
+        recording = recorder.run(function, signature.tracers, want_sources=True)
     if recording.graph_breaks:
         raise errors.not_traceable(function, recording.graph_breaks[0])
     if recording.primitives:

@@ -25,6 +25,7 @@ from ...guards.dependencies import is_library
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
+from ...tracing.followed_calls import follower_of, own_code
 from ..operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from ..tracers.conditions import among, joined
 from ..tracers.frozen_list import FrozenList
@@ -95,7 +96,11 @@ _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), 
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
-    f"retrograd.{name}" for name in ("index", "python_math", "whole_numbers", "compiler.guards.builtin_overrides")
+    f"retrograd.{name}"
+    for name in (
+        *("index", "python_math", "whole_numbers"),
+        *("compiler.guards.builtin_overrides", "compiler.tracing.followed_calls"),
+    )
 )
 
 
@@ -271,6 +276,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     kind = type(function)
     if kind in _CHOSEN:
         return function(*arguments, **options)
+    if current() is not None and (follower := follower_of(function)) is not None:
+        function, kind = follower, types.FunctionType
     if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function is range):
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
@@ -564,7 +571,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
     code: types.CodeType | str = "which may do something else than compute"
     if not is_library(function.__globals__.get("__name__")):
         trial = current()
-        code = _checked_code(function.__code__, function.__code__.co_filename, trial is not None and trial.lists)
+        own = own_code(function)
+        code = _checked_code(own, own.co_filename, trial is not None and trial.lists)
     if isinstance(code, str):
         raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__

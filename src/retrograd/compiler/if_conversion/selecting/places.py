@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import enum
 import inspect
+import operator
 import sys
 import types
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from ....engine import Value
 from ...guards.dependencies import is_library
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
+from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import among, joined, must_hold, negated
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
-from ..trial import Frame, NotAnArmError, current, in_arms, refuse
+from ..trial import Frame, NotAnArmError, current, in_arms, recorder, refuse
 from .kinds import CONTAINERS, OPERANDS, STILL
 from .objects import fields_of, is_plain
 from .selections import chosen_at, may_be_chosen, number_of
@@ -51,6 +53,8 @@ __all__ = [
 
 #: An item is selected among so many at most.
 _MOST_PLACES = 32
+#: What an argument selects from a list.
+_SELECTED = frozenset({Value, FloatTracer, float})
 
 
 def present(thing: Any) -> Any:
@@ -181,6 +185,8 @@ def _places_of(thing: Any, key: Any) -> list[Any]:
 
 
 def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
+    if (selected := _item_by_argument(thing, key)) is not None:
+        return selected
     trial, places = current(), _places(thing, key)
     if not places or trial is None:
         return thing[key.plain()]
@@ -194,6 +200,22 @@ def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
     except NotAnArmError as problem:
         trial.note(str(problem))
         return thing[key.plain()]
+
+
+def _item_by_argument(thing: Any, key: ChoiceTracer) -> Any:
+    """What an int argument selects from a list of numbers, or of as long lists of them; None from anything else."""
+    if key.index is None or not _is_table(thing) or key.constant not in range(len(thing)):
+        return None
+    return recorder().select(thing, key.index)
+
+
+def _is_table(thing: Any) -> bool:
+    """Whether a thing is a list of numbers, or of as long lists of them."""
+    if type(thing) not in (list, tuple) or not thing:
+        return False
+    if all(type(one) in _SELECTED for one in thing):
+        return True
+    return all(map(_is_table, thing)) and len(set(map(len, thing))) == 1
 
 
 def one_of(things: Mapping[Any, Any], key: ChoiceTracer) -> Any:
@@ -227,6 +249,8 @@ _BY_IDENTITY: tuple[Any, ...] = (object.__hash__, enum.Enum.__hash__)
 def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
     """Where a key may be in a container, if it is known; that it is nowhere else becomes a guard."""
     options = key.possible()
+    if options is None and type(key.constant) is int and type(thing) is not dict:
+        return _all_places(thing, key)
     if options is None or len(options) > _MOST_PLACES:
         return []
     found: list[Any] = []
@@ -237,6 +261,14 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
         elif not must_hold(negated(key.is_(option))):
             return []  # so the function raises
     return found
+
+
+def _all_places(thing: Sequence[Any], key: ChoiceTracer) -> list[Any]:
+    """The places from the first to the last, if the key is one of them; that it is becomes a guard."""
+    if not 0 < len(thing) <= _MOST_PLACES:
+        return []
+    inside = must_hold(operator.ge(key, 0)) and must_hold(operator.lt(key, len(thing)))
+    return [*range(len(thing))] if inside else []
 
 
 def set_item(value: Any, thing: Any, key: Any) -> None:

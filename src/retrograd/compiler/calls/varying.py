@@ -1,0 +1,114 @@
+"""Which ints among the arguments differ from call to call: they are read anew in each, as floats are.
+
+At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, or have a
+float where the other has an int, those ints are numbers, and with them all in the same *column*: what has the same path
+from the arguments but for positions in lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between"]
+
+#: Positions in tuples, keys and names of fields on the way from the arguments; in lists, ``IN_LIST``.
+Column = tuple[Any, ...]
+IN_LIST = "*"
+
+
+class Varying(NamedTuple):
+    """The columns of the ints that differ.
+
+    Attributes:
+        ints: with an int in each call, where there is one in the first.
+        mixed: with ints in some calls where there are floats in others.
+        plain: where ints differ that are wanted as plain ones, as by ``range``: they stay part of the program.
+    """
+
+    ints: frozenset[Column] = frozenset()
+    mixed: frozenset[Column] = frozenset()
+    plain: frozenset[Column] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.ints or self.mixed)
+
+    def together(self, other: Varying) -> Varying:
+        """The columns of both."""
+        plain, mixed = self.plain | other.plain, self.mixed | other.mixed
+        return Varying((self.ints | other.ints) - mixed - plain, mixed - plain, plain)
+
+    def without(self, columns: frozenset[Column]) -> Varying:
+        """The same with some that are wanted as plain ints."""
+        return self.together(Varying(plain=columns))
+
+    def all_of(self) -> Varying:
+        """The same with those that are wanted as plain ints among the others."""
+        return Varying((self.ints | self.plain) - self.mixed, self.mixed)
+
+
+#: No int differs.
+CONSTANT = Varying()
+
+
+def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
+    """Where ints differ in two descriptions of arguments; None if something else does, too."""
+    ints: set[Column] = set()
+    mixed: set[Column] = set()
+    leaves = [*_leaves(one, ())], [*_leaves(other, ())]
+    if len(leaves[0]) != len(leaves[1]):
+        return None
+    for (column, *mine), (_, *theirs) in zip(*leaves, strict=True):
+        if mine == theirs:
+            continue
+        if mine[0] not in _NUMBERS or theirs[0] not in _NUMBERS:
+            return None
+        (ints if mine[0] == theirs[0] else mixed).add(column)
+    return Varying(frozenset(ints), frozenset(mixed))
+
+
+_INT, _FLOAT, _EITHER = _NUMBERS = ("an int", "a float", "an int or a float")
+
+
+def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
+    """What is in a description, with its column: numbers, and in between whatever else must be the same."""
+    match spec:
+        case ("passive", _, kind):
+            yield column, _FLOAT, kind
+        case ("equal", number) if type(number) is int:
+            yield column, _INT, number
+        case ("int", *_):
+            yield column, _INT, None
+        case ("float or int", *_):
+            yield column, _EITHER, None
+        case ("floats", kind, _, length, active, _):
+            yield column, kind, length
+            if not active:
+                yield from ((column + _key(kind, i), _FLOAT, float) for i in range(length))
+        case ("sequence", kind, parts, *_):
+            yield column, kind, len(parts)
+            yield from _of_parts(((column + _key(kind, i), part) for i, part in enumerate(parts)))
+        case (("dict" | "fields"), kind, named, *_):
+            yield column, kind, [name for name, _ in named]
+            yield from _of_parts(((*column, name), part) for name, part in named)
+        case ("node", kind, parts, _, flatten, rest):
+            yield column, kind, flatten, rest
+            yield from _of_parts(((*column, i), part) for i, part in enumerate(parts))
+        case ("apart", captured, part):
+            yield column, "apart", captured
+            yield from _leaves(part, column)
+        case ("array", _, shape, _, active):
+            yield column, "array", shape, active
+        case (("active" | "value" | "variable" | "index") as kind, *_):
+            yield column, kind
+        case _:
+            yield column, *spec
+
+
+def _of_parts(parts: Iterable[tuple[Column, tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
+    for column, part in parts:
+        yield from _leaves(part, column)
+
+
+def _key(kind: type, place: int) -> Column:
+    return (IN_LIST,) if kind is list else (place,)

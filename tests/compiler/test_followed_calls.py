@@ -1,0 +1,218 @@
+"""Python's own functions of numbers in a compiled function: float(), int(), round() and those of math."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections.abc import Callable
+from math import exp, sqrt
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd.engine import ENGINE
+
+pytestmark = pytest.mark.native
+
+if ENGINE == "native":
+    from retrograd.compiler.tracing.followed_calls import following
+
+TABLE = [1.0, 4.0, 9.0, 16.0, 25.0]
+WEIGHTS = [1.0, -2.0, 0.5]
+
+
+def check(function: Callable[..., Any], parameters: Any, calls: list[Any], programs: int, **options: Any) -> Any:
+    """Each call gives what the function gives, gradients included, by at most so many programs, and none eagerly."""
+    compiled, eager = rg.compile(function, **options), rg.value_and_grad(function)
+    for data in calls:
+        value, gradient = compiled.value_and_grad(parameters, data)
+        wanted, slopes = eager(parameters, data)
+        assert value == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+        assert gradient == pytest.approx(slopes, rel=1e-12, abs=1e-12)
+    stats = compiled.stats()
+    assert stats.eager == 0, stats
+    assert len(stats.programs) <= programs, stats
+    return compiled
+
+
+def numbers(count: int, many: int = 40, least: float = 0.0, most: float = 2.0) -> list[list[float]]:
+    draw = random.Random(count * many)
+    return [[draw.uniform(least, most) for _ in range(count)] for _ in range(many)]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_functions_of_math_on_data(exact: bool) -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        inner = lambda x: math.exp(-x) * sqrt(float(x))  # noqa: E731
+        return sum(p * inner(x) + math.cos(x) + p * p * exp(x) for x in xs) + p * max(map(math.fabs, xs))
+
+    check(loss, 1.3, numbers(4), 1, exact=exact)
+
+
+def test_all_functions_of_math() -> None:
+    names = [
+        *("acosh", "asinh", "atan", "cbrt", "cosh", "degrees", "erf", "erfc", "exp2", "expm1", "gamma", "lgamma"),
+        *("log", "log10", "log1p", "log2", "radians", "sinh", "tan", "tanh"),
+    ]
+    for name in names:
+        scope: dict[str, Any] = {"math": math}
+        exec(f"def f(p, xs): return p * math.{name}(xs[0] + 1.0)", scope)
+        check(scope["f"], 0.7, numbers(1, 5), 1)
+    for name in ("atan2", "copysign", "fmod", "hypot", "pow", "remainder"):
+        scope = {"math": math}
+        exec(f"def f(p, xs): return p * math.{name}(xs[0], xs[1])", scope)
+        check(scope["f"], 0.7, numbers(2, 5), 1)
+
+
+def test_whole_parts_are_ints() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        n, m = int(xs[0] * 3), math.floor(xs[1] * 5) - 4
+        known = 1.0 if isinstance(n, int) and isinstance(float(n), float) else -1.0
+        total = known * p + p**n + n * p + n * n + abs(-m) + m / 2 + m // 2 + m % 3 + (n if n > 3 else 2 * n)
+        return total + round(xs[1] * 10) / 10 * p + math.ceil(xs[0]) - math.trunc(-xs[1]) + math.lgamma(n + 1) * p
+
+    check(loss, 1.1, numbers(2), 3)
+
+
+def test_no_int_is_minus_zero() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * math.atan2(math.trunc(-xs[0] / 4), -1.0) + p * math.atan2(-int(xs[0] / 4), -1.0)
+
+    check(loss, 1.1, numbers(1), 1)
+
+
+def test_an_int_selects_from_a_table() -> None:
+    def loss(p: list[Any], xs: list[float]) -> Any:
+        total = 0.0
+        for x in xs:
+            k = int(x / 0.5)
+            if k > 3:
+                k = 3
+            u = x / 0.5 - k
+            total = total + p[0] * (TABLE[k] * (1 - u) + TABLE[k + 1] * u) + p[k % 3] * WEIGHTS[k % 3]
+        return total
+
+    check(loss, [1.2, 0.3, -0.4], numbers(5), 1)
+
+
+def test_an_index_outside_a_table_raises() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * TABLE[int(xs[0])]
+
+    compiled = check(loss, 1.2, numbers(1, 20, 0.0, 4.9), 1)
+    with pytest.raises(IndexError):
+        compiled.value_and_grad(1.2, [7.5])
+    assert compiled.value_and_grad(1.2, [-0.5]) == (1.2, 1.0)
+    assert compiled.value_and_grad(1.2, [-1.5]) == (30.0, 25.0)
+
+
+def test_ints_that_a_loop_runs_for() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        total = p
+        for _ in range(int(xs[0] * 2)):
+            total = total * p + 1.0
+        return total
+
+    check(loss, 1.2, numbers(1), 4)
+
+
+def test_too_large_for_an_int_of_floats() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        n = int(xs[0])
+        return p * float((n + 1) * (n + 1) - n * n)
+
+    calls = [[1.5], [3.5], [2.0**40 + 1], [1e15 + 3], [1e17], [-7.25]]
+    compiled, eager = rg.compile(loss), rg.value_and_grad(loss)
+    for data in calls:
+        assert compiled.value_and_grad(1.5, data) == eager(1.5, data)
+
+
+def test_numbers_that_have_no_int() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * int(xs[0])
+
+    compiled = check(loss, 1.2, numbers(1, 4), 1)
+    with pytest.raises(ValueError, match="NaN"):
+        compiled.value_and_grad(1.2, [math.nan])
+    with pytest.raises(OverflowError):
+        compiled.value_and_grad(1.2, [math.inf])
+
+
+def test_domain_errors_are_pythons() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * math.sqrt(xs[0]) + p * math.exp(xs[1])
+
+    compiled = check(loss, 1.2, numbers(2, 4), 1)
+    with rg.errstate(invalid="ignore", over="ignore"):
+        for data in ([-1.0, 0.0], [1.0, 1000.0]):
+            with pytest.raises((ValueError, OverflowError)) as raised:
+                compiled.value_and_grad(1.2, data)
+            with pytest.raises(raised.type):
+                loss(1.2, data)
+
+
+def test_calls_in_arms() -> None:
+    def bump(x: Any) -> Any:
+        return math.exp(-float(x)) + sqrt(abs(x))
+
+    def loss(p: Any, xs: list[float]) -> Any:
+        total = 0.0
+        for x in xs:
+            if p * x > 1.0:
+                total = total + p * bump(x) + int(x) * p
+            else:
+                total = total - p * p * exp(x)
+                total = total + math.floor(x + 0.5)
+        return total
+
+    check(loss, 1.2, numbers(5), 1)
+
+
+def test_names_of_other_things_are_left() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        int = lambda x: x * 2.0  # noqa: A001, E731
+        kinds = [float.fromhex("0x1p-1") if isinstance(x, (float, complex)) else 2.0 for x in xs]
+        return p * int(xs[0]) + p * sum(kinds)
+
+    check(loss, 1.2, numbers(2, 5), 1)
+    assert rg.compile(lambda p, x: p * float("2.5") + int("11", 2) * x).value_and_grad(1.0, 2.0) == (8.5, 2.5)
+
+
+def test_a_function_has_its_code_back() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * math.sqrt(xs[0])
+
+    code = loss.__code__
+    seen = []
+    with following([loss], exact=False):
+        assert loss.__code__ is not code
+        other = threading.Thread(target=lambda: seen.append(loss(2.0, [4.0])))
+        other.start()
+        other.join()
+    assert seen == [4.0]
+    assert loss.__code__ is code
+    rg.compile(loss).value_and_grad(1.0, [2.0])
+    assert loss.__code__ is code
+
+
+def test_digits_and_text_still_run_as_they_are() -> None:
+    compiled = rg.compile(lambda p, x: p * round(x, 2))
+    with pytest.warns(rg.errors.CompileWarning, match="rounds a traced number to digits"):
+        assert compiled.value_and_grad(2.0, 1.234) == (2.46, 1.23)
+
+
+def test_values_want_retrograds_functions() -> None:
+    compiled = rg.compile(lambda p: math.exp(p))
+    with pytest.raises(TypeError):
+        compiled.value_and_grad(1.0)
+
+
+def test_c_and_inspection_follow_them(tmp_path: Any) -> None:
+    compiled = rg.compile(lambda p, x: p * math.sqrt(float(x)) + p * rm.exp(x))
+    written = compiled.to_c(str(tmp_path / "f.c"), 1.5, 2.0, name="f")
+    assert "sqrt" in (tmp_path / "f.c").read_text()
+    assert written is not None
+    assert "sqrt" in str(compiled.inspect(1.5, 2.0).program)

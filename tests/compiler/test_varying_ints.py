@@ -1,0 +1,190 @@
+"""Ints among the arguments that differ from call to call: read anew where they are numbers, part of a program else."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd.engine import ENGINE
+
+pytestmark = pytest.mark.native
+
+if ENGINE == "native":
+    from retrograd.compiler.calls.varying import IN_LIST, Varying, between
+
+PARAMETERS = [0.3, 0.9, -0.2]
+ROWS = [[1.0 * i + j * j for i in range(4)] for j in range(5)]
+
+
+def check(function: Callable[..., Any], make: Callable[[random.Random], Any], programs: int, **options: Any) -> Any:
+    """Each call gives what the function gives, by at most so many programs at the end, and hardly any eagerly."""
+    compiled, eager, draw = rg.compile(function, **options), rg.value_and_grad(function), random.Random(5)
+    for _ in range(60):
+        data = make(draw)
+        value, gradient = compiled.value_and_grad(PARAMETERS, data)
+        wanted, slopes = eager(PARAMETERS, data)
+        assert value == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+        assert gradient == pytest.approx(slopes, rel=1e-12, abs=1e-12)
+    stats = compiled.stats()
+    assert stats.eager == 0, stats
+    assert len(stats.programs) <= programs, stats
+    return compiled
+
+
+def test_counts() -> None:
+    def loss(p: Any, data: Any) -> Any:
+        return sum(rm.exp(p[0] + p[1] * x) - n * (p[0] + p[1] * x) + math.lgamma(n + 1) for x, n in data)
+
+    check(loss, lambda draw: [(draw.gauss(0, 1), draw.randrange(5)) for _ in range(6)], 2)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_ints_among_floats(exact: bool) -> None:
+    def loss(p: Any, xs: list[Any]) -> Any:
+        return sum(p[0] * max(0, x) * p[1] + p[0] ** 2 * x for x in xs)
+
+    check(loss, lambda draw: [draw.choice([0, 1, draw.gauss(0, 1)]) for _ in range(6)], 2, exact=exact)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_arithmetic_of_ints(exact: bool) -> None:
+    def loss(p: Any, days: list[int]) -> Any:
+        n, m = days
+        rest = n // 7 - (-n) % 5 + (n * m) ** 0.5 * p[1] + p[2] * abs(n - m) + (n + m) ** 2
+        return p[0] * (n - m) / 365 + rest + p[0] ** n + math.atan2(-n, -1.0) * p[1]
+
+    check(loss, lambda draw: [draw.randrange(9), draw.randrange(9)], 2, exact=exact)
+
+
+def test_kinds() -> None:
+    def loss(p: Any, data: Any) -> Any:
+        total = p[0]
+        for kind, x in data:
+            if kind == 0:
+                total = total + x * p[1]
+            elif kind == 1:
+                total = total * p[2]
+            else:
+                total = total - x
+        return total
+
+    check(loss, lambda draw: [(draw.randrange(3), draw.random()) for _ in range(6)], 3)
+
+
+def test_positions_in_lists() -> None:
+    def loss(p: Any, pairs: Any) -> Any:
+        total = 0.0
+        for a, b in pairs:
+            total = total + p[a] * p[b] * ROWS[b][a]
+        return total
+
+    check(loss, lambda draw: [(draw.randrange(3), draw.randrange(3)) for _ in range(6)], 12)
+
+
+def test_how_often_a_loop_runs_stays_part_of_the_program() -> None:
+    def loss(p: Any, data: Any) -> Any:
+        total = p[0]
+        for _ in range(data[0]):
+            total = total * p[1] + data[1]
+        return total
+
+    compiled = check(loss, lambda draw: [draw.randrange(2, 5), draw.random()], 4)
+    assert "a list of 2, a float" in compiled.guards()
+
+
+def test_fields_and_keys() -> None:
+    @dataclass
+    class Match:
+        home: int
+        away: int
+        weight: float
+
+    def loss(p: Any, data: Any) -> Any:
+        error = sum(one.weight * (p[0] * one.home - p[1] * one.away) ** 2 for one in data["matches"])
+        return error + p[2] * data["day"]
+
+    def season(draw: random.Random) -> Any:
+        matches = [Match(draw.randrange(4), draw.randrange(4), draw.random()) for _ in range(4)]
+        return {"matches": matches, "day": draw.randrange(100)}
+
+    check(loss, season, 2)
+
+
+def test_large_ints() -> None:
+    def loss(p: Any, ns: list[int]) -> Any:
+        return p[0] * ((ns[0] + 1) ** 2 - ns[0] ** 2) + p[1] * (ns[1] / 3)
+
+    compiled, eager = rg.compile(loss), rg.value_and_grad(loss)
+    for ns in ([1, 2], [3, 4], [5, 2**31], [2**30, 2**53 + 1], [-(2**31), 7], [2**60, 10**25], [7, 8]):
+        assert compiled.value_and_grad(PARAMETERS, ns) == eager(PARAMETERS, ns)
+
+
+def test_results_are_ints_where_they_were() -> None:
+    compiled = rg.compile(lambda p, n: [n * 2, p * n, n])
+    for n in (1, 2, 3, 0, -4, 2.5, 7):
+        for one, other in zip(compiled(0.5, n), [n * 2, 0.5 * n, n], strict=True):
+            assert one == other
+            assert type(one) is type(other)
+
+
+def test_bools_are_no_ints() -> None:
+    def loss(p: Any, flag: Any) -> Any:
+        return p[0] if flag is True else p[1] * flag
+
+    compiled, eager = rg.compile(loss), rg.value_and_grad(loss)
+    for flag in (1, True, 0, False, 2, True, 3):
+        assert compiled.value_and_grad(PARAMETERS, flag) == eager(PARAMETERS, flag)
+
+
+def test_questions_about_kinds() -> None:
+    def loss(p: Any, x: Any) -> Any:
+        return p[0] * x if isinstance(x, int) else p[1] * x
+
+    compiled, eager = rg.compile(loss), rg.value_and_grad(loss)
+    for x in (1, 2.5, 2, 1.0, 3, 0.5, 4):
+        assert compiled.value_and_grad(PARAMETERS, x) == eager(PARAMETERS, x)
+
+
+def test_batches() -> None:
+    w = rg.Value(0.7)
+    compiled = rg.compile(lambda n, x: (w * n - x) ** 2)
+    members = [(n % 5, 0.5 * n) for n in range(20)]
+    for _ in range(3):
+        w.grad = 0.0
+        mean = compiled.backward_batch(members)
+        assert mean == pytest.approx(sum((0.7 * n - x) ** 2 for n, x in members) / 20)
+        assert w.grad == pytest.approx(sum(2 * (0.7 * n - x) * n for n, x in members) / 20)
+
+
+def test_what_varies_between_descriptions() -> None:
+    def of(*parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        return "sequence", tuple, [("sequence", list, [*parts])]
+
+    one, two, real = ("equal", 1), ("equal", 2), ("passive", 0, float)
+    column = (0, IN_LIST)
+    assert between(of(one, real), of(two, real)) == Varying(ints=frozenset({column}))
+    assert between(of(one, real), of(real, real)) == Varying(mixed=frozenset({column}))
+    assert between(of(one), of(one, one)) is None
+    assert between(of(one), of(("equal", "a"))) is None
+    assert between(of(("floats", list, 0, 2, False, float)), of(("floats", list, 3, 2, False, float))) == Varying()
+
+
+def test_positions_from_the_end() -> None:
+    def loss(p: Any, places: list[int]) -> Any:
+        return sum(p[place] * place for place in places)
+
+    compiled, eager, draw = rg.compile(loss), rg.value_and_grad(loss), random.Random(3)
+    for turn in range(60):
+        places = [draw.randrange(-1 if turn % 7 == 0 else 0, 3) for _ in range(4)]
+        value, gradient = compiled.value_and_grad(PARAMETERS, places)
+        wanted, slopes = eager(PARAMETERS, places)
+        assert (value, *gradient) == pytest.approx((wanted, *slopes))
+    with pytest.raises(IndexError):
+        compiled.value_and_grad(PARAMETERS, [0, 1, 3, 2])
