@@ -51,7 +51,7 @@ def machine_code(f: Callable[..., Any], *arguments: Any) -> tuple[Any, Body]:
     compiled.value_and_grad(*arguments)
     cache = compiled._cache  # type: ignore[attr-defined]
     number = cache.facts()[0]["number"]
-    shape = build(find_nests(read_graph(cache.scalar_graph(number, False)))[0])
+    shape = build(find_nests(read_graph(cache.scalar_graph(number, False)))[0][0])
     compile_graph(cache, number)
     return compiled, shape
 

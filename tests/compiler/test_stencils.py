@@ -108,7 +108,7 @@ def test_all_terms_of_a_sum_are_alike() -> None:
 
     data = [numbers(9, seed, -1.0, 1.0) for seed in range(20)]
     compiled = check(f, *((numbers(9, seed), data) for seed in range(3)))
-    outer, inner = bodies_of(build(find_nests(graph_of(compiled))[0]).items[1])
+    outer, inner = bodies_of(build(find_nests(graph_of(compiled))[0][0]).items[1])
     assert (outer.counts.tolist(), set(inner.counts)) == ([20], {9})
 
 

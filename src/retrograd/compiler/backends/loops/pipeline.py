@@ -12,6 +12,7 @@ from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
+from .graphs.reciprocals import with_reciprocals
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
@@ -20,6 +21,7 @@ from .passes.code import Block, Loop, Op, steps_in
 from .passes.forward import Forward
 from .passes.layout import Layout
 from .passes.leaving import left_early, mark
+from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage
 from .shapes.sections import find_fastest, find_structure, with_takes_if_faster
 from .shapes.structure import Body
@@ -45,7 +47,7 @@ def code_of_graph(
         functions: those of vectors, and their addresses.
     """
     lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes_if_faster(read_graph(exported, lookups=lookups), most_straight)
+    graph = with_takes_if_faster(with_reciprocals(read_graph(exported, lookups=lookups)), most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -71,7 +73,7 @@ def code_of_group(
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
     lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes_if_faster(read_graph(exported, lookups=lookups), most_straight)
+    graph = with_takes_if_faster(with_reciprocals(read_graph(exported, lookups=lookups)), most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
@@ -210,6 +212,10 @@ def write_passes(
         checked = draft.unseen_by_some()
     left = left_early(draft.t.top, layout, storage)
     backward = Backward(layout, draft, fast)
+    again = recomputed(draft.t.top, backward.needed, draft.is_kept)
+    if again and not draft.t.signed_zeros:  # which the backward pass does not keep
+        backward = Backward(layout, draft, fast, again)
+    backward.keep_needed()
     forward = Forward(layout, storage, checked, fast, separate)
     mark(left, draft.t.top, forward.t.top, backward, storage)
     storage.allocate()

@@ -6,7 +6,7 @@ what it follows, one iteration earlier; what is Far adds to memory (the array B)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graphs.takes import take_of
@@ -52,18 +52,22 @@ class Backward:
         in_memory: the positions that get adjoints through memory.
     """
 
-    def __init__(self, layout: Layout, forward: Forward, retried: bool) -> None:
+    def __init__(
+        self, layout: Layout, forward: Forward, retried: bool, recomputed: Mapping[Ref, Op] | None = None
+    ) -> None:
         """
         Args:
             layout: the graph.
             forward: its forward pass.
             retried: whether a gradient that is not finite is computed again, through the nodes.
+            recomputed: what is computed again of the forward pass, and how; the rest that is needed of it is read.
         """
         self.t: _Recalling = _Recalling(retried, self._recalled)
         self._layout, self._forward = layout, forward
         self._pending: dict[Operand, Value] = {}  # adjoints, in the iteration that is being written
         self._sums: list[dict[Operand | Position, Value]] = []  # of each loop: what goes to outer bodies
-        self._loads: dict[int, Ref] = {}  # the forward pass's value that a load reads
+        self._recomputed = recomputed or {}
+        self._again_of: dict[int, Ref] = {}  # the forward pass's value that one of this pass is again
         self._flushed: dict[Position | Body, list[Operand]] = {}
         self._handed: dict[Body, list[_Handed]] = {}
         self._around = [layout.top]  # the bodies that are being written, one in another
@@ -86,13 +90,21 @@ class Backward:
             self.t.add_to(Address("G", layout.leaf(root)), SEED)
         self._write_items(layout.top)
         drop_dead(self.t.top)
-        for step in steps_in(self.t.top):
-            if isinstance(step, Op) and step.result is not None and step.result.number in self._loads:
-                forward.keep(self._loads[step.result.number])
+        #: What is needed of the forward pass.
+        self.needed: set[Ref] = {
+            self._again_of[step.result.number]
+            for step in steps_in(self.t.top)
+            if isinstance(step, Op) and step.result is not None and step.result.number in self._again_of
+        }
 
-    def read_by(self, value: Ref) -> Ref | None:
-        """The value of the forward pass that one of this pass reads again."""
-        return self._loads.get(value.number)
+    def recalled_by(self, value: Ref) -> Ref | None:
+        """The value of the forward pass that one of this pass is again."""
+        return self._again_of.get(value.number)
+
+    def keep_needed(self) -> None:
+        """Let the forward pass keep what this one reads."""
+        for value in self.needed - self._recomputed.keys():
+            self._forward.keep(value)
 
     def _given(self) -> set[Operand]:
         """The operands that get an adjoint: of positions that have one, and what hands theirs on."""
@@ -188,16 +200,21 @@ class Backward:
                 self.t.add_to(Address("B", operand), g)
 
     def _again(self, value: Value) -> Value:
-        """A number of the forward pass. It is kept if the load turns out to be used."""
+        """A number of the forward pass, which is kept if this turns out to be used; or is computed again."""
         if not isinstance(value, Ref):
             return value
-        load = self.t.load(self._forward.home(value))
-        self._loads[load.number] = value
-        return load
+        op = self._recomputed.get(value)
+        if op is not None:
+            found = self.t.again(op, [self._again(operand) for operand in op.operands])
+        else:
+            found = self.t.load(self._forward.home(value))
+        if isinstance(found, Ref):
+            self._again_of.setdefault(found.number, value)
+        return found
 
     def _recalled(self, name: str, operands: Sequence[Value]) -> Value | None:
         """What the forward pass has called a function for: cos(x), where sin(x) is looked at."""
-        numbers = [v if isinstance(v, float) else self._loads.get(v.number) for v in operands]
+        numbers = [v if isinstance(v, float) else self._again_of.get(v.number) for v in operands]
         found = None if None in numbers else self._forward.recalled(name, *(v for v in numbers if v is not None))
         if found is None or self._forward.home(found).of.frame not in self._around:
             return None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from .....engine.numbers import same_bits
 from ..shapes.structure import Body
@@ -126,6 +127,19 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+#: What writes an operation.
+_WRITES = {
+    "fadd": "add",
+    "fsub": "sub",
+    "fmul": "mul",
+    "fneg": "neg",
+    "fabs": "fabs",
+    "select": "select",
+    "and": "both",
+    "or": "either",
+    "not": "negated",
+}
+
 #: So many selections, one in another, a comparison looks through.
 _DEEP = 3
 
@@ -138,7 +152,7 @@ class Builder:
     """
 
     def __init__(self, signed_zeros: bool = False, retried: bool = False) -> None:
-        self._signed_zeros, self.retried = signed_zeros, retried
+        self.signed_zeros, self.retried = signed_zeros, retried
         self.top: Block = Block()
         self.vanished: list[Value] = []  #: what was multiplied by zero, and so does not show in the result
         self.source: int = 0  #: the number of the user's line that is being written
@@ -188,14 +202,14 @@ class Builder:
         return self.add(a, b) if isinstance(a, float) or isinstance(b, float) else self._op("fadd reassoc", a, b)
 
     def add(self, a: Value, b: Value) -> Value:
-        if not self._signed_zeros and (a == 0.0 or b == 0.0):
+        if not self.signed_zeros and (a == 0.0 or b == 0.0):
             return b if a == 0.0 else a
         return self._arithmetic("fadd", a, b)
 
     def sub(self, a: Value, b: Value) -> Value:
-        if not self._signed_zeros and b == 0.0:
+        if not self.signed_zeros and b == 0.0:
             return a
-        return self.neg(b) if not self._signed_zeros and a == 0.0 else self._arithmetic("fsub", a, b)
+        return self.neg(b) if not self.signed_zeros and a == 0.0 else self._arithmetic("fsub", a, b)
 
     def mul(self, a: Value, b: Value) -> Value:
         for one, other in ((a, b), (b, a)):
@@ -203,7 +217,7 @@ class Builder:
                 return other
             if one == -1.0:
                 return self.neg(other)
-            if one == 0.0 and isinstance(other, Ref) and not self._signed_zeros:
+            if one == 0.0 and isinstance(other, Ref) and not self.signed_zeros:
                 self.vanished.append(other)
                 return 0.0
         return self._arithmetic("fmul", a, b)
@@ -217,7 +231,7 @@ class Builder:
             return a
         if isinstance(a, float) and isinstance(b, float) and b != 0.0:
             return a / b
-        if a == 0.0 and isinstance(b, Ref) and not self._signed_zeros:
+        if a == 0.0 and isinstance(b, Ref) and not self.signed_zeros:
             self.vanished.append(b)
             return 0.0
         if isinstance(b, float) and abs(math.frexp(b)[0]) == 0.5 and 2.0**-1000 < abs(b) < 2.0**1000:
@@ -292,6 +306,13 @@ class Builder:
         condition, one, zero = self._selected.get(value, (None, None, None))
         return condition if one == 1.0 and isinstance(zero, float) and same_bits(zero, 0.0) else None
 
+    def again(self, op: Op, operands: Sequence[Value | bool]) -> Value:
+        """What an operation of another function gives for other operands."""
+        name, of = op.name, cast(list[Any], operands)
+        if name.startswith("fcmp "):
+            return cast(Value, self.compare(name.removeprefix("fcmp "), *of))
+        return cast(Value, getattr(self, _WRITES[name])(*of))
+
     # --- memory and control -------------------------------------------------------------------------------
 
     def load(self, at: Address) -> Ref:
@@ -360,7 +381,7 @@ class Builder:
 
     def add_up_in_any_order(self, loop: Loop, phi: Phi) -> None:
         """Let a sum that a loop carries be added up in another order, if that is what the value is."""
-        if self._signed_zeros:
+        if self.signed_zeros:
             return
         steps = loop.body.steps
         made = {

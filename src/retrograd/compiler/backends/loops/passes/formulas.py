@@ -35,18 +35,30 @@ _JOINS = {"maximum": Builder.either, "minimum": Builder.both}
 
 _COMPARE = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une"}
 
+
+def _product(t: Builder, a: Value, n: int) -> Value:
+    """``a`` to the power of a whole number of at least 1, with as few products as squares allow."""
+    if n == 1:
+        return a
+    half = _product(t, a, n // 2)
+    square = t.mul(half, half)
+    return t.mul(square, a) if n % 2 else square
+
+
+def _power(exponent: float) -> Callable[[Builder, Value], Value]:
+    """A power with a constant exponent, a multiple of 0.5, as products and a root."""
+    whole, root = int(abs(exponent)), abs(exponent) % 1.0 == 0.5
+
+    def written(t: Builder, a: Value) -> Value:
+        found = _product(t, a, whole) if whole else 1.0
+        found = t.mul(found, t.call("llvm.sqrt", a)) if root else found
+        return t.div(1.0, found) if exponent < 0.0 else found
+
+    return written
+
+
 #: Powers with a constant exponent that are products and roots.
-POWERS: dict[float, Callable[[Builder, Value], Value]] = {
-    -2.0: lambda t, a: t.div(1.0, t.mul(a, a)),
-    -1.0: lambda t, a: t.div(1.0, a),
-    0.0: lambda t, a: 1.0,
-    0.5: lambda t, a: t.call("llvm.sqrt", a),
-    1.0: lambda t, a: a,
-    1.5: lambda t, a: t.mul(a, t.call("llvm.sqrt", a)),
-    2.0: lambda t, a: t.mul(a, a),
-    3.0: lambda t, a: t.mul(t.mul(a, a), a),
-    4.0: lambda t, a: t.mul(t.mul(a, a), t.mul(a, a)),
-}
+POWERS: dict[float, Callable[[Builder, Value], Value]] = {n / 2: _power(n / 2) for n in range(-8, 17)}
 
 
 #: The quotient of a constant that is smaller, or larger than the inverse, may be out of range where that of one is not.

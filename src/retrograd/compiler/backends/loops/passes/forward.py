@@ -149,6 +149,11 @@ class Forward:
         elif not isinstance(home, Address):
             self.storage.keep(*self.layout.targets(home))
 
+    def is_kept(self, value: Ref) -> bool:
+        """Whether a value is in memory in any case: this pass reads it there, or found it there."""
+        home = self._homes.get(value)
+        return isinstance(home, Address) or (isinstance(home, Near) and home.position in self.storage.whole)
+
     def loops_of_any_order(self) -> set[Body]:
         """The loops whose iterations do not wait for each other: they hand on sums at most."""
         return {body for body, loop in self._loops.items() if all(phi.is_sum or phi.start is None for phi in loop.phis)}

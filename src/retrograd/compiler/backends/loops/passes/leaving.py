@@ -80,7 +80,7 @@ def mark(bodies: set[Body], draft: Block, forward: Block, backward: Backward, st
     for loop in _loops(forward):
         goes_on = _goes_on(loop) if loop.of in bodies else ()
         again = back.get(loop.of)
-        if not goes_on or (again is not None and not _hands_back(again, drafts[loop.of], backward.read_by)):
+        if not goes_on or (again is not None and not _hands_back(again, drafts[loop.of], backward.recalled_by)):
             continue
         loop.goes_on = goes_on
         loop.once_more = not _never_raises(loop, goes_on)
@@ -163,13 +163,13 @@ def _is_zero(value: Value, made: Mapping[Ref, Op], zeros: Set[Ref]) -> bool:
 # --- the backward pass ----------------------------------------------------------------------------------------------
 
 
-def _hands_back(loop: Loop, forward: Loop, read_by: Callable[[Ref], Ref | None]) -> bool:
+def _hands_back(loop: Loop, forward: Loop, recalled_by: Callable[[Ref], Ref | None]) -> bool:
     """Whether an iteration that would be left out hands the gradients back as it gets them, and adds none.
 
     Args:
         loop: the loop of the backward pass.
         forward: that of the forward pass it goes back through.
-        read_by: the value of the forward pass that a value of this pass reads again.
+        recalled_by: the value of the forward pass that a value of this pass is again.
     """
     still = Evaluation(_made_in(forward), dict.fromkeys(_goes_on(forward), 0.0))
     known: dict[Ref, Value | bool] = {}
@@ -177,7 +177,7 @@ def _hands_back(loop: Loop, forward: Loop, read_by: Callable[[Ref], Ref | None])
     for result, op in made.items():
         if op.name == "load" and op.at is not None and op.at.array == "B":
             known[result] = 0.0  # none that reads what a left iteration computes has a gradient
-        elif op.name == "load" and (value := read_by(result)) is not None:
+        elif (value := recalled_by(result)) is not None:
             number = still.of(value)
             if isinstance(number, float):
                 known[result] = number

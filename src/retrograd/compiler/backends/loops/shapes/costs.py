@@ -12,9 +12,13 @@ from .structure import Body, Repeat, bodies_of, build
 
 __all__ = ["count_tables", "time_of_code", "time_of_run"]
 
-#: To run a node's code for the first time, to go through memory for a number, to look up in a table where, and to find
-#: out whether an iteration has a part. Of more nodes of code than some, each costs more: LLVM takes seconds for them.
-_CODE, _MEMORY, _TABLE, _CHOICE, _SOME, _MORE = 0.25, 0.7, 0.7, 1.0, 3_000, 2
+#: To run a node's code for the first time, to go through memory for a number, to look up in a table where, to find out
+#: whether an iteration has a part, and to enter and leave a loop of few iterations in a loop.
+_CODE, _MEMORY, _TABLE, _CHOICE, _ENTRY = 0.25, 0.7, 0.7, 1.0, 8.0
+#: Of more nodes of code than some, each costs more: LLVM takes seconds for them.
+_SOME, _MORE = 3_000, 2
+#: So few iterations a loop has on average whose entry is counted.
+_FEW = 8
 
 
 def time_of_code(size: int) -> float:
@@ -34,7 +38,10 @@ def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequen
     moved = sum(operand.frame.times for operand in far)
     looked_up = sum(frame.times for frame, numbers in streams if fit(frame, numbers).table is not None)
     chosen = sum(len(body.counts) for body in bodies_of(top) if body.optional)
-    return _MEMORY * moved + _TABLE * looked_up + _CHOICE * chosen + 2.0 * time_in_turn(graph, parts)
+    inner = [body for body in bodies_of(top) if body.depth > 1 and not body.optional]
+    entered = sum(len(body.counts) for body in inner if body.times < _FEW * len(body.counts))
+    traffic = _MEMORY * moved + _TABLE * looked_up
+    return traffic + _CHOICE * chosen + _ENTRY * entered + 2.0 * time_in_turn(graph, parts)
 
 
 def count_tables(graph: ScalarGraph, top: Body) -> int:

@@ -30,41 +30,51 @@ _SHARE = 10
 #: Loops of so many iterations at most, with so many nodes of code, are written without the loop; or of so few nodes,
 #: where no iteration waits for another.
 _SHORT, _FEW, _LITTLE = 4, 200, 16
+#: The same of loops in loops, where that is looked at, too.
+_SHORT_INSIDE = 6
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def find_nests(graph: ScalarGraph) -> tuple[list[int | Repeat], int]:
-    """The graph as nodes and repetitions, and how many nodes of code they are."""
+def find_nests(graph: ScalarGraph) -> list[tuple[list[int | Repeat], int]]:
+    """The graph as nodes and repetitions, and how many nodes of code they are; then without longer inner loops."""
     finder = _Finder(graph)
     for _ in range(_ROUNDS):
         if not finder.collapse():
             break
-    (items,) = _unrolled(graph, [finder.items])
-    return items, sum(_size(item) for item in items)
+    found: list[tuple[list[int | Repeat], int]] = []
+    for short in (_SHORT, _SHORT_INSIDE):
+        (items,) = _unrolled(graph, [finder.items], short)
+        size = sum(_size(item) for item in items)
+        if not found or size != found[0][1]:
+            found.append((items, size))
+    return found
 
 
-def _unrolled(graph: ScalarGraph, rows: list[list[int | Repeat]]) -> list[list[int | Repeat]]:
-    """The iterations of a body, without the inner loops that are always as short."""
+def _unrolled(
+    graph: ScalarGraph, rows: list[list[int | Repeat]], short: int, is_inside: bool = False
+) -> list[list[int | Repeat]]:
+    """The iterations of a body, without the inner loops that are always as short; ``is_inside``: it is a loop's."""
     columns: list[list[list[int | Repeat]]] = []  # of each item, what it becomes in each iteration
     for column in zip(*rows, strict=True):
         repeats = [item for item in column if isinstance(item, Repeat)]
         if not repeats:
             columns.append([[item] for item in column])
             continue
-        inner = iter(_unrolled(graph, [iteration for repeat in repeats for iteration in repeat.iterations]))
+        iterations = [iteration for repeat in repeats for iteration in repeat.iterations]
+        inner = iter(_unrolled(graph, iterations, short, True))
         parts = [[next(inner) for _ in repeat.iterations] for repeat in repeats]
         count, same = len(parts[0]), all(len(part) == len(parts[0]) for part in parts)
         size = sum(map(_size, parts[0][0]))
-        if same and _is_unrolled(graph, parts[0], count * size):
+        if same and _is_unrolled(graph, parts[0], count * size, short if is_inside else _SHORT):
             columns.append([list(chain.from_iterable(part)) for part in parts])
         else:
             columns.append([[Repeat(part)] for part in parts])
     return [list(chain.from_iterable(row)) for row in zip(*columns, strict=True)]
 
 
-def _is_unrolled(graph: ScalarGraph, iterations: list[list[int | Repeat]], size: int) -> bool:
+def _is_unrolled(graph: ScalarGraph, iterations: list[list[int | Repeat]], size: int, short: int) -> bool:
     """Whether a loop is written without the loop: few iterations, or little that none hands to another."""
-    if len(iterations) <= _SHORT:
+    if len(iterations) <= short:
         return size <= _FEW
     nodes = [[item for item in iteration if not isinstance(item, Repeat)] for iteration in iterations]
     if size > _LITTLE or sum(map(len, nodes)) < size:

@@ -50,7 +50,7 @@ def find_structure(
     top = build(shape.items)
     tables = count_tables(graph, top) if nested else 0
     if nested and (shape.size > _LONG or tables > 0):
-        nests = _nests(graph)
+        nests, *_ = _nests(graph)
         other = build(nests.items)
         is_less = _GAIN * nests.size < shape.size or nests.size <= most_straight < shape.size
         if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, other) < tables):
@@ -114,7 +114,7 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     sections = _sections(graph)
     yield sections
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
-        yield _nests(graph)
+        yield from _nests(graph)
     if sections.size > _LONG and (branches := _branches(graph)) is not None:
         yield branches
 
@@ -130,8 +130,8 @@ def _sections(graph: ScalarGraph) -> _Shape:
     return _Shape(items, sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items))
 
 
-def _nests(graph: ScalarGraph) -> _Shape:
-    return _Shape(*find_nests(graph))
+def _nests(graph: ScalarGraph) -> list[_Shape]:
+    return [_Shape(*found) for found in find_nests(graph)]
 
 
 def _branches(graph: ScalarGraph) -> _Shape | None:
