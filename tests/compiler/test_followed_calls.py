@@ -22,6 +22,7 @@ if ENGINE == "native":
 
 TABLE = [1.0, 4.0, 9.0, 16.0, 25.0]
 WEIGHTS = [1.0, -2.0, 0.5]
+OPERATIONS = [math.sqrt, math.exp]
 
 
 def check(function: Callable[..., Any], parameters: Any, calls: list[Any], programs: int, **options: Any) -> Any:
@@ -179,6 +180,62 @@ def test_names_of_other_things_are_left() -> None:
 
     check(loss, 1.2, numbers(2, 5), 1)
     assert rg.compile(lambda p, x: p * float("2.5") + int("11", 2) * x).value_and_grad(1.0, 2.0) == (8.5, 2.5)
+
+
+def test_pythons_functions_are_the_objects_they_were() -> None:
+    def by_default(x: float, op: Any = math.sqrt) -> float:
+        return max(x, 0.0) if op is sqrt else x
+
+    def by_name(x: float) -> float:
+        return max(x, 0.0) if OPERATIONS[0] == math.sqrt and exp in OPERATIONS else x
+
+    for function in (by_default, by_name):
+        compiled = rg.compile(function)
+        assert [compiled(x) for x in (1.5, -3.0, 2.0)] == [1.5, 0.0, 2.0]
+
+
+def test_rounding_down_minus_zero() -> None:
+    compiled = rg.compile(lambda x: math.atan2(math.floor(x), -1.0))
+    assert [compiled(x) for x in (1.5, -0.0, 0.0)] == [math.atan2(1, -1.0), math.pi, math.pi]
+
+
+def test_another_thread_may_wait_for_a_lock_of_the_functions() -> None:
+    lock, failed = threading.Lock(), []
+
+    def locked(x: float) -> float:
+        with lock:
+            return math.sqrt(x)
+
+    def traces() -> None:
+        for _ in range(30):
+            rg.compile(locked)(2.0)
+
+    def waits() -> None:
+        for _ in range(30):
+            with lock:
+                rg.compile(lambda x: math.exp(x))(1.0)
+
+    threads = [threading.Thread(target=each, daemon=True) for each in (traces, waits)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60.0)
+        failed.append(thread.is_alive())
+    assert failed == [False, False]
+    assert locked(4.0) == 2.0
+
+
+def test_two_traces_at_a_time() -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return p * math.sqrt(xs[0]) + p * float(xs[1])
+
+    code = loss.__code__
+    with following([loss], exact=False):
+        other = loss.__code__
+        with following([loss], exact=False):
+            assert loss.__code__ is other
+        assert loss.__code__ is other is not code
+    assert loss.__code__ is code
 
 
 def test_a_function_has_its_code_back() -> None:

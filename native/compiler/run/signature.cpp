@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "tape/number_tracer.hpp"
 #include "trees/arrays.hpp"
 #include "trees/build.hpp"
 #include "trees/in_place.hpp"
@@ -25,12 +24,11 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
   if (!PyArg_ParseTuple(description, "sO|OOOO", &kind, &second, &third, &fourth, &fifth, &sixth)) return nullptr;
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"passive", PASSIVE},   {"active", ACTIVE},     {"index", INDEX},
-      {"value", VALUE},       {"same", SAME},         {"is", IS},
-      {"equal", EQUAL},       {"dict", DICT},         {"fields", FIELDS},
-      {"node", NODE},         {"sequence", SEQUENCE}, {"array", ARRAY},
-      {"variable", VARIABLE}, {"floats", FLOATS},     {"apart", APART},
-      {"again", AGAIN},       {"int", INT},           {"float or int", FLOAT_OR_INT},
+      {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
+      {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
+      {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
+      {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
+      {"int", INT},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -42,7 +40,6 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case ACTIVE:
     case INDEX:
     case INT:
-    case FLOAT_OR_INT:
     case VALUE:
     case VARIABLE:
     case SAME:
@@ -126,7 +123,6 @@ int Signature::read(PyObject* argument, Arguments& into) const {
     case ACTIVE: return read_number(argument, into);
     case INDEX: return type_of(argument) == index_type ? read_index(argument, into) : 0;
     case INT: return PyLong_CheckExact(argument) ? read_index(argument, into) : 0;
-    case FLOAT_OR_INT: return read_float_or_int(argument, into);
     case VALUE: {
       if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
@@ -176,14 +172,6 @@ int Signature::read_index(PyObject* argument, Arguments& into) const {
   if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
   put(into.indices, number_, static_cast<int32_t>(index));
   if (twin_) put(into.passive, *twin_, static_cast<double>(index));
-  return 1;
-}
-
-int Signature::read_float_or_int(PyObject* argument, Arguments& into) const {
-  double number;
-  if (!exact_number(argument, &number)) return 0;
-  put(into.passive, number_, number);
-  put(into.passive, *twin_, PyLong_CheckExact(argument) ? 1.0 : 0.0);
   return 1;
 }
 

@@ -25,7 +25,6 @@ class Signature {
   //   ("passive", k), ("active", k), ("value", k), ("variable", k), ("same", k), ("equal", object)
   //   ("index", slot[, k])                        k: the passive number that it is, too
   //   ("int", slot, k)                            the same of a plain int
-  //   ("float or int", k, n)                      n: the passive number that is 1 for an int, and 0 for a float
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
   //   ("sequence", type, [spec, …][, None, n])                         n: how many attributes a named tuple has besides
@@ -61,7 +60,6 @@ class Signature {
     ACTIVE,
     INDEX,
     INT,
-    FLOAT_OR_INT,
     VALUE,
     VARIABLE,
     SAME,
@@ -81,7 +79,6 @@ class Signature {
   bool parse_items(PyObject* descriptions);
   int read_number(PyObject* argument, Arguments& into) const;
   int read_index(PyObject* argument, Arguments& into) const;
-  int read_float_or_int(PyObject* argument, Arguments& into) const;
   int read_array(PyObject* argument, Arguments& into) const;
   int read_sequence(PyObject* argument, Arguments& into) const;
   int read_items(PyObject* const* items, Arguments& into) const;
@@ -105,8 +102,7 @@ class Signature {
   Ref object_;                       // the object it is or equals, or its type
   Ref shape_;                        // of an array
   std::vector<Py_ssize_t> extents_;  // the same
-  std::optional<size_t> twin_;       // of an index: the number among the passive ones that it is, too; or that says
-                                     // whether a number is an int
+  std::optional<size_t> twin_;       // of an index: the number among the passive ones that it is, too
   size_t count_ = 1;                 // of the numbers of an array, or of floats
   Ref build_, factory_, flatten_, rest_;
   std::vector<std::unique_ptr<Signature>> items_;

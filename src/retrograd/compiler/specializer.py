@@ -114,7 +114,7 @@ def trace(
         if described is not None and described.asks == asks:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number)
+            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing, varying)
             except Unsuitable as problem:
@@ -323,13 +323,13 @@ class Specializer:
     def _varying(self, differentiate_first: bool, described: Described | None) -> Varying:
         """The ints that a call has otherwise than the last ones of its kind, or than those before."""
         asks = self.captured.asks
-        if described is None or asks.identity is not None:
+        if described is None or asks.identity is not None or asks.types:
             return CONSTANT
         for example in [*self._examples.values()][::-1]:
             if example.differentiate_first != differentiate_first:
                 continue
             found = between(example.signature.spec, described.signature.spec)
-            if found is not None and not (found.mixed and asks.kinds):
+            if found is not None:
                 together = example.signature.varying.together(found)
                 now = together.all_of() if self._reads_plain_ints else together
                 if all(one.signature.varying != now for one in [*self._examples.values()]):
@@ -340,7 +340,7 @@ class Specializer:
     def _left_varying(self, traced: Traced | Cause, varying: Varying) -> Varying:
         """Those of the ints that vary which a trace did not want as plain ones."""
         if isinstance(traced, Cause) or traced.obstacle is not None:
-            return varying.without(varying.ints | varying.mixed)
+            return varying.without(varying.ints)
         if self._reads_plain_ints:
             return varying
         return varying.without(traced.recording.plain_among(traced.signature.columns))
@@ -392,7 +392,7 @@ class Specializer:
         """The number of the state that a call of these arguments depends on; and their description."""
         asks = self.captured.asks
         while True:
-            recorder = Recorder(asks.identity is not None, as_number=differentiate_first)
+            recorder = Recorder(asks.identity is not None, as_number=differentiate_first, wants_ints=asks.types)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing)
                 described: Described | None = Described(recorder, signature, asks)

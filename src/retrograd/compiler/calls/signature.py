@@ -38,9 +38,8 @@ _STATIC = (bool, int, str, bytes, type(None), complex)
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
 
 
-#: Ints that differ from call to call are smaller, and those that are floats in other calls no larger, in magnitude
-#: (native/compiler/run/signature.cpp).
-_MOST_INT, _MOST_MIXED = 2**31, 2**53
+#: Ints that differ from call to call are smaller in magnitude (native/compiler/run/signature.cpp).
+_MOST_INT = 2**31
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
@@ -257,29 +256,18 @@ class _Reader:
         if differentiate:
             self.result.gradients.append(Gradient(offset))
             return leaf, ("active", offset, np.float64)
-        if self._column in self._varying.mixed and type(number) is float:
-            return self._mixed(leaf, offset, False)
         # A NumPy float is not just any float: code that tells them apart is traced for each.
         return self._recorder.number(leaf), ("passive", offset, type(number))
 
     def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
-        is_mixed = self._column in self._varying.mixed and abs(number) <= _MOST_MIXED
-        if not is_mixed and not (self._column in self._varying.ints and abs(number) < _MOST_INT):
+        if self._column not in self._varying.ints or abs(number) >= _MOST_INT:
             return number, ("equal", number)
         leaf = Value(float(number))
         offset = self.result.add_input(leaf, False)
         self.result.columns[id(leaf)] = self._column
-        if is_mixed:
-            return self._mixed(leaf, offset, True)
         slot = self.result.index_count
         self.result.index_count += 1
         return self._recorder.int_argument(slot, number, leaf), ("int", slot, offset)
-
-    def _mixed(self, leaf: Value, offset: int, is_int: bool) -> tuple[Any, tuple[Any, ...]]:
-        """A float that is an int in other calls, or the other way round."""
-        whole = Value(float(is_int))
-        twin = self.result.add_input(whole, False)
-        return self._recorder.float_or_int(leaf, whole), ("float or int", offset, twin)
 
     def _inside(self, key: Any, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The same of a part, at ``key`` of what is described."""
@@ -348,8 +336,7 @@ class _Reader:
         kind = type(thing)
         if kind in (list, tuple):
             kinds = set(map(type, thing))
-            vary = not differentiate and bool(self._varying.mixed)  # then one by one: they may be ints in other calls
-            if (kinds == {float} and not vary) or (differentiate and kinds == {float, int}):
+            if kinds == {float} or (differentiate and kinds == {float, int}):
                 return self._floats(thing, differentiate)
         is_list = isinstance(thing, list)
         pairs = [self._inside(IN_LIST if is_list else i, item, differentiate) for i, item in enumerate(thing)]

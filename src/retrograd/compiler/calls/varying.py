@@ -1,8 +1,8 @@
 """Which ints among the arguments differ from call to call: they are read anew in each, as floats are.
 
-At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, or have a
-float where the other has an int, those ints are numbers, and with them all in the same *column*: what has the same path
-from the arguments but for positions in lists.
+At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, those are
+numbers, and with them all in the same *column*: what has the same path from the arguments but for positions in lists.
+A float in the place of an int is another structure: what a function does with the two may differ.
 """
 
 from __future__ import annotations
@@ -21,22 +21,20 @@ class Varying(NamedTuple):
     """The columns of the ints that differ.
 
     Attributes:
-        ints: with an int in each call, where there is one in the first.
-        mixed: with ints in some calls where there are floats in others.
+        ints: what each call brings.
         plain: where ints differ that are wanted as plain ones, as by ``range``: they stay part of the program.
     """
 
     ints: frozenset[Column] = frozenset()
-    mixed: frozenset[Column] = frozenset()
     plain: frozenset[Column] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.ints or self.mixed)
+        return bool(self.ints)
 
     def together(self, other: Varying) -> Varying:
         """The columns of both."""
-        plain, mixed = self.plain | other.plain, self.mixed | other.mixed
-        return Varying((self.ints | other.ints) - mixed - plain, mixed - plain, plain)
+        plain = self.plain | other.plain
+        return Varying((self.ints | other.ints) - plain, plain)
 
     def without(self, columns: frozenset[Column]) -> Varying:
         """The same with some that are wanted as plain ints."""
@@ -44,7 +42,7 @@ class Varying(NamedTuple):
 
     def all_of(self) -> Varying:
         """The same with those that are wanted as plain ints among the others."""
-        return Varying((self.ints | self.plain) - self.mixed, self.mixed)
+        return Varying(self.ints | self.plain)
 
 
 #: No int differs.
@@ -54,20 +52,19 @@ CONSTANT = Varying()
 def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
     """Where ints differ in two descriptions of arguments; None if something else does, too."""
     ints: set[Column] = set()
-    mixed: set[Column] = set()
     leaves = [*_leaves(one, ())], [*_leaves(other, ())]
     if len(leaves[0]) != len(leaves[1]):
         return None
     for (column, *mine), (_, *theirs) in zip(*leaves, strict=True):
         if mine == theirs:
             continue
-        if mine[0] not in _NUMBERS or theirs[0] not in _NUMBERS:
+        if mine[0] != _INT or theirs[0] != _INT:
             return None
-        (ints if mine[0] == theirs[0] else mixed).add(column)
-    return Varying(frozenset(ints), frozenset(mixed))
+        ints.add(column)
+    return Varying(frozenset(ints))
 
 
-_INT, _FLOAT, _EITHER = _NUMBERS = ("an int", "a float", "an int or a float")
+_INT, _FLOAT = "an int", "a float"
 
 
 def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
@@ -79,8 +76,6 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, _INT, number
         case ("int", *_):
             yield column, _INT, None
-        case ("float or int", *_):
-            yield column, _EITHER, None
         case ("floats", kind, _, length, active, _):
             yield column, kind, length
             if not active:

@@ -114,7 +114,11 @@ def tests_identity(code: types.CodeType) -> bool:
     for one in codes_of(code):
         before = None
         for now in dis.get_instructions(one) if _IS_OP in one.co_code[::2] else ():
-            if now.opname == "IS_OP" and before and (before.opname != "LOAD_CONST" or type(before.argval) is bool):
+            if (
+                now.opname == "IS_OP"
+                and before
+                and (before.opname != "LOAD_CONST" or type(before.argval) in (bool, int))
+            ):
                 return True
             before = now
     return False

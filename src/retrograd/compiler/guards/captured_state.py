@@ -34,12 +34,15 @@ class Asks(NamedTuple):
     identity: frozenset[int] | None = None
     kinds: bool = True  #: whether something is a Value or a plain number
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
+    types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
 
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
         containers = frozenset(id(thing) for kind, thing, _ in reach.places if kind in _CONTAINERS)
-        return Asks(containers if reach.tests_identity else None, reach.asks_kinds, reach.asks_missing)
+        return Asks(
+            containers if reach.tests_identity else None, reach.asks_kinds, reach.asks_missing, reach.asks_types
+        )
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:

@@ -70,6 +70,7 @@ _READERS = frozenset(
 )
 #: Names in code that may ask what kind of thing something is.
 _KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
+_TYPES = _KINDS - {"isinstance"}
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
@@ -106,6 +107,7 @@ class Reach:
         self.graph_break: str = ""
         self.tests_identity: bool = False  #: code that is reached may ask which object a Value is
         self.asks_kinds: bool = False  #: code that is reached may ask whether something is a Value or a plain number
+        self.asks_types: bool = False  #: or its type, or which methods that has
         self.asks_missing: bool = False  #: code that is reached asks for attributes that may be missing
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
@@ -196,6 +198,7 @@ class Reach:
                 self._modules.append((vars(thing), path))
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
+            self.asks_types = True  # it keeps what it is called with
             self._ahead(thing.__wrapped__, path)
             self._results(thing, path)
         elif kind is functools.singledispatchmethod:
@@ -368,6 +371,7 @@ class Reach:
                 self._refuse(f"calls {name}(), which may read any variable")
         if not is_of_dataclass(function.__code__):
             self.asks_kinds |= not names.isdisjoint(_KINDS)
+            self.asks_types |= not names.isdisjoint(_TYPES)
             self.tests_identity |= tests_identity(function.__code__) or not names.isdisjoint(IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
             names.add("getattr")

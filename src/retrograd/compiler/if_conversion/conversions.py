@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from ..guards.bytecode import (
 from ..guards.captured_state import functions_of
 from ..guards.dependencies import is_library
 from ..tracing.bool_tracer import Purpose
-from ..tracing.followed_calls import code_lock
+from ..tracing.followed_calls import own_code
 from ..tracing.recording import Guard, IndexGuard
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _MOST_TRIALS = 10
 
 #: So many calls may give nothing that can be compiled before what is wanted is refused.
 _MOST_POSTPONED = 6
+
+_lock = threading.Lock()  # while functions have other code than their own
 
 #: A file, and the line in it where a test begins.
 Site = tuple[str, int]
@@ -137,12 +140,12 @@ class Conversions:
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
-        if not self._wanted or not code_lock.acquire(blocking=False):
+        if not self._wanted or not _lock.acquire(blocking=False):
             return None
         try:
             return self._tried(tracing)
         finally:
-            code_lock.release()
+            _lock.release()
 
     def _tried(self, tracing: Tracing[T]) -> T | None:
         is_measured = False
@@ -209,7 +212,7 @@ class Conversions:
         """Why nothing is converted in functions whose source is gone."""
         from .rewriting.source import is_found
 
-        for code in {function.__code__ for function in functions}:
+        for code in {*map(own_code, functions)}:
             if (lines := self._lines_in(code)) and not is_found(code):
                 why = f"the source of {code.co_name} cannot be found, or has changed"
                 self._reasons.update(((code.co_filename, line), why) for line in lines)
@@ -245,11 +248,11 @@ class Conversions:
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
         asked, catches = Asked(False, False, False, False), False
-        codes = (function.__code__ for function in functions)
+        codes = map(own_code, functions)
         self._asks_identity |= any(tests_identity(code) and not is_of_dataclass(code) for code in codes)
         try:
             for function in functions:
-                code = function.__code__
+                code = own_code(function)
                 if made := self._converted(code):
                     changed.append((function, code))
                     function.__code__ = made

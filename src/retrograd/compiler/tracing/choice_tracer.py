@@ -19,7 +19,7 @@ from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
+__all__ = ["CHOICES", "ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
@@ -238,18 +238,6 @@ class ChoiceTracer:
     def __repr__(self) -> str:
         return repr(self.plain())
 
-    def __len__(self) -> int:
-        return len(self.plain())
-
-    def __iter__(self) -> Any:
-        return iter(self.plain())
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.plain()[key]
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self.plain()
-
     def __invert__(self) -> int:
         return int(~self.plain())
 
@@ -276,6 +264,28 @@ class ChoiceTracer:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ChoiceTracer:
         return self
+
+
+class TextChoiceTracer(ChoiceTracer):
+    """A text of the function that is traced."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return len(self.plain())
+
+    def __iter__(self) -> Any:
+        return iter(self.plain())
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.plain()[key]
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.plain()
+
+
+#: The tracers of choices.
+CHOICES = frozenset({ChoiceTracer, TextChoiceTracer})
 
 
 class _Constant(NamedTuple):
@@ -383,7 +393,8 @@ def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: An
     largest = max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in (yes, no))
     chosen = yes if outcome else no
     constant = chosen.constant if is_choice(chosen) else chosen
-    return ChoiceTracer(recorder, node, constant, None if options is None else frozenset(options), largest)
+    kind = TextChoiceTracer if type(constant) is str else ChoiceTracer
+    return kind(recorder, node, constant, None if options is None else frozenset(options), largest)
 
 
 def largest_choice(name: str, items: Sequence[Any]) -> Any:
@@ -403,4 +414,4 @@ def largest_choice(name: str, items: Sequence[Any]) -> Any:
 
 def is_choice(thing: object) -> bool:
     """Whether ``thing`` is a :class:`ChoiceTracer`; ``isinstance`` says that it is an int or a text."""
-    return type(thing) is ChoiceTracer
+    return type(thing) in CHOICES

@@ -30,6 +30,15 @@ __all__ = ["DecisionRecorder", "as_float"]
 _FLOATS = frozenset({float, FloatTracer})
 
 
+#: What rounds a float to an int.
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "round": round,
+    "trunc": math.trunc,
+    "floor": math.floor,
+    "ceil": math.ceil,
+}
+
+
 class _Constants(dict[bytes, Value]):
     """The numbers among what is chosen, as leaves, by their bits; made where they are missing."""
 
@@ -51,10 +60,12 @@ class DecisionRecorder(ABC):
         tests_identity: ``(a < b) is True`` needs a bool.
         decides_kinds: what chooses between a Value and a plain number is a guard.
         as_number: whether the result is a Value or a plain number is all the same.
+        wants_ints: the function may do with an int what its tracer cannot.
     """
 
-    def __init__(self, tests_identity: bool, decides_kinds: bool, as_number: bool) -> None:
+    def __init__(self, tests_identity: bool, decides_kinds: bool, as_number: bool, wants_ints: bool) -> None:
         self._tests_identity, self._decides_kinds, self._as_number = tests_identity, decides_kinds, as_number
+        self._wants_ints = wants_ints
         self._numbers: set[int] = set()  # leaves that are plain numbers in the function
         self._whole: dict[int, Value | float] = {}  # of numbers that decisions choose: 1 for an int, 0 for a float
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
@@ -162,13 +173,19 @@ class DecisionRecorder(ABC):
         self._chooses = True
         return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
 
-    def whole(self, name: str, number: FloatTracer) -> ChoiceTracer:
+    def whole(self, name: str, number: FloatTracer) -> ChoiceTracer | int:
         """A float rounded to an int by an operation of the op table."""
         self.check("a number")
+        if self._wants_ints:
+            self.untraceable("makes a traced number an int where something asks for types, or keeps it in a cache")
+            return int(_ROUNDED[name](number._number))
         node = self.raising(lambda: engine.apply(name, number._node))
-        if name != "floor":  # no int is minus zero
-            node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
-        return self.integer(node)
+        return self.integer(engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node))  # no int is minus zero
+
+    def as_float(self, number: FloatTracer) -> FloatTracer:
+        """A number that may be an int as a float."""
+        self.check("a number")
+        return self.traced(engine.apply("identity", number._node)) if id(number._node) in self._whole else number
 
     def integer(self, node: Value, largest: float = math.inf) -> ChoiceTracer:
         """A node that is a whole number in each call, as an int, at most ``largest`` in magnitude."""

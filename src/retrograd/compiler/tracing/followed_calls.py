@@ -11,6 +11,7 @@ import dis
 import functools
 import itertools
 import math
+import os
 import sys
 import threading
 import types
@@ -24,17 +25,16 @@ from ..guards.dependencies import is_library
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
-__all__ = ["code_lock", "follower_of", "following", "own_code"]
-
-#: Held while functions have other code than their own.
-code_lock = threading.RLock()
+__all__ = ["follower_of", "following", "own_code"]
 
 #: Those that give what an int is, or other things than floats: they want a plain number, or ask the tracer themselves.
-_LEFT = frozenset({"comb", "factorial", "gcd", "isqrt", "lcm", "perm", "frexp", "nextafter", "ulp"})
+_LEFT = frozenset(
+    {"comb", "factorial", "gcd", "isqrt", "lcm", "perm", "prod", "sumprod", "ldexp", "frexp", "nextafter", "ulp"}
+)
 #: They ask the tracer themselves, which gives an int.
 _GIVE_INTS = frozenset({"ceil", "floor", "trunc"})
 #: Those of which ours differ from Python's in the last bit.
-_INEXACT = frozenset({"dist", "fsum", "gamma", "hypot", "lgamma", "prod", "sumprod"})
+_INEXACT = frozenset({"dist", "fsum", "gamma", "hypot", "lgamma"})
 
 
 def _is_traced(thing: Any) -> bool:
@@ -50,8 +50,8 @@ def _as_float(thing: Any) -> Any:
 
 def _float(*arguments: Any) -> Any:
     """``float(…)``."""
-    one = _as_float(arguments[0]) if len(arguments) == 1 else None
-    return one if is_tracer(one) else float(*arguments)
+    one: Any = _as_float(arguments[0]) if len(arguments) == 1 else None
+    return one._recorder.as_float(one) if is_tracer(one) else float(*arguments)
 
 
 def _int(*arguments: Any, **options: Any) -> Any:
@@ -94,7 +94,6 @@ _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     int: _int,
     **{getattr(math, name): _following(name) for name in _NAMES},
 }
-_TYPES = (_float, _int)  # which are more than functions
 _INEXACT_ONES = frozenset(getattr(math, name) for name in _INEXACT.intersection(_NAMES))
 
 
@@ -102,9 +101,11 @@ class _Math:
     """Python's ``math`` with functions that record; with ``exact``, only where the last bit is the same."""
 
     def __init__(self, exact: bool) -> None:
-        for name, thing in vars(math).items():
-            follows = name in _NAMES and not (exact and name in _INEXACT)
-            setattr(self, name, _FOLLOWERS[thing] if follows else thing)
+        self._exact = exact
+
+    def __getattr__(self, name: str) -> Any:
+        thing = getattr(math, name)
+        return thing if self._exact and name in _INEXACT else follower_of(thing) or thing
 
 
 _MATH, _EXACT_MATH = _Math(False), _Math(True)
@@ -125,6 +126,35 @@ def own_code(function: types.FunctionType) -> types.CodeType:
     return _originals[id(code)][1] if id(code) in _originals else code
 
 
+class _Swap:
+    """Other code of a function, for as long as traces use it, in any thread.
+
+    Attributes:
+        code: the function's before.
+        made: the other one.
+        users: how many traces use it.
+    """
+
+    def __init__(self, code: types.CodeType, made: types.CodeType) -> None:
+        self.code: types.CodeType = code
+        self.made: types.CodeType = made
+        self.users: int = 1
+
+
+_swaps: dict[types.FunctionType, _Swap] = {}
+_lock = threading.Lock()  # while code is swapped, and not while a function runs, which may wait for another thread
+
+
+def _forked() -> None:
+    """In a forked child the other threads are gone, and with them what one held."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 @contextmanager
 def following(functions: Sequence[types.FunctionType], exact: bool) -> Iterator[None]:
     """Let these functions call what records in the places of Python's own functions of numbers.
@@ -132,18 +162,38 @@ def following(functions: Sequence[types.FunctionType], exact: bool) -> Iterator[
     With ``exact``, only where the last bit is the same. Another thread that calls them meanwhile gets what it always
     does.
     """
-    changed: list[tuple[types.FunctionType, types.CodeType]] = []
-    with code_lock:
-        try:
-            for function in functions:
-                code = function.__code__
-                if (made := _rewritten(function, exact)) is not None:
-                    changed.append((function, code))
-                    function.__code__ = made
-            yield
-        finally:
-            for function, code in changed:
-                function.__code__ = code
+    used: list[tuple[types.FunctionType, _Swap]] = []
+    try:
+        with _lock:
+            used += ((function, swap) for function in functions if (swap := _swapped(function, exact)) is not None)
+        yield
+    finally:
+        with _lock:
+            for function, swap in used:
+                _leave(function, swap)
+
+
+def _swapped(function: types.FunctionType, exact: bool) -> _Swap | None:
+    """Give a function its other code, if there is one, or use that which it has."""
+    swap = _swaps.get(function)
+    if swap is not None and function.__code__ is swap.made:
+        swap.users += 1
+        return swap
+    made = _rewritten(function, exact)
+    if made is None:
+        return None
+    swap = _swaps[function] = _Swap(function.__code__, made)
+    function.__code__ = made
+    return swap
+
+
+def _leave(function: types.FunctionType, swap: _Swap) -> None:
+    swap.users -= 1
+    if swap.users == 0:
+        if function.__code__ is swap.made:
+            function.__code__ = swap.code
+        if _swaps.get(function) is swap:
+            del _swaps[function]
 
 
 def _rewritten(function: types.FunctionType, exact: bool) -> types.CodeType | None:
@@ -161,6 +211,10 @@ def _rewritten(function: types.FunctionType, exact: bool) -> types.CodeType | No
     return _with_constants(code, tuple(found.items()), code.co_filename) if found else None
 
 
+#: LOAD_ATTR has a bit that makes room for a call of the attribute.
+_CALLS_BY_ATTRIBUTE = sys.version_info >= (3, 12)
+
+
 class _Load(NamedTuple):
     """An instruction that loads a global variable: its bytes, and what becomes of the variable."""
 
@@ -168,14 +222,12 @@ class _Load(NamedTuple):
     end: int
     name: str
     has_null: bool  #: there is room for a call
-    is_called: bool  #: at once, or by ``map``
+    is_called: bool  #: it, or an attribute of it, at once or by ``map``; who asks which object it is, gets Python's
     is_asked: bool  #: for an attribute
 
     def suits(self, thing: Any) -> bool:
         """Whether something else may be loaded instead of what ``thing`` records the calls of."""
-        if isinstance(thing, _Math):
-            return self.is_asked
-        return not self.is_asked and (self.is_called or thing not in _TYPES)
+        return self.is_called and self.is_asked == isinstance(thing, _Math)
 
 
 def _loads(code: types.CodeType) -> Iterator[_Load]:
@@ -187,7 +239,8 @@ def _loads(code: types.CodeType) -> Iterator[_Load]:
         name = now.argval if now.opname == "LOAD_GLOBAL" else ""
         if name:
             has_null, is_asked = bool((now.arg or 0) & 1), then.opname in ("LOAD_ATTR", "LOAD_METHOD")
-            yield _Load(start, then.offset, name, has_null, has_null or before == "map", is_asked)
+            is_method = then.opname == "LOAD_METHOD" or (is_asked and _CALLS_BY_ATTRIBUTE and bool((then.arg or 0) & 1))
+            yield _Load(start, then.offset, name, has_null, has_null or is_method or before == "map", is_asked)
         start, before = then.offset, name
 
 

@@ -98,8 +98,9 @@ class Recorder(DecisionRecorder):
         decides_kinds: bool = False,
         by_order: bool = True,
         as_number: bool = False,
+        wants_ints: bool = False,
     ) -> None:
-        super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number)
+        super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
@@ -137,13 +138,6 @@ class Recorder(DecisionRecorder):
         made = self.integer(leaf, float(MOST_INDEX))
         made.index = self.index(slot, value, leaf)
         return made
-
-    def float_or_int(self, leaf: Value, whole: Value) -> FloatTracer:
-        """The tracer of an argument that is a float or an int; ``whole``: 1 for an int."""
-        self._numbers.add(id(whole))
-        if not self._as_number:
-            self._whole[id(leaf)] = whole
-        return self.number(leaf)
 
     def compares_indices(self) -> bool:
         """Whether comparisons of indices are to be some of numbers, which need not decide."""

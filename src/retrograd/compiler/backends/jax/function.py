@@ -14,7 +14,7 @@ from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
 from ...calls.signature import Signature, Unsuitable, signature_of
-from ...guards.captured_state import functions_of
+from ...guards.captured_state import asks_of, functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Reason
 from ...request import CompileRequest, Options
@@ -284,7 +284,8 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    recorder = Recorder(by_order=False)  # XLA takes longer to find the first of equals
+    wants_ints = asks_of(function, arguments).types
+    recorder = Recorder(by_order=False, wants_ints=wants_ints)  # XLA takes longer to find the first of equals
     try:
         signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....index import IndexTracer
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import ChoiceTracer
+from ...tracing.choice_tracer import CHOICES
 from ..tracers.frozen_list import FrozenList
 from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
 from .selections import NUMBERS
@@ -23,7 +23,7 @@ __all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read
 #: What arithmetic on which has no effect.
 OPERANDS: frozenset[type] = NUMBERS | {
     BoolTracer,
-    ChoiceTracer,
+    *CHOICES,
     FrozenList,
     IndexTracer,
     bool,

@@ -11,7 +11,7 @@ from .... import engine
 from ....engine import Value
 from ...guards.dependencies import is_library
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import ChoiceTracer, is_choice
+from ...tracing.choice_tracer import CHOICES, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList
@@ -28,7 +28,7 @@ _TRACED = frozenset({Value, FloatTracer})
 #: Floats hold the whole numbers up to here.
 _LARGEST = 2**53
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
-_CHOICES = frozenset({int, str, ChoiceTracer})
+_CHOICES = CHOICES | {int, str}
 _LISTS = frozenset({list, FrozenList})
 _TRUTHS = frozenset({bool, BoolTracer})
 
