@@ -11,7 +11,7 @@ import struct
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from ... import engine, errors
@@ -125,18 +125,34 @@ class DecisionRecorder(ABC):
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
         self.guard(kind, left, right, outcome)
-        frame = sys._getframe(2)
-        if is_users(frame):
-            self._codes[id(frame.f_code)] = frame.f_code
-            self.known_guards[id(frame.f_code), frame.f_lasti, kind, outcome] = self._recording.guards[-1]
+        self._note_guard(sys._getframe(2), kind, outcome)
 
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> BoolTracer | bool:
         """A comparison of numbers, which may decide something later."""
         number = right if isinstance(right, Value) else as_float(right)
-        if number is None or self._tests_identity:
+        if number is None:
             self.guard(kind, left, right, outcome)
             return outcome
+        if self._tests_identity:
+            self._decide_at_once(kind, left, number, outcome)
+            return outcome
         return BoolTracer(self, kind, left, number, outcome)
+
+    def _decide_at_once(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison decides before anything asks for its truth, in code that may ask which object it is."""
+        frame = sys._getframe(3)  # of what compares, if it is the user's
+        known = self.known_guards.get((id(frame.f_code), frame.f_lasti, kind, outcome))
+        if known is not None:
+            self._recording.guard(known, left, right)
+            return
+        self.guard(kind, left, right, outcome)
+        self._note_guard(frame, kind, outcome)
+
+    def _note_guard(self, frame: FrameType, kind: str, outcome: bool) -> None:
+        """The last guard says what an instruction of the user's decides, if it decides so again."""
+        if is_users(frame):
+            self._codes[id(frame.f_code)] = frame.f_code
+            self.known_guards[id(frame.f_code), frame.f_lasti, kind, outcome] = self._recording.guards[-1]
 
     def as_comparison(self, node: Value, outcome: bool) -> BoolTracer:
         """A number that is 1 or 0, as what a comparison gives."""
