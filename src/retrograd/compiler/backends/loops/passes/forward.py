@@ -320,24 +320,25 @@ class Forward:
     def unseen(self, roots: Sequence[int]) -> set[Check]:
         """The values to check in the next writing: without them, something infinite that is multiplied by zero, which
         the engine makes a NaN of, would show in none of the results, which are all checked."""
+        if not self._vanished:
+            return set()
         layout = self.layout
         finals: set[Check] = set()
         shown = [self._seen_through(layout.node(root), finals) for root in roots]
         seen = {position for position in shown if position is not None}
-        changed = True
-        while changed:
-            changed = False
-            for user in [position for position in layout.positions if position in seen]:
-                if layout.rows[user.number] not in _PROPAGATING or isinstance(self.values[user.number], float):
-                    continue
-                for operand in layout.operands[user.number]:
-                    of = self._seen_through(operand, finals)
-                    if of is not None and of not in seen:
-                        seen.add(of)
-                        changed = True
+        left = [*seen]
+        while left:
+            user = left.pop()
+            if layout.rows[user.number] not in _PROPAGATING or isinstance(self.values[user.number], float):
+                continue
+            for operand in layout.operands[user.number]:
+                of = self._seen_through(operand, finals)
+                if of is not None and of not in seen:
+                    seen.add(of)
+                    left.append(of)
         visible = {self.values[position.number] for position in seen}
         missing: set[Check] = {i for i, v in enumerate(self._vanished) if isinstance(v, Ref) and v not in visible}
-        return missing | (finals if self._vanished else set())
+        return missing | finals
 
     def _seen_through(self, operand: Operand, finals: set[Check]) -> Position | None:
         """The position whose values show in an operand's, in every iteration."""

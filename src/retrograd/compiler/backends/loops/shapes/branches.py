@@ -29,10 +29,17 @@ Item = int | Repeat
 Word = tuple[int, ...]
 
 
-def find_branches(graph: ScalarGraph) -> tuple[list[Item], int] | None:
-    """The graph with one such loop, and how many nodes of code that is; None if there is none."""
-    keys = _keys(graph)
-    words = _words(keys)
+def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) -> tuple[list[Item], int] | None:
+    """A stretch of the graph with one such loop, and how many nodes of code that is; None if there is none.
+
+    Args:
+        graph: the graph.
+        first: where the stretch begins.
+        after: where it ends; with the graph by default.
+    """
+    after = len(graph) if after is None else after
+    keys = _keys(graph)[first:after]
+    words = [(first + at, word) for at, word in _words(keys)]
     if len(words) < _LEAST_ITERATIONS:
         return None
     begin = words[0][0]
@@ -44,8 +51,8 @@ def find_branches(graph: ScalarGraph) -> tuple[list[Item], int] | None:
     if end - begin < _NODES_A_CHOICE * merged.choices * len(words):
         return None
     iterations = [merged.iteration(at, word) for at, word in words]
-    items: list[Item] = [*range(begin), Repeat(iterations), *range(end, len(graph))]
-    return items, begin + merged.size + len(graph) - end
+    items: list[Item] = [*range(first, begin), Repeat(iterations), *range(end, after)]
+    return items, begin - first + merged.size + after - end
 
 
 def _keys(graph: ScalarGraph) -> NDArray[np.int64]:

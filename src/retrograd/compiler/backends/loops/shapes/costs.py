@@ -31,6 +31,9 @@ def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequen
 
     ``parts``: the items as they are taken apart.
     """
+    in_turn = 2.0 * time_in_turn(graph, parts)
+    if not any(isinstance(item, Repeat) for item in items):
+        return in_turn
     layout = Layout(graph, top := build([*items]))
     far = [operand for operand in layout.first_use if isinstance(operand, Far)]
     streams = [(operand.frame, operand.nodes) for operand in far]
@@ -41,7 +44,7 @@ def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequen
     inner = [body for body in bodies_of(top) if body.depth > 1 and not body.optional]
     entered = sum(len(body.counts) for body in inner if body.times < _FEW * len(body.counts))
     traffic = _MEMORY * moved + _TABLE * looked_up
-    return traffic + _CHOICE * chosen + _ENTRY * entered + 2.0 * time_in_turn(graph, parts)
+    return traffic + _CHOICE * chosen + _ENTRY * entered + in_turn
 
 
 def count_tables(graph: ScalarGraph, top: Body) -> int:

@@ -24,12 +24,21 @@ _LEAST_NODES = 48
 #: iterations read is farther back from each of them.
 _FAR = 40
 
+#: So many iterations back, any operands are alike where that is looked at.
+_PERIODS_BACK = 2
+
 #: With fewer iterations it keeps them as they are.
 _LEAST_ALIGNED = 4
 
 
-def find_sections(graph: ScalarGraph) -> list[Section]:
-    """The graph as loops and straight-line code, in order."""
+def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
+    """The graph as loops and straight-line code, in order.
+
+    Args:
+        graph: the graph.
+        any_far: whether any operands are alike that are iterations back: such as one of two numbers from before the
+            loop, as data decide.
+    """
     slots = range(graph.kinds.shape[1])
     nodes = [graph.kinds[:, slot] == NODE for slot in slots]
     indices = [graph.indices[:, slot].astype(np.int32) for slot in slots]
@@ -41,9 +50,12 @@ def find_sections(graph: ScalarGraph) -> list[Section]:
 
     def alike(late: slice, early: slice) -> NDArray[np.bool_]:
         same: NDArray[np.bool_] = shape[late] == shape[early]
+        far = _PERIODS_BACK * (late.start - early.start) if any_far else len(graph)
         for lag, index in zip(lags, indices, strict=True):
             other = np.flatnonzero(same & (lag[late] != lag[early]))  # few
-            same[other] = index[late.start + other] == index[early.start + other]
+            same[other] = (index[late.start + other] == index[early.start + other]) | (
+                (lag[late.start + other] > far) & (lag[early.start + other] > far)
+            )
         return same
 
     def tokens(most: int) -> NDArray[np.uint64]:
@@ -52,7 +64,7 @@ def find_sections(graph: ScalarGraph) -> list[Section]:
             found = found * np.uint64(0x9E3779B97F4A7C15) + np.minimum(lag, most).astype(np.uint64)
         return found
 
-    kinds = [tokens(len(graph)), tokens(_FAR)]
+    kinds = [tokens(_FAR)] if any_far else [tokens(len(graph)), tokens(_FAR)]
     sections: list[Section] = []
     for section in cut_by_periods(kinds, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
         sections += _aligned(graph, section)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 
 from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
 from ..graphs.takes import with_takes
@@ -13,7 +14,7 @@ from .branches import find_branches
 from .costs import count_tables, time_of_code, time_of_run
 from .fission import divided
 from .nests import find_nests
-from .periods import find_sections
+from .periods import Section, find_sections
 from .structure import Body, Repeat, build
 
 __all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
@@ -21,6 +22,10 @@ __all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
 _LONG, _GAIN, _FEW = 600, 2.0, 200
+#: A loop with more than one in so many of the nodes is left as it is where parts that are done at times are looked for.
+_SHARE = 40
+#: Of more nodes of code, shapes that are larger by less than this factor are not compared.
+_MANY, _MOST_LIKE = 3_000, 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def find_structure(
         if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, other) < tables):
             top, shape = other, nests
     if scalars:
-        branches = _branches(graph) if shape.size > _LONG else None
+        branches = min(_branches(graph), key=lambda each: each.size, default=None) if shape.size > _LONG else None
         if branches is not None and _GAIN * branches.size < shape.size:
             shape = branches
         top = build(divided(graph, shape.items))
@@ -89,10 +94,13 @@ def with_takes_if_faster(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT)
 
 def _fastest(graph: ScalarGraph, shapes: Sequence[_Shape]) -> tuple[list[int | Repeat], float]:
     """The shape that takes the least time, taken apart, and that time. Raises UnsupportedGraphError if none can be."""
-    best, least = list[int | Repeat](), math.inf
+    best, least, last = list[int | Repeat](), math.inf, 0
     for shape in shapes:
         if (code := time_of_code(shape.size)) >= least:
             break
+        if best and _MOST_LIKE * last > shape.size > _MANY:
+            continue  # much the same, and to look at it takes long
+        last = shape.size
         with suppress(UnsupportedGraphError):  # it cannot be taken apart
             parts = divided(graph, shape.items)
             if (time := code + time_of_run(graph, shape.items, parts)) < least:
@@ -115,25 +123,48 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     yield sections
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
         yield from _nests(graph)
-    if sections.size > _LONG and (branches := _branches(graph)) is not None:
-        yield branches
+    if sections.size > _LONG:
+        far = _sections(graph, any_far=True)
+        if _GAIN * far.size < sections.size:
+            yield far
+        yield from _branches(graph)
 
 
-def _sections(graph: ScalarGraph) -> _Shape:
+def _sections(graph: ScalarGraph, any_far: bool = False) -> _Shape:
     items: list[int | Repeat] = []
-    for section in find_sections(graph):
-        if section.count == 1:
-            items += range(section.begin, section.end)
-        else:
-            begins = range(section.begin, section.end, section.period)
-            items.append(Repeat([list(range(begin, begin + section.period)) for begin in begins]))
+    for section in find_sections(graph, any_far):
+        items += _items_of(section)
     return _Shape(items, sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items))
+
+
+def _items_of(section: Section) -> list[int | Repeat]:
+    if section.count == 1:
+        return [*range(section.begin, section.end)]
+    begins = range(section.begin, section.end, section.period)
+    return [Repeat([list(range(begin, begin + section.period)) for begin in begins])]
 
 
 def _nests(graph: ScalarGraph) -> list[_Shape]:
     return [_Shape(*found) for found in find_nests(graph)]
 
 
-def _branches(graph: ScalarGraph) -> _Shape | None:
-    found = find_branches(graph)
-    return None if found is None else _Shape(*found)
+def _branches(graph: ScalarGraph) -> Iterator[_Shape]:
+    """The graph with a loop that does things only at times: through all of it, or between other loops."""
+    if (found := find_branches(graph)) is not None:
+        yield _Shape(*found)
+    loops = [each for each in find_sections(graph) if each.count > 1 and each.end - each.begin > len(graph) // _SHARE]
+    edges = [0, *chain.from_iterable((each.begin, each.end) for each in loops), len(graph)]
+    begin, end = max(zip(edges[::2], edges[1::2], strict=True), key=lambda gap: gap[1] - gap[0])
+    if not loops or (found := find_branches(graph, begin, end)) is None:
+        return
+    items: list[int | Repeat] = [*range(len(graph))]
+    for each in reversed(loops):
+        if each.begin >= end:
+            items[each.begin : each.end] = _items_of(each)
+    items[begin:end] = found[0]
+    for each in reversed(loops):
+        if each.end <= begin:
+            items[each.begin : each.end] = _items_of(each)
+    yield _Shape(
+        items, found[1] + begin + len(graph) - end - sum(each.end - each.begin - each.period for each in loops)
+    )
