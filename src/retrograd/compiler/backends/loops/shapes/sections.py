@@ -22,8 +22,9 @@ __all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
 _LONG, _GAIN, _FEW = 600, 2.0, 200
-#: A loop with more than one in so many of the nodes is left as it is where parts that are done at times are looked for.
-_SHARE = 40
+#: A loop of so many iterations is left as it is where parts that are done at times are looked for; one of fewer may be
+#: what is alike by chance in a loop with such parts.
+_MANY_ITERATIONS = 24
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
 
@@ -152,7 +153,7 @@ def _branches(graph: ScalarGraph) -> Iterator[_Shape]:
     """The graph with a loop that does things only at times: through all of it, or between other loops."""
     if (found := find_branches(graph)) is not None:
         yield _Shape(*found)
-    loops = [each for each in find_sections(graph) if each.count > 1 and each.end - each.begin > len(graph) // _SHARE]
+    loops = [each for each in find_sections(graph) if each.count >= _MANY_ITERATIONS]
     edges = [0, *chain.from_iterable((each.begin, each.end) for each in loops), len(graph)]
     begin, end = max(zip(edges[::2], edges[1::2], strict=True), key=lambda gap: gap[1] - gap[0])
     if not loops or (found := find_branches(graph, begin, end)) is None:
