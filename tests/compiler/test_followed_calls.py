@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import exp, sqrt
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as rg
@@ -170,6 +171,24 @@ def test_calls_in_arms() -> None:
         return total
 
     check(loss, 1.2, numbers(5), 1)
+
+
+def test_interpolation_in_a_table() -> None:
+    places, values = [0.0, 0.5, 1.0, 2.0, 3.5], np.array([1.0, 4.0, 2.0, -1.0, 5.0])
+
+    def loss(p: Any, xs: list[float]) -> Any:
+        return sum(p * np.interp(x, places, values) + p * p * x for x in xs if not np.isnan(x) and not np.isinf(x))
+
+    def held(p: Any, xs: list[float]) -> Any:
+        return p * np.interp(xs[0], places, values)
+
+    draw = random.Random(4)
+    calls = [[draw.choice([draw.uniform(-1.0, 5.0), *places]) for _ in range(5)] for _ in range(40)]
+    check(loss, 1.3, calls, 1)
+    compiled = check(held, 1.3, calls, 1)
+    assert [compiled(1.0, [x]) for x in (math.inf, -math.inf)] == [5.0, 1.0]
+    assert math.isnan(compiled(1.0, [math.nan]))
+    assert rg.compile(held, exact=True)(1.3, [0.7]) == held(1.3, [0.7])
 
 
 def test_names_of_other_things_are_left() -> None:

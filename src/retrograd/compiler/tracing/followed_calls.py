@@ -1,4 +1,4 @@
-"""Python's own functions of numbers in a trace: ``float(x)``, ``int(x)``, ``math.sqrt(x)``.
+"""Python's own functions of numbers in a trace, and some of NumPy's: ``float(x)``, ``math.sqrt(x)``, ``np.interp(…)``.
 
 They are written in C and want a plain number, which no tracer is. While a function is traced, its code loads other
 functions in their places: they record what is done with a tracer, and do with everything else what Python's do.
@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ... import math as our_math
 from ..guards.bytecode import codes_of, global_names
 from ..guards.dependencies import is_library
@@ -35,6 +37,8 @@ _LEFT = frozenset(
 _GIVE_INTS = frozenset({"ceil", "floor", "trunc"})
 #: Those of which ours differ from Python's in the last bit.
 _INEXACT = frozenset({"dist", "fsum", "gamma", "hypot", "lgamma"})
+#: So many places a table has at most in which ``np.interp`` is followed.
+_MOST_PLACES = 64
 
 
 def _is_traced(thing: Any) -> bool:
@@ -65,9 +69,9 @@ def _int(*arguments: Any, **options: Any) -> Any:
     return int(*arguments, **options)
 
 
-def _following(name: str) -> Callable[..., Any]:
-    """A function of ``math``, which records what it does with tracers."""
-    pythons, ours = getattr(math, name), getattr(our_math, name)
+def _following(module: types.ModuleType, name: str) -> Callable[..., Any]:
+    """A function of a module, which records what it does with tracers."""
+    pythons, ours = getattr(module, name), getattr(our_math, name)
 
     @functools.wraps(pythons)
     def of(*arguments: Any, **options: Any) -> Any:
@@ -78,6 +82,26 @@ def _following(name: str) -> Callable[..., Any]:
 
     of.__module__ = __name__  # so that who meets it knows it
     return of
+
+
+def _interpolated(x: Any, xp: Any, fp: Any, *rest: Any, **options: Any) -> Any:
+    """``np.interp(…)``: of one traced number in a table of constants, the sum of what it rises in each interval."""
+    number, places, values = _as_float(x), _constants(xp), _constants(fp)
+    is_table = 1 < len(places) <= _MOST_PLACES and len(places) == len(values)
+    if not is_tracer(number) or rest or options or not is_table or any(a >= b for a, b in itertools.pairwise(places)):
+        return np.interp(x, xp, fp, *rest, **options)
+    number = our_math.minimum(our_math.maximum(number, places[0]), places[-1])
+    total: Any = values[0]
+    for (a, b), (u, v) in zip(itertools.pairwise(places), itertools.pairwise(values), strict=True):
+        total = total + (v - u) / (b - a) * our_math.minimum(our_math.maximum(number - a, 0.0), b - a)
+    return total
+
+
+def _constants(things: Any) -> list[float]:
+    """Plain numbers as floats; none if there is something else."""
+    plain = things.tolist() if type(things) is np.ndarray and things.ndim == 1 else things
+    is_plain = type(plain) in (list, tuple) and {float, int}.issuperset(map(type, plain))
+    return [*map(float, plain)] if is_plain else []
 
 
 def _recorder_of(thing: Any) -> Any:
@@ -92,28 +116,40 @@ _NAMES = [
 _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     float: _float,
     int: _int,
-    **{getattr(math, name): _following(name) for name in _NAMES},
+    **{getattr(math, name): _following(math, name) for name in _NAMES},
+    **{getattr(np, name): _following(np, name) for name in ("isfinite", "isinf", "isnan")},
+    np.interp: _interpolated,
 }
-_INEXACT_ONES = frozenset(getattr(math, name) for name in _INEXACT.intersection(_NAMES))
+_KINDS = frozenset({type, types.BuiltinFunctionType, np.ufunc, type(np.interp)})
+_INEXACT_ONES = frozenset({np.interp, *(getattr(math, name) for name in _INEXACT.intersection(_NAMES))})
 
 
-class _Math:
-    """Python's ``math`` with functions that record; with ``exact``, only where the last bit is the same."""
+class _Module:
+    """A module with functions that record; with ``exact``, only where the last bit is the same."""
 
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
+    def __init__(self, module: types.ModuleType, exact: bool) -> None:
+        self._module, self._exact = module, exact
 
     def __getattr__(self, name: str) -> Any:
-        thing = getattr(math, name)
-        return thing if self._exact and name in _INEXACT else follower_of(thing) or thing
+        thing = getattr(self._module, name)
+        return (_follower(thing, self._exact) if name in _MODULES[self._module] else None) or thing
 
 
-_MATH, _EXACT_MATH = _Math(False), _Math(True)
+#: Modules with functions that are followed, and their names.
+_MODULES: dict[types.ModuleType, frozenset[str]] = {
+    math: frozenset(_NAMES),
+    np: frozenset({"interp", "isfinite", "isinf", "isnan"}),
+}
+_PROXIES = {(module, exact): _Module(module, exact) for module in _MODULES for exact in (False, True)}
+
+
+def _follower(function: Any, exact: bool) -> Callable[..., Any] | None:
+    return None if exact and function in _INEXACT_ONES else follower_of(function)
 
 
 def follower_of(function: Any) -> Callable[..., Any] | None:
     """What records what ``float``, ``int`` or a function of ``math`` does; None of any other function."""
-    return _FOLLOWERS.get(function) if type(function) in (type, types.BuiltinFunctionType) else None
+    return _FOLLOWERS.get(function) if type(function) in _KINDS else None
 
 
 #: The code that other code was made of, by the id of that, which is kept.
@@ -204,9 +240,9 @@ def _rewritten(function: types.FunctionType, exact: bool) -> types.CodeType | No
     found: dict[str, Any] = {}
     for name in frozenset().union(*map(global_names, codes_of(code))):
         thing = scope.get(name, getattr(builtins, name, None))
-        if thing is math:
-            found[name] = _EXACT_MATH if exact else _MATH
-        elif (follower := follower_of(thing)) is not None and not (exact and thing in _INEXACT_ONES):
+        if type(thing) is types.ModuleType and thing in _MODULES:
+            found[name] = _PROXIES[thing, exact]
+        elif (follower := _follower(thing, exact)) is not None:
             found[name] = follower
     return _with_constants(code, tuple(found.items()), code.co_filename) if found else None
 
@@ -227,7 +263,7 @@ class _Load(NamedTuple):
 
     def suits(self, thing: Any) -> bool:
         """Whether something else may be loaded instead of what ``thing`` records the calls of."""
-        return self.is_called and self.is_asked == isinstance(thing, _Math)
+        return self.is_called and self.is_asked == isinstance(thing, _Module)
 
 
 def _loads(code: types.CodeType) -> Iterator[_Load]:

@@ -7,7 +7,7 @@ always does. The recorder is told of everything else through which a number coul
 * a comparison is a :class:`~.bool_tracer.BoolTracer`; one that decides something becomes a guard, checked in every
   later call;
 * an :class:`~retrograd.index.Index` argument selects with ``take`` and ``table``, and each selection is kept;
-* what cannot be recorded (``float()``, text, ``.grad``, ``backward()``) is a graph break: the call runs eagerly.
+* what cannot be recorded (text, ``.grad``, ``backward()``) is a graph break: the call runs eagerly.
 
 What the recorder cannot see, such as the time, random numbers and files, is found in a plain run (effects.py).
 """
