@@ -54,10 +54,19 @@ def test_what_is_compared_stays_a_quotient() -> None:
         return sum(p[0] if t / 0.1 >= 3.0 else p[1] * t for t in times) + rg.where(p[1] / 3.0 > 0.1, p[2], 0.0)
 
     compiled = rg.compile(stepped)
-    for times in ([0.1, 0.2, 0.30000000000000004], [0.1, 0.2, 0.3], [0.4, 0.5, 0.2], [0.1, 0.6, 0.2]):
-        assert compiled.value_and_grad([1.0, 0.3, 3.0], times) == rg.value_and_grad(stepped)([1.0, 0.3, 3.0], times)
+    for short in ([0.1, 0.2, 0.30000000000000004], [0.1, 0.2, 0.3], [0.4, 0.5, 0.2], [0.1, 0.6, 0.2]):
+        times = short * 20
+        value, gradient = compiled.value_and_grad([1.0, 0.3, 3.0], times)
+        wanted, slopes = rg.value_and_grad(stepped)([1.0, 0.3, 3.0], times)
+        assert (value, *gradient) == pytest.approx((wanted, *slopes), rel=1e-13)
     graph = graph_of(compiled)
     assert quotients(with_reciprocals(graph)) == quotients(graph) >= 1
+
+
+def test_small_programs_keep_the_bits() -> None:
+    compiled = rg.compile(lambda x: x / 3.0 + x / 7.0, tier="llvm")
+    for x in (-2.5, 0.9999999999999999, 1e-300, 12345.678):
+        assert compiled.value_and_grad(x) == rg.value_and_grad(lambda x: x / 3.0 + x / 7.0)(x)
 
 
 @pytest.mark.parametrize("divisor", [5e-324, 1e-308, 1.7e308, math.inf, -3.0, 0.1])

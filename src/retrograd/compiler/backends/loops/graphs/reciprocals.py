@@ -1,6 +1,7 @@
 """Divisions by constants as products with their reciprocals, which take a third of the time and differ in the last bit.
 
-A quotient that is rounded to an integer or compared soon after stays one: ``int(t / 0.1)`` may have a t on the grid.
+A quotient that is rounded to an integer or compared soon after stays one: ``int(t / 0.1)`` may have a t on the grid. So
+do those of small programs, in which they take no time that would be worth a bit.
 """
 
 from __future__ import annotations
@@ -29,12 +30,16 @@ _JUMPS = [
 #: So many operations after a quotient its last bit does not matter to what jumps, any more than that of a product and
 #: a sum in one operation does.
 _NEAR = 4
+#: A program of fewer nodes is small.
+_SMALL = 64
 #: Reciprocals of constants in between are as precise as constants are.
 _LEAST = 2.0**-1000
 
 
 def with_reciprocals(graph: ScalarGraph) -> ScalarGraph:
     """The graph with products in the places of quotients by constants."""
+    if len(graph) < _SMALL:
+        return graph
     quotients = (graph.rows == _DIV) & (graph.kinds[:, 1] == LITERAL) & (graph.kinds[:, 0] != LITERAL)
     divisors = np.abs(graph.literals[np.where(quotients, graph.indices[:, 1], 0)]) if len(graph.literals) else 0.0
     quotients &= (divisors > _LEAST) & (divisors < 1.0 / _LEAST)
