@@ -54,6 +54,17 @@ def test_functions_of_math_on_data(exact: bool) -> None:
     check(loss, 1.3, numbers(4), 1, exact=exact)
 
 
+LIMITS = {"least": 0.5}  # has no hash
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_any_global_beside_them(exact: bool) -> None:
+    def loss(p: Any, xs: list[float]) -> Any:
+        return sum(p * math.sqrt(x) * LIMITS["least"] for x in xs)
+
+    check(loss, 1.3, numbers(3, 6), 1, exact=exact)
+
+
 def test_all_functions_of_math() -> None:
     names = [
         *("acosh", "asinh", "atan", "cbrt", "cosh", "degrees", "erf", "erfc", "exp2", "expm1", "gamma", "lgamma"),

@@ -144,7 +144,8 @@ _PROXIES = {(module, exact): _Module(module, exact) for module in _MODULES for e
 
 
 def _follower(function: Any, exact: bool) -> Callable[..., Any] | None:
-    return None if exact and function in _INEXACT_ONES else follower_of(function)
+    found = follower_of(function)
+    return None if exact and found is not None and function in _INEXACT_ONES else found
 
 
 def follower_of(function: Any) -> Callable[..., Any] | None:
