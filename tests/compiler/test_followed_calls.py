@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Callable
 from math import exp, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
+from support.counted_programs import check
 
 import retrograd as rg
 import retrograd.math as rm
@@ -24,20 +24,6 @@ if ENGINE == "native":
 TABLE = [1.0, 4.0, 9.0, 16.0, 25.0]
 WEIGHTS = [1.0, -2.0, 0.5]
 OPERATIONS = [math.sqrt, math.exp]
-
-
-def check(function: Callable[..., Any], parameters: Any, calls: list[Any], programs: int, **options: Any) -> Any:
-    """Each call gives what the function gives, gradients included, by at most so many programs, and none eagerly."""
-    compiled, eager = rg.compile(function, **options), rg.value_and_grad(function)
-    for data in calls:
-        value, gradient = compiled.value_and_grad(parameters, data)
-        wanted, slopes = eager(parameters, data)
-        assert value == pytest.approx(wanted, rel=1e-12, abs=1e-12)
-        assert gradient == pytest.approx(slopes, rel=1e-12, abs=1e-12)
-    stats = compiled.stats()
-    assert stats.eager == 0, stats
-    assert len(stats.programs) <= programs, stats
-    return compiled
 
 
 def numbers(count: int, many: int = 40, least: float = 0.0, most: float = 2.0) -> list[list[float]]:

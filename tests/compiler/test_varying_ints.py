@@ -1,4 +1,4 @@
-"""Ints among the arguments that differ from call to call: read anew where they are numbers, part of a program else."""
+"""Ints among the arguments: a program reads those that differ from call to call, and is made for the others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from support.counted_programs import check as check_calls
 
 import retrograd as rg
 import retrograd.math as rm
@@ -26,18 +27,9 @@ ROWS = [[1.0 * i + j * j for i in range(4)] for j in range(5)]
 
 
 def check(function: Callable[..., Any], make: Callable[[random.Random], Any], programs: int, **options: Any) -> Any:
-    """Each call gives what the function gives, by at most so many programs at the end, and hardly any eagerly."""
-    compiled, eager, draw = rg.compile(function, **options), rg.value_and_grad(function), random.Random(5)
-    for _ in range(60):
-        data = make(draw)
-        value, gradient = compiled.value_and_grad(PARAMETERS, data)
-        wanted, slopes = eager(PARAMETERS, data)
-        assert value == pytest.approx(wanted, rel=1e-12, abs=1e-12)
-        assert gradient == pytest.approx(slopes, rel=1e-12, abs=1e-12)
-    stats = compiled.stats()
-    assert stats.eager == 0, stats
-    assert len(stats.programs) <= programs, stats
-    return compiled
+    """Sixty calls with data of one make, at most so many programs."""
+    draw = random.Random(5)
+    return check_calls(function, PARAMETERS, [make(draw) for _ in range(60)], programs, **options)
 
 
 def test_counts() -> None:

@@ -191,7 +191,7 @@ class Specializer:
         self.conversions: Conversions = Conversions()
         self._examples: dict[int, Example] = {}
         self._untraceable, self._storm = Untraceable(), Storm(cache)
-        self._reads_plain_ints = False  # also ints that are wanted as plain ones are read anew in each call
+        self._reads_plain_ints = False  # whether programs read the ints, too, that the function wants as plain ones
 
     def example(self, number: int) -> Example | None:
         """The call that a specialization was traced from; None if it has been forgotten since."""

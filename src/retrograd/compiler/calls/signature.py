@@ -24,7 +24,7 @@ from ...engine.containers import contents_of, has_plain_fields, instance_of, is_
 from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
-from ..tracing.recorder import Recorder
+from ..tracing.recorder import MOST_INDEX, Recorder
 from .varying import CONSTANT, IN_LIST, Column, Varying
 
 __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
@@ -36,10 +36,6 @@ _STATIC = (bool, int, str, bytes, type(None), complex)
 
 #: Containers that no specialization reads, though their contents may differ from call to call.
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
-
-
-#: Ints that differ from call to call are smaller in magnitude (native/compiler/run/signature.cpp).
-_MOST_INT = 2**31
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
@@ -260,7 +256,7 @@ class _Reader:
         return self._recorder.number(leaf), ("passive", offset, type(number))
 
     def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
-        if self._column not in self._varying.ints or abs(number) >= _MOST_INT:
+        if self._column not in self._varying.ints or abs(number) >= MOST_INDEX:
             return number, ("equal", number)
         leaf = Value(float(number))
         offset = self.result.add_input(leaf, False)

@@ -1,4 +1,4 @@
-"""Which ints among the arguments differ from call to call: they are read anew in each, as floats are.
+"""Finds the ints among the arguments that differ from call to call: a program reads those in each call, as floats.
 
 At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, those are
 numbers, and with them all in the same *column*: what has the same path from the arguments but for positions in lists.

@@ -37,6 +37,8 @@ _LEFT = frozenset(
 _GIVE_INTS = frozenset({"ceil", "floor", "trunc"})
 #: Those of which ours differ from Python's in the last bit.
 _INEXACT = frozenset({"dist", "fsum", "gamma", "hypot", "lgamma"})
+#: NumPy's functions of single numbers that are followed.
+_NUMPYS = ("isfinite", "isinf", "isnan")
 #: So many places a table has at most in which ``np.interp`` is followed.
 _MOST_PLACES = 64
 
@@ -117,7 +119,7 @@ _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     float: _float,
     int: _int,
     **{getattr(math, name): _following(math, name) for name in _NAMES},
-    **{getattr(np, name): _following(np, name) for name in ("isfinite", "isinf", "isnan")},
+    **{getattr(np, name): _following(np, name) for name in _NUMPYS},
     np.interp: _interpolated,
 }
 _KINDS = frozenset({type, types.BuiltinFunctionType, np.ufunc, type(np.interp)})
@@ -138,7 +140,7 @@ class _Module:
 #: Modules with functions that are followed, and their names.
 _MODULES: dict[types.ModuleType, frozenset[str]] = {
     math: frozenset(_NAMES),
-    np: frozenset({"interp", "isfinite", "isinf", "isnan"}),
+    np: frozenset({"interp", *_NUMPYS}),
 }
 _PROXIES = {(module, exact): _Module(module, exact) for module in _MODULES for exact in (False, True)}
 

@@ -40,10 +40,10 @@ from .recording import Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
-__all__ = ["Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
+__all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
 
 
-#: Indices are smaller: a program takes no others (native/compiler/run/signature.cpp).
+#: Indices, and ints that a program reads, are smaller: it takes no others (native/compiler/run/signature.cpp).
 MOST_INDEX = 2**31
 
 #: The most steps of recorded sweeps in one program, which take a second or two.
