@@ -54,6 +54,38 @@ def pivots_in_a_loop(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return x[0] * x[1] + 0.1 * xs[0] * x[0]
 
 
+def swaps_only_if(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The pivot is searched by a loop, and rows change places under an ``if``."""
+    a = [[ps[3 * i + j] * xs[j] + (0.3 if i == j else 0.0) for j in range(3)] + [ps[9 + i]] for i in range(3)]
+    sign = 1.0
+    for column in range(3):
+        pivot = column
+        for row in range(column + 1, 3):
+            if abs(a[row][column]) > abs(a[pivot][column]):
+                pivot = row
+        if pivot != column:
+            a[column], a[pivot] = a[pivot], a[column]
+            sign = -sign
+        for row in range(column + 1, 3):
+            factor = a[row][column] / a[column][column]
+            for k in range(column, 4):
+                a[row][k] = a[row][k] - factor * a[column][k]
+    return sign * a[0][0] * a[1][1] * a[2][2] + 0.1 * a[2][3]
+
+
+def swaps_a_row_held_elsewhere(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Another name holds a row that changes places: what it holds stays."""
+    a = [[ps[0], ps[1]], [ps[2], ps[3]], [ps[4], ps[5]]]
+    first, best = a[0], 0
+    for row in range(1, 3):
+        if a[row][0] * xs[0] > a[best][0] * xs[0]:
+            best = row
+    if best != 0:
+        a[0], a[best] = a[best], a[0]
+    a[0][1] = a[0][1] * 2.0 + 0.0 * ps[0]
+    return first[0] + 3.0 * first[1] + a[0][0] * a[0][1] + 0.5 * a[best][1]
+
+
 def swaps_numbers(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     order = [*ps[:5]]
     for i in range(4):
@@ -88,7 +120,7 @@ def parts_of_objects(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(one.used * one.used * (i + 1) for i, one in enumerate(bins)) + bins[0].count * ps[1]
 
 
-PLACES: list[Function] = [pivots, pivots_in_a_loop, swaps_numbers, parts_of_rows, parts_of_objects]
+PLACES: list[Function] = [pivots, pivots_in_a_loop, swaps_only_if, swaps_numbers, parts_of_rows, parts_of_objects]
 
 
 @pytest.mark.parametrize("f", PLACES, ids=lambda f: f.__name__)
@@ -179,7 +211,15 @@ def method_named_item(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum((i + 1) * one.used for i, one in enumerate(bins))
 
 
-SAME = [shared_row, same_row_twice, kept_by_a_function, row_in_two_places, setters, method_named_item]
+SAME = [
+    shared_row,
+    swaps_a_row_held_elsewhere,
+    same_row_twice,
+    kept_by_a_function,
+    row_in_two_places,
+    setters,
+    method_named_item,
+]
 
 
 @pytest.mark.parametrize("f", SAME, ids=lambda f: f.__name__)

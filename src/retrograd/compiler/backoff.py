@@ -58,6 +58,11 @@ class Storm:
         self._traces: deque[tuple[int, int]] = deque(maxlen=_TRACES)  # the number, and how many calls came before
         self._dropped: dict[int, int] = {}  # how many calls those of them answered that have been dropped
         self._rounds = 0
+        self._paused = 0
+
+    def calls(self) -> int:
+        """How many calls there were, those in pauses too."""
+        return self._cache.calls() + self._paused
 
     def forget(self) -> None:
         """The next call is looked up again."""
@@ -90,5 +95,7 @@ class Storm:
             self._rounds = 0
             return False
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)
-        self._cache.pause(4 * 4**self._rounds)
+        pause = 4 * 4**self._rounds
+        self._paused += pause
+        self._cache.pause(pause)
         return True

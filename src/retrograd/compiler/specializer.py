@@ -23,16 +23,17 @@ from .calls.varying import CONSTANT, Varying, between
 from .guards.captured_state import Asks, CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
-from .if_conversion.conversions import Conversions, Tracing, flipping
+from .if_conversion.budget import Budget
+from .if_conversion.conversions import Conversions, Tracing
 from .reports.notices import Notices, runs_as_it_is, traced_in_vain
 from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
-from .tracing.bool_tracer import Purpose
 from .tracing.effects import Effects, contents, noting_effects
 from .tracing.followed_calls import following
+from .tracing.outcomes import Outcomes, flipping, most_decided
 from .tracing.recorder import Recorder, TooManyDerivativesError
-from .tracing.recording import Guard, IndexGuard, Recording
+from .tracing.recording import Guard, Recording
 
 __all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of", "trace"]
 
@@ -44,6 +45,9 @@ BYTES = 64 * 1024 * 1024
 #: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are larger than
 #: those of the code as it is by this factor.
 _IN_VAIN, _LARGER = 6, 8
+
+#: Why a call is traced that may decide otherwise than those before.
+_OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
 
 #: How far a new program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to
 #: the largest of them. A program that is further away is dropped.
@@ -58,17 +62,13 @@ class Example(NamedTuple):
     signature: Signature
     number: type | None  #: what plain number the function returned: a float, an int, or NumPy's; None for a Value
     outputs: Outputs | None  #: of a function with several results
-    decisions: tuple[Guard | IndexGuard, ...]  #: without the Values that were compared
+    decided: Outcomes
     lengthened: int  #: how often loops were recorded with more iterations until then
     conversion: tuple[Any, ...] | None  #: what was converted, and how; None if nothing was
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""
         return self.differentiate_first == other.differentiate_first and self.signature.is_like(other.signature)
-
-    def ends_loops(self) -> bool:
-        """Whether loops must end within as many iterations as were recorded."""
-        return any(isinstance(one, Guard) and one.purpose is Purpose.ENDS_LOOP for one in self.decisions)
 
 
 class Traced(NamedTuple):
@@ -191,6 +191,7 @@ class Specializer:
         self.conversions: Conversions = Conversions()
         self._examples: dict[int, Example] = {}
         self._untraceable, self._storm = Untraceable(), Storm(cache)
+        self._budget = Budget(self._storm.calls)
         self._reads_plain_ints = False  # whether programs read the ints, too, that the function wants as plain ones
 
     def example(self, number: int) -> Example | None:
@@ -201,7 +202,7 @@ class Specializer:
         """What each specialization takes for granted, as text."""
         numbers = [number for number, _, _ in self._cache.inventory() if number in self._examples]
         programs = [
-            program_guards(number, self._examples[number].signature.spec, self._examples[number].decisions)
+            program_guards(number, self._examples[number].signature.spec, self._examples[number].decided.guards)
             for number in numbers
         ]
         return "\n".join([*programs, state_guards(self.captured.paths, self.captured.frozen)])
@@ -227,6 +228,8 @@ class Specializer:
         shape = differentiate_first, *map(type, arguments)
         if (cause := self._untraceable.waits(shape)) is not None:
             return as_it_is(cause)
+        if reason in _OTHERWISE and self.conversions and self._budget.is_spent():
+            return as_it_is(Cause(Reason.POSTPONED))
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
         state, described = self._capture(differentiate_first, arguments)
         varying = self._varying(differentiate_first, described)
@@ -246,7 +249,7 @@ class Specializer:
                 if varying and (left := self._left_varying(traced, varying)) != varying:
                     varying = left
                     traced = self._trace(arguments, differentiate_first, several, held, None, varying)
-                if reason in (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS) and self._learns(traced, differentiate_first):
+                if reason in _OTHERWISE and self._learns(traced, differentiate_first):
                     traced = self._trace(arguments, differentiate_first, several, held, None, varying)
             finally:
                 if passed is not None:
@@ -313,12 +316,18 @@ class Specializer:
                 varying=varying,
             )
 
-        return self.converted(lambda: run(None), held) or run(described)
+        if (found := self.converted(lambda: run(None), held)) is not None:
+            return found
+        traced = run(described)
+        self._budget.measured(traced.recording.length if isinstance(traced, Traced) else 0)
+        return traced
 
     def converted(self, run: Callable[[], Traced | Cause], held: Snapshot | None = None) -> Traced | Cause | None:
         """What a trace gives with the code that is converted now; None if none is."""
         changed, held = self.captured.change_by_function, held or self.captured.snapshot()
-        return self.conversions.run(Tracing(self.captured.functions, run, guards_of, changed, held.restore))
+        return self.conversions.run(
+            Tracing(self.captured.functions, run, guards_of, self._budget, changed, held.restore)
+        )
 
     def _varying(self, differentiate_first: bool, described: Described | None) -> Varying:
         """The ints that a call has otherwise than the last ones of its kind, or than those before."""
@@ -351,11 +360,11 @@ class Specializer:
             return False
         signature = traced.signature
         alike = [
-            example.decisions
+            example.decided
             for example in [*self._examples.values()]
             if example.differentiate_first == differentiate_first and example.signature.is_like(signature)
         ]
-        return self.conversions.learn([*alike, [*traced.recording.guards, *traced.recording.index_guards]])
+        return self.conversions.learn([*alike, traced.recording.decided()])
 
     def _drop_unconverted(self, number: int) -> None:
         """Forget programs that others would be compared by, and that do less than the new one.
@@ -365,12 +374,11 @@ class Specializer:
         """
         new = self._examples[number]
         others = {one: each for one, each in list(self._examples.items()) if one != number}
-        turning = flipping([new.decisions, *(each.decisions for each in others.values())])
-        decides = [one.where for one in new.decisions if one.where and one.purpose is Purpose.DECIDES]
-        is_whole = turning.isdisjoint((where.file, where.line) for where in decides)
+        turning = flipping([new.decided, *(each.decided for each in others.values())])
+        is_whole = turning.isdisjoint(new.decided.by_line)
         for one, example in others.items():
-            is_shorter = example.lengthened < new.lengthened and example.ends_loops() and example.is_like(new)
-            if is_shorter or (is_whole and self.conversions.concerns(example.decisions)):
+            is_shorter = example.lengthened < new.lengthened and example.decided.ends_loops and example.is_like(new)
+            if is_shorter or (is_whole and self.conversions.concerns(example.decided)):
                 self._cache.drop(one)
                 self._examples.pop(one, None)  # another thread may have called clear()
 
@@ -418,16 +426,13 @@ class Specializer:
             self._reads_plain_ints = True  # and selects by them, where it can
             self._storm.forget()
             return
-        programs = [example.decisions for example in [*self._examples.values()]]
+        programs = [example.decided for example in [*self._examples.values()]]
         turning = flipping(programs)
-        found = [one.where for each in programs for one in each if one.where]
-        lines = Counter([one for one in found if (one.file, one.line) in turning] or found)
-        where, obstacle, difference = "", "", ""
-        if cause.reason is Reason.NEW_ARGUMENTS:
-            difference = self._difference(number)
-        if lines and not difference and (turning or cause.reason is Reason.GUARD_FAILED):
-            line = lines.most_common(1)[0][0]
-            where, obstacle = str(line), self.conversions.reason((line.file, line.line))
+        where, obstacle = "", ""
+        difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
+        if not difference and (turning or cause.reason is Reason.GUARD_FAILED):
+            line = most_decided(programs, turning)
+            where, obstacle = (str(line), self.conversions.reason((line.file, line.line))) if line else ("", "")
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference))
         if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
@@ -500,11 +505,10 @@ class Specializer:
         if not agrees:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
-        decisions: tuple[Guard | IndexGuard, ...] = (*recording.guards, *recording.index_guards)
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
         how = self.conversions.lengthened, self.conversions.state
         self._examples[number] = Example(
-            differentiate_first, arguments, traced.signature, kind, outputs, decisions, *how
+            differentiate_first, arguments, traced.signature, kind, outputs, recording.decided(), *how
         )
         self.tier_up.added()
         self._drop_least_recently_used()
@@ -587,10 +591,6 @@ class Specializer:
 def _number_kind(number: object, is_int: bool) -> type:
     """As what a program's plain number is returned; ``is_int`` where it is an int in each call."""
     return int if is_int else np.float64 if type(number) is np.float64 else float
-
-
-def _guards_among(decisions: Sequence[Guard | IndexGuard]) -> list[Guard]:
-    return [one for one in decisions if isinstance(one, Guard)]
 
 
 def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: Signature) -> dict[int, Value]:

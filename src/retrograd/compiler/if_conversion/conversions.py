@@ -5,13 +5,11 @@ from __future__ import annotations
 import operator
 import threading
 import types
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ... import engine
 from ..guards.bytecode import (
     IDENTITY,
     asks_what_it_is,
@@ -24,22 +22,20 @@ from ..guards.bytecode import (
 )
 from ..guards.captured_state import functions_of
 from ..guards.dependencies import is_library
-from ..tracing.bool_tracer import Purpose
 from ..tracing.followed_calls import own_code
+from ..tracing.outcomes import Outcomes, Site, flipping
 from ..tracing.recording import Guard, IndexGuard
+from .budget import Budget
 
 if TYPE_CHECKING:
     from .trial import Trial
 
-__all__ = ["Conversions", "Site", "Tracing", "flipping", "without_decisions"]
+__all__ = ["Conversions", "Site", "Tracing", "without_decisions"]
 
 T = TypeVar("T")
 
 #: So many programs that differ by what comparisons decided are one too many.
 _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
-
-#: So many times as much as before may be recorded, or so much in any case: some hundred thousand operations.
-_MOST_TIMES, _LEAST_ROOM, _MOST_ROOM = 40, 1 << 22, 1 << 25
 
 #: So many traces of converted code may be in vain before the code is traced as it is.
 _MOST_TRIALS = 10
@@ -48,9 +44,6 @@ _MOST_TRIALS = 10
 _MOST_POSTPONED = 6
 
 _lock = threading.Lock()  # while functions have other code than their own
-
-#: A file, and the line in it where a test begins.
-Site = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,7 @@ class Tracing(Generic[T]):
         functions: those that the trace may call.
         trace: runs it.
         guards: the comparisons that decided something in a trace; None if it cannot be compiled.
+        budget: how much traces of converted code may record.
         changed: whether the function finds something else now than before.
         restore: puts back what was there before.
     """
@@ -68,6 +62,7 @@ class Tracing(Generic[T]):
     functions: Sequence[types.FunctionType]
     trace: Callable[[], T]
     guards: Callable[[T], Sequence[Guard] | None]
+    budget: Budget
     changed: Callable[[], object] = lambda: False
     restore: Callable[[], object] = lambda: None
 
@@ -87,7 +82,6 @@ class Conversions:
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
-        self._most = _LEAST_ROOM  # that a trace may record
         self._postponed = 0
         self._compares_indices = False
         # Of loops: as many as any call took, and some more.
@@ -96,18 +90,20 @@ class Conversions:
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
-    def learn(self, programs: Sequence[Sequence[Guard | IndexGuard]]) -> bool:
+    def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
         new = flipping(programs) - self._wanted - self._refused
         self._wanted |= new
-        self._compares_indices |= bool(new) and any(isinstance(one, IndexGuard) for each in programs for one in each)
+        self._compares_indices |= bool(new) and any(
+            isinstance(one, IndexGuard) for each in programs for one in each.guards
+        )
         return bool(new)
 
-    def concerns(self, guards: Iterable[Guard | IndexGuard]) -> bool:
+    def concerns(self, decided: Outcomes) -> bool:
         """Whether a comparison is on a line that is converted."""
-        return any(line in self._wanted for line in _by_line(guards))
+        return not self._wanted.isdisjoint(decided.by_line)
 
     def reason(self, site: Site) -> str:
         """Why the test on a line stays as it is, or else one on another line; empty where that is not known."""
@@ -140,7 +136,7 @@ class Conversions:
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
-        if not self._wanted or not _lock.acquire(blocking=False):
+        if not self._wanted or tracing.budget.is_spent() or not _lock.acquire(blocking=False):
             return None
         try:
             return self._tried(tracing)
@@ -148,15 +144,16 @@ class Conversions:
             _lock.release()
 
     def _tried(self, tracing: Tracing[T]) -> T | None:
-        is_measured = False
+        budget = tracing.budget
         for _ in range(_MOST_TRIALS):
-            if not self._wanted:
+            if not self._wanted or budget.is_spent():
                 break
             run, made, decided = self._attempt(tracing)
-            if run.is_too_long and not is_measured:
-                is_measured = True
-                self._most = min(max(self._most, _MOST_TIMES * _recorded_by(tracing.trace)), _MOST_ROOM)
-            elif run.is_too_long:
+            if not run.is_too_long:
+                budget.spend(run.recorded)
+            elif budget.was_too_little(run.recorded):
+                continue
+            if run.is_too_long:
                 self._note(self._wanted, "to run both arms of each test takes too many operations")
                 self._refuse({})
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
@@ -176,7 +173,7 @@ class Conversions:
                 pass
             elif new := run.chosen_by - self._wanted - self._refused:
                 self._wanted |= new
-            elif left := self._wanted.intersection(_by_line(decided)):  # what no arm can be
+            elif left := self._wanted.intersection(Outcomes(decided).by_line):  # what no arm can be
                 self._note_sources(tracing.functions)
                 self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
                 self._wanted -= left
@@ -192,7 +189,7 @@ class Conversions:
         run: Trial | None = None
         try:
             with (
-                self._applied(tracing.functions) as run,
+                self._applied(tracing.functions, tracing.budget.room()) as run,
                 suppress(Exception),
             ):  # which a trace of the code as it is meets, too
                 made.append(tracing.trace())
@@ -234,13 +231,13 @@ class Conversions:
 
     def want(self, guards: Iterable[Guard]) -> bool:
         """Convert what these comparisons decide. Whether there is something among it that was not tried before."""
-        new = _by_line(guards).keys() - self._wanted - self._refused
+        new = Outcomes(guards).by_line.keys() - self._wanted - self._refused
         self._wanted |= new
         return bool(new)
 
     @contextmanager
-    def _applied(self, functions: Sequence[types.FunctionType]) -> Iterator[Trial]:
-        """Give functions their converted code, in which a trace runs.
+    def _applied(self, functions: Sequence[types.FunctionType], most: int) -> Iterator[Trial]:
+        """Give functions their converted code, in which a trace runs that may record so much.
 
         Another thread that calls such a function meanwhile gets what it always does.
         """
@@ -259,7 +256,7 @@ class Conversions:
                 catches |= catches_exceptions(code)
                 if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
                     asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
-            made_trial = Trial(self._most, self._iterations, asked, catches, self._plain_objects, bool(self._lists))
+            made_trial = Trial(most, self._iterations, asked, catches, self._plain_objects, bool(self._lists))
             with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices
                 yield run
@@ -293,14 +290,6 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
     return tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(code)
 
 
-def _recorded_by(trace: Callable[[], Any]) -> int:
-    """How much a trace records of the code as it is."""
-    before = engine.tape_position()[0]
-    with suppress(Exception):
-        trace()
-    return engine.tape_position()[0] - before
-
-
 def without_decisions(
     function: Callable[..., Any],
     arguments: Sequence[Any],
@@ -319,7 +308,7 @@ def without_decisions(
     """
     found = trace()
     conversions = Conversions(known)
-    tracing = Tracing(functions_of(function, arguments), trace, guards)
+    tracing = Tracing(functions_of(function, arguments), trace, guards, Budget())
     while conversions.want(guards(found) or ()):  # what is converted may decide on other lines
         better = conversions.run(tracing)
         if better is None:
@@ -328,24 +317,7 @@ def without_decisions(
     return found
 
 
-def flipping(programs: Sequence[Sequence[Guard | IndexGuard]]) -> set[Site]:
-    """The lines on which comparisons decided otherwise from program to program."""
-    decided = [_by_line(guards) for guards in programs]
-    outcomes = {line: {each[line] for each in decided if line in each} for each in decided for line in each}
-    return {line for line, found in outcomes.items() if len(found) > 1 and len(set().union(*found)) > 1}
-
-
 def _refusal_at(site: Site) -> str:
     from .rewriting.converter import refusals  # few functions need it
 
     return refusals.get(site, "")
-
-
-def _by_line(guards: Iterable[Guard | IndexGuard]) -> dict[Site, tuple[object, ...]]:
-    """What the comparisons on each line decided, in order."""
-    found: dict[Site, list[object]] = defaultdict(list)
-    for guard in guards:
-        if guard.where is not None and guard.purpose is Purpose.DECIDES:
-            chosen = None if isinstance(guard, IndexGuard) or guard.chosen is None else (guard.chosen,)
-            found[guard.where.file, guard.where.line].append(chosen or guard.outcome)
-    return {line: tuple(outcomes) for line, outcomes in found.items()}

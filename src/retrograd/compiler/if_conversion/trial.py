@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 import threading
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ... import engine
 from ...engine.source_lines import current_location
@@ -24,11 +25,14 @@ __all__ = [
     "current",
     "in_arms",
     "known_tests",
+    "once",
     "recorder",
     "refuse",
     "trial",
 ]
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: So many parts of each test are looked at for what they say of an index.
 _MOST_PARTS = 12
@@ -91,6 +95,7 @@ class Trial:
         needed: how many each loop took, at most.
         failed: the tests that turned out to be guards, and why, where that is known.
         notes: why something is decided on a line that holds no test.
+        recorded: by how much it has lengthened the tape.
         stored: the tests whose arms have stored something.
         chosen_by: the lines on which an int or a text that decisions choose decides something.
         needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
@@ -101,6 +106,7 @@ class Trial:
         refuses_lists: whether something was done with one that cannot be done with each that it may be.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
+        known: what was asked about classes, by the question.
         compares_indices: whether a comparison of an index is one of numbers.
         is_broken: whether something was asked that a tracer cannot answer.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
@@ -132,16 +138,20 @@ class Trial:
         self.notes: dict[Site, str] = {}
         self.stored: dict[Site, str] = {}
         self.chosen_by: set[Site] = set()
+        self.known: dict[tuple[Any, ...], Any] = {}
         self.compares_indices: bool = False
         self.is_too_long: bool = False
         self.is_broken: bool = False
         self._stored = Stores()
-        self._last = engine.tape_position()[0] + most
+        self._first = engine.tape_position()[0]
+        self._most = most
+        self.recorded: int = 0
 
     def enter(self, frame: Frame) -> None:
         """The arms of a test begin."""
         self.frames.append(frame)
-        if engine.tape_position()[0] > self._last:
+        self.recorded = engine.tape_position()[0] - self._first
+        if self.recorded > self._most:
             self.is_too_long = True
             raise refuse("makes the trace too long")
 
@@ -163,6 +173,12 @@ class Trial:
             self.frames[-1].changes += 1
         if not self.frames and site is not None:
             self.stored[site] = "stores something that was there before"
+
+    def holds(self, thing: Any) -> int:
+        """How often the trial refers to a list, a dictionary or an object that code stores something in."""
+        stores = (frame.stores for frame in self.frames)
+        born = sum(id(thing) in frame.born for frame in self.frames)
+        return born + self._stored.holds(thing) + sum(one.holds(thing) for one in stores)
 
     def note(self, why: str) -> None:
         """Something is decided on the line that runs, which is no test, and why."""
@@ -239,6 +255,23 @@ def trial(made: Trial, lines: Container[Site]) -> Iterator[Trial]:
 def current() -> Trial | None:
     """The trial that this thread runs, if any."""
     return _current.trial
+
+
+def once(ask: Callable[P, T]) -> Callable[P, T]:
+    """Ask something about a class once in each trial: thousands of objects may be of it."""
+
+    @functools.wraps(ask)
+    def asked(*about: P.args, **options: P.kwargs) -> T:
+        run = _current.trial
+        if run is None:
+            return ask(*about, **options)
+        question = ask, *about
+        if question not in run.known:
+            run.known[question] = ask(*about, **options)
+        found: T = run.known[question]
+        return found
+
+    return asked
 
 
 def in_arms() -> bool:

@@ -31,6 +31,7 @@ class Reason(enum.Enum):
     # Found while tracing and compiling.
     UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}, where a tracer stands for a number"
+    POSTPONED = "run eagerly: to compile it for such calls would take longer than the calls until now"
     GRAPH_BREAK = "run eagerly, graph break: {}"
     SEVERAL_RESULTS = "run eagerly: the function returns something else than one Value or number"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"

@@ -79,6 +79,9 @@ class BoolTracer(ComparisonTracer):
 
     def parts_known(self, outcome: bool) -> Iterator[tuple[BoolTracer, bool]]:
         """The comparisons that are known where this is ``outcome``, this one first, and how they come out."""
+        if not self.joins:
+            yield self, outcome
+            return
         rest, seen = deque([(self, outcome)]), set[tuple[int, bool]]()
         while rest:
             test, known = rest.popleft()

@@ -19,7 +19,7 @@ from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["CHOICES", "ChoiceRecorder", "ChoiceTracer", "choice_between", "is_choice", "largest_choice"]
+__all__ = ["CHOICES", "ChoiceRecorder", "ChoiceTracer", "choice_among", "is_choice", "largest_choice"]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
@@ -384,17 +384,20 @@ for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "
     _define_comparison(_name, _kind)
 
 
-def choice_between(recorder: ChoiceRecorder, node: Value, outcome: bool, yes: Any, no: Any) -> ChoiceTracer:
-    """One of two ints, or of two texts: the first, if ``outcome``, in this run."""
+def choice_among(recorder: ChoiceRecorder, node: Value, chosen: Any, items: Iterable[Any]) -> ChoiceTracer:
+    """One of some ints, or of some texts: ``chosen``, in this run."""
     options: set[int | str] | None = set()
-    for one in (yes, no):
-        of_one = one.options if is_choice(one) else {one}
-        options = None if options is None or of_one is None else options | of_one
-    largest = max(one.largest if is_choice(one) else float(abs(one)) if type(one) is int else 0.0 for one in (yes, no))
-    chosen = yes if outcome else no
+    largest = 0.0
+    for one in items:
+        chosen_before = is_choice(one)
+        size = one.largest if chosen_before else abs(one) if type(one) is int else 0.0
+        largest = size if size > largest else largest  # max() would be traced
+        if options is not None:
+            of_one = one.options if chosen_before else (one,)
+            options = None if of_one is None else options.union(of_one)
     constant = chosen.constant if is_choice(chosen) else chosen
     kind = TextChoiceTracer if type(constant) is str else ChoiceTracer
-    return kind(recorder, node, constant, None if options is None else frozenset(options), largest)
+    return kind(recorder, node, constant, None if options is None else frozenset(options), float(largest))
 
 
 def largest_choice(name: str, items: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
-from .choice_tracer import ChoiceTracer, choice_between, is_choice
+from .choice_tracer import ChoiceTracer, choice_among, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Guard, Recording
 
@@ -28,7 +28,9 @@ __all__ = ["DecisionRecorder", "as_float"]
 
 
 _FLOATS = frozenset({float, FloatTracer})
-
+_INTS = frozenset({int, ChoiceTracer})
+#: Floats hold the whole numbers up to here.
+_LARGEST = 2**53
 
 #: What rounds a float to an int.
 _ROUNDED: dict[str, Callable[[float], int]] = {
@@ -182,7 +184,7 @@ class DecisionRecorder(ABC):
         self._chosen.append(node)
         self._numbers.add(id(node))
         self._chooses = True
-        return choice_between(self, node, outcome, yes, no)
+        return choice_among(self, node, yes if outcome else no, (yes, no))
 
     def count(self, test: BoolTracer) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
@@ -278,6 +280,35 @@ class DecisionRecorder(ABC):
             return self.traced(node)
         if not all(are_values) or self._mixed:  # what either is may depend on what was chosen before
             self._mixed.add(id(node))
+        return node
+
+    def one_of(self, tests: Sequence[Any], items: Sequence[Any]) -> Any:
+        """The first of some numbers, or the last one whose test holds; there is a test for each but the first.
+
+        None where they are of several kinds, or a test is not traced.
+        """
+        kinds = set(map(type, items))
+        are_values, are_floats = kinds == {Value} and not self._mixed, kinds <= _FLOATS and not self._whole
+        if not (are_values or are_floats or kinds <= _INTS) or not all(type(test) is BoolTracer for test in tests):
+            return None
+        if are_values or are_floats:
+            node, *others = items if are_values else self._candidates_of(items)
+            node = self._last_that_holds(tests, node, others)
+            return node if are_values else self.traced(node)
+        if any(type(one) is int and abs(one) > _LARGEST for one in items):
+            return None
+        self._chooses = True
+        node, *others = [one.node if is_choice(one) else self._candidate(float(one), 0) for one in items]
+        node = self._last_that_holds(tests, node, others)
+        held = [one for test, one in zip(tests, items[1:], strict=True) if test.outcome]
+        return choice_among(self, node, held[-1] if held else items[0], items)
+
+    def _last_that_holds(self, tests: Sequence[BoolTracer], node: Value, others: Sequence[Value]) -> Value:
+        for test, other in zip(tests, others, strict=True):
+            if other is not node:
+                node = engine.apply("where", self.condition(test), other, node)
+                self._chosen.append(node)
+                self._numbers.add(id(node))
         return node
 
     def _note_whole(self, condition: Value, node: Value, yes: Any, no: Any) -> None:

@@ -187,6 +187,7 @@ class Recorder(DecisionRecorder):
         elif self._chooses:
             result = settled(result)
         recording.fallible = engine.keep_fallible(False)
+        recording.length = engine.tape_position()[0] - recording.first_node
         recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
             self._take_several(result)

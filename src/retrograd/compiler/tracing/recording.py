@@ -13,6 +13,7 @@ from ...engine.source_lines import Location
 from ..calls.outputs import OutputsOfTrace
 from ..calls.varying import Column
 from .bool_tracer import Purpose
+from .outcomes import Outcomes
 
 __all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
 
@@ -64,8 +65,13 @@ class IndexGuard(NamedTuple):
 
     @property
     def purpose(self) -> Purpose:
-        """What it is for, as a guard's."""
+        """As a guard's."""
         return Purpose.DECIDES
+
+    @property
+    def chosen(self) -> None:
+        """As a guard's."""
+        return None
 
 
 @dataclass(slots=True)
@@ -84,6 +90,7 @@ class Recording:
     #: The nodes whose operands may be outside a domain in another call, whether the result depends on them or not.
     fallible: list[Value] = field(default_factory=list)
     first_node: int = 0  #: the tape's position when the function was called
+    length: int = 0  #: by how much that has grown since
     leaves_before: int = 0  #: how many leaves had been made then
     #: What happened that a compiled program cannot do, a sentence each.
     graph_breaks: list[str] = field(default_factory=list)
@@ -113,6 +120,8 @@ class Recording:
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
     is_int: bool = False
 
+    _decided: Outcomes | None = None
+
     @property
     def replayable(self) -> bool:
         """Whether the recording can be valid for another call."""
@@ -122,6 +131,12 @@ class Recording:
         """A comparison decided something."""
         self.guards.append(guard)
         self.compared += left, right
+
+    def decided(self) -> Outcomes:
+        """What all guards decided, once they are complete."""
+        if self._decided is None:
+            self._decided = Outcomes([*self.guards, *self.index_guards])
+        return self._decided
 
     def plain_among(self, columns: Mapping[int, Column]) -> frozenset[Column]:
         """The columns of ints, by the ids of their leaves, on which depends what the function wanted as a plain int."""

@@ -7,7 +7,6 @@ import collections
 import dataclasses
 import functools
 import heapq
-import inspect
 import itertools
 import math
 import types
@@ -36,7 +35,7 @@ from ..tracers.partial_lists import of_function
 from ..trial import current, in_arms, refuse
 from .domains import inside_domain
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
-from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of
+from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of, of_class
 from .places import (
     attribute,
     born,
@@ -142,7 +141,7 @@ def _by_methods(name: str, left: Any, right: Any) -> Any:
         raise refuse(f"computes with a {type(left).__name__} and a {type(right).__name__}")
     direct, reflected = METHODS[name]
     ways = [(left, direct, right), (right, reflected, left)]
-    of_right, of_left = (inspect.getattr_static(type(one), reflected, None) for one in (right, left))
+    of_right, of_left = (of_class(type(one), reflected) for one in (right, left))
     if type(left) is type(right):
         del ways[1]
     elif issubclass(type(right), type(left)) and of_right is not of_left:  # whose method comes first

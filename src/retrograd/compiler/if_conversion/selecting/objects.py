@@ -15,13 +15,29 @@ from ....engine import Value
 from ...guards.dependencies import is_library
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.frozen_list import FrozenList
-from ..trial import refuse
+from ..trial import once, refuse
 
-__all__ = ["fields_of", "is_of_plain_class", "is_plain", "is_quiet", "is_record", "is_still_tuple", "method_of"]
+__all__ = [
+    "fields_of",
+    "is_of_plain_class",
+    "is_plain",
+    "is_quiet",
+    "is_record",
+    "is_still_tuple",
+    "method_of",
+    "of_class",
+]
 
 _FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
 
 
+@once
+def of_class(kind: type, name: str) -> Any:
+    """What a class has under a name, without running code of the user's; None if nothing."""
+    return inspect.getattr_static(kind, name, None)
+
+
+@once
 def is_of_plain_class(kind: type) -> bool:
     """Whether objects of a user's class are made by its own ``__init__``, or by none, and nothing else."""
     made: Any = kind
@@ -36,16 +52,19 @@ def is_of_plain_class(kind: type) -> bool:
     )
 
 
+@once
 def is_record(kind: type) -> bool:
     """Whether to make an object of a class does nothing but store its fields: a named tuple's, or a dataclass's."""
     return _is_named_tuple(kind) or _is_dataclass(kind)
 
 
+@once
 def is_still_tuple(kind: type) -> bool:
     """Whether a class is a named tuple's without special methods of the user's."""
     return _is_named_tuple(kind) and is_quiet(kind)
 
 
+@once
 def is_quiet(kind: type) -> bool:
     """Whether no code of the user's runs when objects of a class are compared, hashed, counted, read or tested."""
     return not any(
@@ -123,7 +142,7 @@ def method_of(thing: Any, name: str) -> types.MethodType | None:
     Raises:
         NotAnArmError: it has one of another kind.
     """
-    found = inspect.getattr_static(type(thing), name, None)
+    found = of_class(type(thing), name)
     if found is None:
         return None
     if not isinstance(found, types.FunctionType) or is_library(found.__globals__.get("__name__")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import operator
 import sys
 import types
@@ -22,7 +21,7 @@ from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
 from ..trial import Frame, NotAnArmError, current, in_arms, recorder, refuse
 from .kinds import CONTAINERS, OPERANDS, STILL
-from .objects import fields_of, is_plain
+from .objects import fields_of, is_plain, of_class
 from .selections import chosen_at, may_be_chosen, number_of
 from .stores import Place
 
@@ -117,20 +116,20 @@ def attribute(thing: Any, name: str) -> Any:
     """``thing.name``."""
     thing = present(thing)
     if in_arms() and type(thing) is not types.ModuleType and type(thing) not in _READ_AS_THEY_ARE:
-        of_class: Any = thing if isinstance(thing, type) else type(thing)
-        if type(of_class) is not type and not is_library(type(of_class).__module__):
-            raise refuse(f"reads .{name} of a {of_class.__name__}, whose class has a class of its own")
-        found = inspect.getattr_static(of_class, name, None)
-        if type(found) is property and isinstance(found.fget, types.FunctionType) and of_class is not thing:
+        kind: Any = thing if isinstance(thing, type) else type(thing)
+        if type(kind) is not type and not is_library(type(kind).__module__):
+            raise refuse(f"reads .{name} of a {kind.__name__}, whose class has a class of its own")
+        found = of_class(kind, name)
+        if type(found) is property and isinstance(found.fget, types.FunctionType) and kind is not thing:
             from .allowed import call
 
             return call(found.fget, thing)
         runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
-        if runs_code or isinstance(of_class.__getattribute__, types.FunctionType):
+        if runs_code or isinstance(kind.__getattribute__, types.FunctionType):
             raise refuse(f"reads .{name}, which runs code")
         may_be_missing = found is None or isinstance(found, types.MemberDescriptorType)
-        if may_be_missing and hasattr(of_class, "__getattr__"):
-            raise refuse(f"reads .{name} of a {of_class.__name__}, which has a __getattr__")
+        if may_be_missing and hasattr(kind, "__getattr__"):
+            raise refuse(f"reads .{name} of a {kind.__name__}, which has a __getattr__")
     return getattr(thing, name)
 
 
@@ -144,7 +143,7 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
         setattr(thing, name, value)
         return
     kind: Any = type(thing)
-    descriptor = inspect.getattr_static(kind, name, None)
+    descriptor = of_class(kind, name)
     runs_code = hasattr(type(descriptor), "__set__") and not isinstance(descriptor, types.MemberDescriptorType)
     if is_own(thing) and kind.__setattr__ is object.__setattr__ and not runs_code:
         note_change()
@@ -224,8 +223,11 @@ def one_of(things: Mapping[Any, Any], key: ChoiceTracer) -> Any:
     if 0 < len(there) < len(things):  # what is known of the key then tells whether it is None
         return chosen_at(among(key, there), one_of(there, key), None)
     (_, found), *others = things.items()
-    for place, one in others:
-        found = chosen_at(key.is_(place), one, found)
+    tests = [key.is_(place) for place, _ in others]
+    if len(others) > 1 and (number := recorder().one_of(tests, [*things.values()])) is not None:
+        return number
+    for test, (_, one) in zip(tests, others, strict=True):
+        found = chosen_at(test, one, found)
     return found
 
 
@@ -342,7 +344,7 @@ def is_still(thing: Any, name: Any, is_item: bool) -> bool:
         return type(thing) is list or (type(thing) is dict and not is_choice(name) and name in thing)
     kind: Any = type(thing)
     still = kind.__setattr__ is object.__setattr__ and kind.__getattribute__ is object.__getattribute__
-    found = inspect.getattr_static(kind, name, None)
+    found = of_class(kind, name)
     is_slot = isinstance(found, types.MemberDescriptorType) and hasattr(thing, name)
     return still and (is_slot or (not hasattr(type(found), "__set__") and name in getattr(thing, "__dict__", ())))
 
@@ -364,10 +366,9 @@ def _set_part(thing: Any, name: Any, value: Any, is_item: bool) -> None:
 
 
 def swap(things: Any, one: Any, other: Any) -> None:
-    """``things[one], things[other] = things[other], things[one]``: also of rows, which are new lists then."""
+    """``things[one], things[other] = things[other], things[one]``: of rows, what they hold changes places."""
     is_chosen = type(things) is list and (is_choice(one) or is_choice(other)) and current() is not None
-    may_change = not in_arms() or is_own_container(things)
-    places = sorted(_swapped(things, one) | _swapped(things, other)) if is_chosen and may_change else []
+    places = sorted(_swapped(things, one) | _swapped(things, other)) if is_chosen else []
     if _are_only_in(things, places):
         columns = [born([None] * len(things)) for _ in things[places[0]]]
         for place in places:
@@ -376,7 +377,8 @@ def swap(things: Any, one: Any, other: Any) -> None:
         for column in columns:
             swap(column, one, other)
         for place in places:
-            _set_item(born([column[place] for column in columns]), things, place)
+            for position, column in enumerate(columns):
+                _set_item(column[place], things[place], position)
         return
     first, second = item(things, other), item(things, one)
     set_item(first, things, one)
@@ -391,14 +393,11 @@ def _swapped(things: list[Any], key: Any) -> set[int]:
 
 def _are_only_in(things: Any, places: list[int]) -> bool:
     """Whether there are lists of one length in some places, which nothing else holds: others may take theirs."""
-    rows = [things[place] for place in places]
+    rows, trial = [things[place] for place in places], current()
+    if len(places) < 2 or trial is None or not all(type(row) is list for row in rows) or len({*map(len, rows)}) > 1:
+        return False
     held_here = 3  # by the table, by the list of rows, and by the call
-    return (
-        len(places) > 1
-        and all(type(row) is list for row in rows)
-        and len(set(map(len, rows))) == 1
-        and all(sys.getrefcount(rows[i]) == held_here + is_own(rows[i]) for i in range(len(rows)))
-    )
+    return all(sys.getrefcount(rows[i]) == held_here + trial.holds(rows[i]) for i in range(len(rows)))
 
 
 def _set_item(value: Any, thing: Any, key: Any) -> None:

@@ -57,11 +57,13 @@ class Selection:
             return yes
         if yes is unset:
             return no
-        if yes is unbound or no is unbound:
-            return self._of_unbound(yes, no)
         kinds = type(yes), type(no)
         if kinds[0] in _TRACED and kinds[1] in _TRACED:
             return self._of_numbers(yes, no)
+        if kinds[0] in _CHOICES and kinds[1] in _CHOICES and type(_constant(yes)) is type(_constant(no)):
+            return self._of_choices(yes, no)
+        if yes is unbound or no is unbound:
+            return self._of_unbound(yes, no)
         if _MAYBE.intersection(kinds):
             return self._of_maybe(yes, no)
         if kinds == (tuple, tuple) and len(yes) == len(no):
@@ -76,13 +78,6 @@ class Selection:
             return self._of_lists(yes, no)
         if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
             return yes
-        if all(kind in _CHOICES for kind in kinds) and type(_constant(yes)) is type(_constant(no)):
-            trial = current()
-            if any(type(one) is int and abs(one) > _LARGEST for one in (yes, no)):
-                raise refuse("gives an int that no float is")
-            if type(_constant(yes)) is str and trial is not None and trial.catches:
-                raise refuse("gives another text, which may raise what the function catches")
-            return self._recorder.choice(self._condition, self._test.outcome, yes, no)
         if all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
             return self._of_numbers(yes, no)
         if (chosen := self._of_objects(yes, no)) is not None:
@@ -93,6 +88,18 @@ class Selection:
             if of_one_kind
             else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
         )
+
+    def _of_choices(self, yes: Any, no: Any) -> Any:
+        """One of two ints, or of two texts."""
+        if type(yes) is type(no) and type(yes) in _CONSTANTS and yes == no:
+            return yes
+        if type(_constant(yes)) is str:
+            trial = current()
+            if trial is not None and trial.catches:
+                raise refuse("gives another text, which may raise what the function catches")
+        elif (type(yes) is int and abs(yes) > _LARGEST) or (type(no) is int and abs(no) > _LARGEST):
+            raise refuse("gives an int that no float is")
+        return self._recorder.choice(self._condition, self._test.outcome, yes, no)
 
     def _of_records(self, fields: Sequence[str], yes: Any, no: Any) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -39,14 +40,21 @@ class Stores:
 
     def __init__(self) -> None:
         self._before: Stored = {}
+        self._holders: Counter[int] = Counter()  # how many of the places are in one object, by its id
 
     def __bool__(self) -> bool:
         return bool(self._before)
 
     def store(self, place: Place, thing: Any) -> None:
         """Store a thing in a place that holds one."""
-        self._before.setdefault(place.key(), (place, place.read()))
+        if (key := place.key()) not in self._before:
+            self._before[key] = place, place.read()
+            self._holders[id(place.holder)] += 1
         place.write(thing)
+
+    def holds(self, thing: Any) -> int:
+        """How many of the places are in an object."""
+        return self._holders[id(thing)]
 
     def forget(self) -> None:
         """Put back what was there before, in places that are still there: plain code may have taken some away."""
@@ -54,6 +62,7 @@ class Stores:
             with suppress(Exception):
                 place.write(thing)
         self._before.clear()
+        self._holders.clear()
 
     def undo(self) -> Stored:
         """Put back what was there before. What was there now, by place."""
@@ -61,6 +70,7 @@ class Stores:
         for place, thing in self._before.values():
             place.write(thing)
         self._before.clear()
+        self._holders.clear()
         return found
 
 

@@ -32,7 +32,12 @@ class FrozenList:
         self._items, self._fails = tuple(items), fails
         self._originals: dict[int, tuple[list[Any], tuple[Any, ...]]] = {}
         for one in originals:
-            self._originals |= one._originals if type(one) is FrozenList else {id(one): (one, tuple(one))}
+            self._originals |= one._watched() if type(one) is FrozenList else {id(one): (one, tuple(one))}
+
+    def _watched(self) -> dict[int, tuple[list[Any], tuple[Any, ...]]]:
+        """The lists that something else still holds, and can change: by the id, with the items that they had."""
+        held_here = 2  # by the pair, and by the call
+        return {key: pair for key, pair in self._originals.items() if sys.getrefcount(pair[0]) > held_here}
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python

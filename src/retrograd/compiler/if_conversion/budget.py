@@ -1,0 +1,61 @@
+"""How much traces of converted code may record: so much at first, and later as much as calls have earned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+__all__ = ["Budget"]
+
+#: Bytes of nodes on the tape, of which each takes some 56. So much is free, which takes about a second.
+_FREE = 12 << 20
+
+#: To record a node in converted code takes as long as so many nodes of a call that runs eagerly.
+_COST = 64
+
+#: One trace may record so many times as much as one of the code as it is, or so much in any case.
+_MOST_TIMES, _LEAST, _MOST = 40, 4 << 20, 32 << 20
+
+
+class Budget:
+    """What traces of converted code have cost, and what the calls of the function since its first one allow.
+
+    So the calls and these traces together take at most twice as long as the calls alone, and a second. It counts nodes
+    and no time, so that the same calls always give the same programs.
+
+    Args:
+        calls: how many there were; None if traces may record what they like.
+    """
+
+    def __init__(self, calls: Callable[[], int] | None = None) -> None:
+        self._calls = calls
+        self._spent = 0
+        self._wanted = 0  # by the next trace, because the last one was not long enough
+        self._plain = 0  # what a trace of the code as it is records
+
+    def measured(self, recorded: int) -> None:
+        """A trace of the code as it is has recorded so much."""
+        self._plain = recorded if recorded > self._plain else self._plain
+
+    def room(self) -> int:
+        """How much the next trace of converted code may record."""
+        most = min(max(_LEAST, _MOST_TIMES * self._plain), _MOST)
+        return int(min(most, max(self._left(), _LEAST)))
+
+    def is_spent(self) -> bool:
+        """Whether converted code is not to be traced now."""
+        return self._left() <= self._wanted
+
+    def spend(self, recorded: int) -> None:
+        """A trace of converted code has recorded so much, and came to its end."""
+        self._spent += recorded
+        self._wanted = 0
+
+    def was_too_little(self, recorded: int) -> bool:
+        """The same, if it was cut off. Whether a trace may record more later."""
+        self._spent += recorded
+        self._wanted = 2 * recorded
+        return recorded < min(max(_LEAST, _MOST_TIMES * self._plain), _MOST)
+
+    def _left(self) -> float:
+        return math.inf if self._calls is None else _FREE + self._calls() * self._plain / _COST - self._spent

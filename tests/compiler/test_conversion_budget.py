@@ -1,0 +1,85 @@
+"""How much traces of converted code may record: a second's worth at first, and then as much as calls have earned."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import retrograd as rg
+from retrograd.compiler.if_conversion import budget
+from retrograd.compiler.if_conversion.budget import Budget
+from retrograd.compiler.reports.reasons import Reason
+
+NODE = 56  # bytes
+
+
+def test_without_calls_there_is_no_limit_but_that_of_one_trace() -> None:
+    made = Budget()
+    made.measured(2**20)
+    made.spend(2**60)
+    assert not made.is_spent()
+    assert made.room() == budget._MOST
+
+
+def test_calls_earn_what_traces_may_record() -> None:
+    calls = 0
+    made = Budget(lambda: calls)
+    made.measured(budget._COST * NODE)  # so each call earns one node
+    made.spend(budget._FREE)
+    assert made.is_spent()
+    calls = 1
+    assert not made.is_spent()
+    made.spend(10 * NODE)
+    assert made.is_spent()
+    calls = 11
+    assert not made.is_spent()
+
+
+def test_after_a_trace_that_was_cut_off_the_next_may_record_twice_as_much() -> None:
+    calls = 0
+    made = Budget(lambda: calls)
+    made.measured(budget._COST * NODE * 1000)
+    room = made.room()
+    assert made.was_too_little(room)
+    assert made.is_spent()
+    calls = 10**6
+    assert not made.is_spent()
+    assert made.room() >= 2 * room
+    assert not made.was_too_little(budget._MOST)  # longer than any trace may be
+
+
+def flipping(p: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0 * p[0]
+    for x in xs:
+        total = total + p[1] * x if p[0] * x > p[1] else total - p[0] * x * x
+    return total
+
+
+@pytest.mark.native
+def test_calls_run_as_they_are_until_they_have_earned_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_FREE", -200 * NODE)
+    monkeypatch.setattr(budget, "_COST", 8)
+    rng = random.Random(3)
+    compiled = rg.compile(flipping)
+    for _ in range(60):
+        p, xs = [rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)]
+        (value, gradient), (wanted, its) = compiled.value_and_grad(p, xs), rg.value_and_grad(flipping)(p, xs)
+        assert [value, *gradient] == pytest.approx([wanted, *its], rel=1e-12)
+    stats = compiled.stats()
+    waited = sum(count for cause, count in stats.reasons.items() if cause == Reason.POSTPONED.value)
+    assert 0 < waited < 40
+    assert len(stats.programs) == 1  # the code is converted now
+
+
+@pytest.mark.native
+def test_a_conversion_that_is_small_is_made_at_once() -> None:
+    rng = random.Random(4)
+    compiled = rg.compile(flipping)
+    for _ in range(12):
+        p, xs = [rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)]
+        compiled.value_and_grad(p, xs)
+    assert compiled.stats().eager == 0
+    assert len(compiled.stats().programs) == 1
