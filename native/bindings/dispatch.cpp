@@ -146,6 +146,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return found;
   }
   const uint64_t call = ++self->calls;
+  self->departures->clear();
   auto& specializations = *self->specializations;
   const uint64_t fingerprint = fingerprint_of(args, count);
   const auto likely = std::find_if(specializations.begin(), specializations.end(), [&](const auto& entry) {
@@ -204,6 +205,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (outcome == Outcome::GUARD) {
       ++entry.broken_guards;
       departures.emplace_back(specializations[i], found.divergence);
+      self->departures->emplace_back(entry.number, found.divergence.broken);
       found.reason = Reason::GUARD_FAILED;
       continue;
     }
@@ -526,6 +528,19 @@ PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize
 // calls(): each counts once.
 PyObject* calls(PyObject* object, PyObject*) {
   return PyLong_FromUnsignedLongLong(self_of(object)->calls - self_of(object)->again);
+}
+
+// departures(): of the last call that was looked up, the programs that it left, and by the number of which guard.
+PyObject* departures(PyObject* object, PyObject*) {
+  const auto& found = *self_of(object)->departures;
+  Ref list(PyList_New(static_cast<Py_ssize_t>(found.size())));
+  for (size_t i = 0; list && i < found.size(); ++i) {
+    PyObject* pair =
+        Py_BuildValue("(nn)", static_cast<Py_ssize_t>(found[i].first), static_cast<Py_ssize_t>(found[i].second));
+    if (!pair) return nullptr;
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), pair);
+  }
+  return list.release();
 }
 
 // pause(calls): so many calls run eagerly before specializations are looked up again.

@@ -129,6 +129,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
   auto states = std::make_unique<std::vector<Shared<StateGuards>>>();
+  auto departures = std::make_unique<std::vector<std::pair<size_t, size_t>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
@@ -138,6 +139,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   self->scratch = scratch.release();
   self->members = members.release();
   self->states = states.release();
+  self->departures = departures.release();
   self->miss = Py_NewRef(miss);
   self->reasons = reasons.release();
   return object;
@@ -183,6 +185,7 @@ void dealloc(PyObject* object) {
   delete self->scratch;
   delete self->members;
   delete self->states;
+  delete self->departures;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -237,6 +240,7 @@ PyMethodDef methods[] = {
     {"outdated", guarded<outdated>, METH_O, "Drop the specializations of a state that does not come back."},
     {"standing", guarded<standing>, METH_VARARGS, "The specialization that would answer a call, or None."},
     {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
+    {"departures", guarded<departures>, METH_NOARGS, "The programs that the last call left, and at which guards."},
     {"pause", guarded<pause>, METH_O, "Look no specialization up for so many calls."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},

@@ -44,7 +44,8 @@ struct SpecializationCache {
   uint64_t calls;    // that were looked up
   uint64_t again;    // of those, that were looked up once more, since there may be Values among their arguments
   uint64_t changes;  // of the list of specializations
-  uint64_t pause;    // so many calls run eagerly before specializations are looked up again
+  std::vector<std::pair<size_t, size_t>>* departures;  // of the last call: programs, and the guard that failed of each
+  uint64_t pause;  // so many calls run eagerly before specializations are looked up again
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -115,6 +116,7 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* calls(PyObject* object, PyObject*);
+PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);

@@ -29,6 +29,7 @@ from .reports.notices import Notices, runs_as_it_is, traced_in_vain
 from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
+from .tracing.bool_tracer import Purpose
 from .tracing.effects import Effects, contents, noting_effects
 from .tracing.followed_calls import following
 from .tracing.outcomes import Outcomes, flipping, most_decided
@@ -242,6 +243,8 @@ class Specializer:
         # A program is compared with a run that has gradients, inside no_grad as well.
         plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
         held = self.captured.snapshot()
+        if reason is Reason.GUARD_FAILED:
+            self._learn_from_departures()
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
             try:
@@ -365,6 +368,15 @@ class Specializer:
             if example.differentiate_first == differentiate_first and example.signature.is_like(signature)
         ]
         return self.conversions.learn([*alike, traced.recording.decided()])
+
+    def _learn_from_departures(self) -> None:
+        """Which tests of converted code have come out otherwise in this call, which is traced next."""
+        for number, guard in self._cache.departures():
+            example = self._examples.get(number)
+            if example is not None and example.conversion is not None:
+                one = example.decided.guards[guard]
+                if one.where is not None and one.purpose is Purpose.DECIDES:
+                    self.conversions.departed((one.where.file, one.where.line), example.decided)
 
     def _drop_unconverted(self, number: int) -> None:
         """Forget programs that others would be compared by, and that do less than the new one.

@@ -25,21 +25,24 @@ class Budget:
 
     Args:
         calls: how many there were; None if traces may record what they like.
+
+    Attributes:
+        plain: how much a trace of the code as it is records.
     """
 
     def __init__(self, calls: Callable[[], int] | None = None) -> None:
         self._calls = calls
         self._spent = 0
         self._wanted = 0  # by the next trace, because the last one was not long enough
-        self._plain = 0  # what a trace of the code as it is records
+        self.plain: int = 0
 
     def measured(self, recorded: int) -> None:
         """A trace of the code as it is has recorded so much."""
-        self._plain = recorded if recorded > self._plain else self._plain
+        self.plain = recorded if recorded > self.plain else self.plain
 
     def room(self) -> int:
         """How much the next trace of converted code may record."""
-        most = min(max(_LEAST, _MOST_TIMES * self._plain), _MOST)
+        most = min(max(_LEAST, _MOST_TIMES * self.plain), _MOST)
         return int(min(most, max(self._left(), _LEAST)))
 
     def is_spent(self) -> bool:
@@ -55,7 +58,7 @@ class Budget:
         """The same, if it was cut off. Whether a trace may record more later."""
         self._spent += recorded
         self._wanted = 2 * recorded
-        return recorded < min(max(_LEAST, _MOST_TIMES * self._plain), _MOST)
+        return recorded < min(max(_LEAST, _MOST_TIMES * self.plain), _MOST)
 
     def _left(self) -> float:
-        return math.inf if self._calls is None else _FREE + self._calls() * self._plain / _COST - self._spent
+        return math.inf if self._calls is None else _FREE + self._calls() * self.plain / _COST - self._spent

@@ -40,6 +40,10 @@ _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 #: So many traces of converted code may be in vain before the code is traced as it is.
 _MOST_TRIALS = 10
 
+#: With tests that have not come out otherwise yet, a trace may record so many times as much as one of the code as it
+#: is, or as the last one.
+_MOST_UNASKED, _MOST_MORE = 4, 2
+
 #: So many calls may give nothing that can be compiled before what is wanted is refused.
 _MOST_POSTPONED = 6
 
@@ -83,6 +87,9 @@ class Conversions:
         self._plain_objects: set[Site] = set()  # where they are not to
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
         self._postponed = 0
+        self._least: set[Site] | None = None  # what is to be converted where more is too long
+        self._takes_more = True  # than has to be converted
+        self._recorded = 0  # by the last trace that gave a program
         self._compares_indices = False
         # Of loops: as many as any call took, and some more.
         self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
@@ -100,6 +107,13 @@ class Conversions:
             isinstance(one, IndexGuard) for each in programs for one in each.guards
         )
         return bool(new)
+
+    def departed(self, site: Site, decided: Outcomes) -> None:
+        """A call has left the path of converted code at a test: convert that, and what else decides there."""
+        if site not in self._wanted and site not in self._refused:
+            least = self._wanted | {site}
+            self._wanted |= decided.by_line.keys() - self._refused if self._takes_more else {site}
+            self._least = least if self._wanted != least else None
 
     def concerns(self, decided: Outcomes) -> bool:
         """Whether a comparison is on a line that is converted."""
@@ -145,15 +159,18 @@ class Conversions:
 
     def _tried(self, tracing: Tracing[T]) -> T | None:
         budget = tracing.budget
+        self._count_iterations(tracing)
         for _ in range(_MOST_TRIALS):
             if not self._wanted or budget.is_spent():
                 break
             run, made, decided = self._attempt(tracing)
-            if not run.is_too_long:
+            if not run.is_too_long or self._least is not None:
                 budget.spend(run.recorded)
             elif budget.was_too_little(run.recorded):
                 continue
-            if run.is_too_long:
+            if run.is_too_long and self._least is not None:
+                self._wanted, self._least, self._takes_more = self._least - self._refused, None, False
+            elif run.is_too_long:
                 self._note(self._wanted, "to run both arms of each test takes too many operations")
                 self._refuse({})
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
@@ -179,17 +196,35 @@ class Conversions:
                 self._wanted -= left
                 self._refused |= left
             else:
+                self._least, self._recorded = None, run.recorded
                 return made[0]
         return None
 
-    def _attempt(self, tracing: Tracing[T]) -> tuple[Trial, Sequence[T], Sequence[Guard] | None]:
+    def _room(self, budget: Budget) -> int:
+        """How much the next trace may record; not all of its room, if more is converted than has to be."""
+        most = budget.room()
+        if self._least is None:
+            return most
+        return min(most, int(max(_MOST_UNASKED * budget.plain, _MOST_MORE * self._recorded)))
+
+    def _count_iterations(self, tracing: Tracing[T]) -> None:
+        """Learn how many iterations loops take in this call: a trace that runs no arm but those that are taken."""
+        made = (self._converted(own_code(one)) for one in tracing.functions)
+        if any("Loop" in one.co_names for code in made if code is not None for one in codes_of(code)):
+            run, _, _ = self._attempt(tracing, only_counts=True)
+            tracing.budget.spend(run.recorded)
+            self._learn_iterations(run.needed)
+
+    def _attempt(
+        self, tracing: Tracing[T], only_counts: bool = False
+    ) -> tuple[Trial, Sequence[T], Sequence[Guard] | None]:
         """One trace of converted code: what it gave, and what decided something in it."""
         made: list[T] = []
         decided: Sequence[Guard] | None = None
         run: Trial | None = None
         try:
             with (
-                self._applied(tracing.functions, tracing.budget.room()) as run,
+                self._applied(tracing.functions, self._room(tracing.budget), only_counts) as run,
                 suppress(Exception),
             ):  # which a trace of the code as it is meets, too
                 made.append(tracing.trace())
@@ -236,7 +271,7 @@ class Conversions:
         return bool(new)
 
     @contextmanager
-    def _applied(self, functions: Sequence[types.FunctionType], most: int) -> Iterator[Trial]:
+    def _applied(self, functions: Sequence[types.FunctionType], most: int, only_counts: bool) -> Iterator[Trial]:
         """Give functions their converted code, in which a trace runs that may record so much.
 
         Another thread that calls such a function meanwhile gets what it always does.
@@ -256,7 +291,9 @@ class Conversions:
                 catches |= catches_exceptions(code)
                 if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
                     asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
-            made_trial = Trial(most, self._iterations, asked, catches, self._plain_objects, bool(self._lists))
+            made_trial = Trial(
+                most, self._iterations, asked, catches, self._plain_objects, bool(self._lists), only_counts
+            )
             with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices
                 yield run

@@ -89,6 +89,7 @@ class Trial:
         most: by how much it may lengthen the tape, as its position counts.
 
     Attributes:
+        only_counts: whether no arm runs that is not taken: the trial says how many iterations loops take.
         frames: the arms that are running, the innermost last.
         catches: whether the function catches exceptions.
         iterations: how many iterations of each loop are recorded, at least.
@@ -120,7 +121,9 @@ class Trial:
         catches: bool,
         plain_objects: Collection[Site],
         lists: bool,
+        only_counts: bool = False,
     ) -> None:
+        self.only_counts: bool = only_counts
         self.catches: bool = catches
         self.needs_identity: bool = False
         self.asked: Asked = asked

@@ -407,13 +407,24 @@ class Loop:
 
     def ends(self, goes_on: Any) -> bool:
         """Whether no iteration follows."""
-        if type(goes_on) is not BoolTracer or self._trial is None or self._is_strict:
+        if self._trial is None or self._is_strict:
+            return not goes_on
+        if type(goes_on) is not BoolTracer:
+            if goes_on and self._trial.only_counts:
+                self._count()
             return not goes_on
         if goes_on.outcome:
-            needed = self._trial.needed
-            needed[self._site] = max(needed.get(self._site, 0), self._ran + 1)
+            self._count()
         elif self._ran >= self._capacity:
             goes_on.ends_loop()
             return True
-        self._ran += 1
+        else:
+            self._ran += 1
         return False
+
+    def _count(self) -> None:
+        """One more iteration that the function runs."""
+        self._ran += 1
+        needed = self._trial.needed if self._trial is not None else {}
+        if self._ran > needed.get(self._site, 0):  # max() would be traced
+            needed[self._site] = self._ran

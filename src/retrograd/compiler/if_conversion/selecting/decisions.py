@@ -36,7 +36,8 @@ def test_of(thing: Any) -> Any:
 
 def trial_of(test: Any) -> Trial | None:
     """The trial in which both arms of a test are to run, if they are."""
-    return current() if type(tested(test)) is BoolTracer else None
+    trial = current() if type(tested(test)) is BoolTracer else None
+    return None if trial is None or trial.only_counts else trial
 
 
 class Decision:
