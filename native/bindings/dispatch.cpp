@@ -182,6 +182,12 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (!holds || self->changes != changes) found.reason = Reason::STATE_CHANGED;
     if (self->changes != changes) return found;
     if (!holds) continue;
+    if (entry.awaits_code()) {
+      ++entry.hits;
+      count_interpreted(self, entry);
+      found.reason = Reason::AWAITS_CODE;
+      return found;
+    }
     found.deferred = several && differentiates && may_defer(entry, *self->scratch);
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results() && !found.deferred;
     const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
@@ -548,6 +554,15 @@ PyObject* pause(PyObject* object, PyObject* calls) {
   const unsigned long long number = PyLong_AsUnsignedLongLong(calls);
   if (PyErr_Occurred()) return nullptr;
   self_of(object)->pause = number;
+  Py_RETURN_NONE;
+}
+
+// wait_for_code(number, nodes): calls run eagerly until a program has machine code, if it has more nodes than these.
+PyObject* wait_for_code(PyObject* object, PyObject* args) {
+  size_t number, nodes;
+  if (!PyArg_ParseTuple(args, "nn:wait_for_code", &number, &nodes)) return nullptr;
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), number);
+  if (entry) entry->slow_without_code = entry->graph.size() > nodes;
   Py_RETURN_NONE;
 }
 

@@ -242,6 +242,8 @@ PyMethodDef methods[] = {
     {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
     {"departures", guarded<departures>, METH_NOARGS, "The programs that the last call left, and at which guards."},
     {"pause", guarded<pause>, METH_O, "Look no specialization up for so many calls."},
+    {"wait_for_code", guarded<wait_for_code>, METH_VARARGS,
+     "Run calls eagerly until a program has machine code, if it has more nodes than a number."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
     {"unmatched", guarded<unmatched>, METH_O, "Which members of a batch no program stands for."},

@@ -23,11 +23,12 @@ enum class Reason : uint8_t {
   BACKING_OFF,
   GRADIENTS_OFF,
   OBSERVED,
-  NOT_FINITE
+  NOT_FINITE,
+  AWAITS_CODE
 };
-constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAMETER_DELETED",
-                                        "STATE_CHANGED", "INSIDE_TRACE", "BACKING_OFF",
-                                        "GRADIENTS_OFF", "OBSERVED",     "NOT_FINITE"};
+constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAMETER_DELETED", "STATE_CHANGED",
+                                        "INSIDE_TRACE",  "BACKING_OFF",  "GRADIENTS_OFF",     "OBSERVED",
+                                        "NOT_FINITE",    "AWAITS_CODE"};
 
 struct SpecializationCache {
   PyObject_HEAD std::vector<std::shared_ptr<Specialization>>* specializations;  // the one used last comes first
@@ -118,6 +119,7 @@ PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
+PyObject* wait_for_code(PyObject* object, PyObject* args);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);

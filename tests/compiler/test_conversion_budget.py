@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from support.parts import require
 
 import retrograd as rg
 from retrograd.compiler.if_conversion import budget
@@ -81,5 +83,48 @@ def test_a_conversion_that_is_small_is_made_at_once() -> None:
     for _ in range(12):
         p, xs = [rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)]
         compiled.value_and_grad(p, xs)
+    assert compiled.stats().eager == 0
+    assert len(compiled.stats().programs) == 1
+
+
+def ranked(p: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Sorted by exchanges: thousands of comparisons, and few operations."""
+    a = [p[0] * x for x in xs]
+    for last in range(len(a) - 1, 0, -1):
+        for k in range(last):
+            if a[k] > a[k + 1]:
+                a[k], a[k + 1] = a[k + 1], a[k]
+    return sum(i * one for i, one in enumerate(a))
+
+
+def ranked_calls(calls: int) -> list[tuple[list[float], list[float]]]:
+    rng = random.Random(5)
+    return [([rng.gauss(0, 1), rng.gauss(0, 1)], [rng.gauss(0, 1) for _ in range(72)]) for _ in range(calls)]
+
+
+@pytest.mark.native
+def test_the_function_answers_until_a_long_program_is_machine_code() -> None:
+    require("llvmlite")
+    compiled, points = rg.compile(ranked), ranked_calls(40)
+    deadline = time.monotonic() + 120
+    while compiled.tier != "llvm" and time.monotonic() < deadline:
+        for point in points:
+            compiled.value_and_grad(*point)
+        time.sleep(0.05)
+    assert compiled.tier == "llvm"
+    before = compiled.stats()
+    assert before.reasons[Reason.AWAITS_CODE.value] >= 195  # calls until it was hot
+    for point in points:
+        (value, gradient), (wanted, its) = compiled.value_and_grad(*point), rg.value_and_grad(ranked)(*point)
+        assert [value, *gradient] == pytest.approx([wanted, *its], rel=1e-9)
+    assert compiled.stats().eager == before.eager
+
+
+@pytest.mark.native
+def test_without_machine_code_a_long_program_answers_at_once() -> None:
+    compiled = rg.compile(ranked, tier="vm")
+    for point in ranked_calls(8):
+        (value, gradient), (wanted, its) = compiled.value_and_grad(*point), rg.value_and_grad(ranked)(*point)
+        assert [value, *gradient] == pytest.approx([wanted, *its], rel=1e-9)
     assert compiled.stats().eager == 0
     assert len(compiled.stats().programs) == 1

@@ -117,6 +117,7 @@ struct Specialization {
   uint32_t batch_in_cache = 1;  // batch elements whose values and gradients fit in the cache
   Options options;
   Stage stage = Stage::TRACED;
+  bool slow_without_code = false;
   Contest contest;                   // where there is machine code of both kinds
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
@@ -160,6 +161,8 @@ struct Specialization {
   size_t cotangents() const { return connected ? outputs.size() : 0; }
   // The graph that programs and machine code are made of.
   Graph expanded(bool for_vectors, std::vector<Id>* renamed = nullptr) const;
+  // Whether the function itself answers calls sooner, until there is machine code.
+  bool awaits_code() const { return slow_without_code && !has_graph_code() && !(single && single->has_code()); }
   bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }
   // Whether single calls run machine code of the whole graph.
   bool has_graph_code() const { return runner.has_code(); }

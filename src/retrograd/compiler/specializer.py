@@ -23,7 +23,7 @@ from .calls.varying import CONSTANT, Varying, between
 from .guards.captured_state import Asks, CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
-from .if_conversion.budget import Budget
+from .if_conversion.budget import BYTES_OF_NODE, Budget
 from .if_conversion.conversions import Conversions, Tracing
 from .reports.notices import Notices, runs_as_it_is, traced_in_vain
 from .reports.reasons import Cause, Reason
@@ -523,6 +523,8 @@ class Specializer:
             differentiate_first, arguments, traced.signature, kind, outputs, recording.decided(), *how
         )
         self.tier_up.added()
+        if self.conversions:
+            self.tier_up.await_code(number, self._budget.plain // BYTES_OF_NODE)
         self._drop_least_recently_used()
         return number
 

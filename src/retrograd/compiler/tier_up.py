@@ -8,6 +8,7 @@ for it.
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections import Counter
 from typing import Any
@@ -41,6 +42,9 @@ GROUP = 2**32 - 1
 #: Vector instructions may be faster than scalar code of more nodes, however few nodes an instruction has.
 _LONG = 12_000
 
+#: To interpret so many nodes takes as long as to run one eagerly, and as what an eager call costs besides.
+_EAGER_NODE, _EAGER_CALL = 10, 4_000
+
 #: With so many nodes or instructions a program may take seconds to compile.
 _LARGE_NODES, _LARGE_INSTRUCTIONS = 50_000, 2_000
 
@@ -66,6 +70,13 @@ class TierUp:
         elif self._tier == "auto" and not self._notified:
             self._notified = True
             self._cache.notify_when_hot(THRESHOLD, became_hot, weakref.ref(self))
+
+    def await_code(self, number: int, plain_nodes: int) -> None:
+        """Run calls eagerly until there is machine code, if that is sooner: the function itself has so many nodes."""
+        from .backends.llvm.jit import available
+
+        if self._tier == "auto" and plain_nodes and available():
+            self._cache.wait_for_code(number, _EAGER_NODE * plain_nodes + _EAGER_CALL)
 
     def catch_up(self) -> None:
         """If the caller chose the LLVM tier, compile what still runs on the virtual machine."""
@@ -121,6 +132,8 @@ class TierUp:
             if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
                 return
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
+        finally:
+            self._cache.wait_for_code(number, sys.maxsize)  # no longer
 
     def is_large(self, number: int) -> bool:
         """Whether a program may take seconds to compile."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["Budget"]
+__all__ = ["BYTES_OF_NODE", "Budget"]
 
-#: Bytes of nodes on the tape, of which each takes some 56. So much is free, which takes about a second.
+#: A node on the tape takes so many, about.
+BYTES_OF_NODE = 56
+
+#: Bytes of nodes: so many are free, which takes about a second.
 _FREE = 12 << 20
 
 #: To record a node in converted code takes as long as so many nodes of a call that runs eagerly.

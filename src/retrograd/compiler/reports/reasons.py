@@ -1,6 +1,6 @@
 """Why no specialization answered a call: the function was traced, or it ran eagerly.
 
-The native cache reports the first nine reasons. It looks their names up in :class:`Reason` when it is made, so a name
+The native cache reports the first ten reasons. It looks their names up in :class:`Reason` when it is made, so a name
 that only one side knows raises AttributeError at once.
 """
 
@@ -26,6 +26,7 @@ class Reason(enum.Enum):
     BACKING_OFF = "run eagerly: a program was missing for most of the calls before"
     GRADIENTS_OFF = "run eagerly: gradients are switched off by no_grad"
     OBSERVED = "run eagerly: every operation is observed, as detect_anomaly does"
+    AWAITS_CODE = "run eagerly: the program is slower, until its machine code is there"
     NOT_FINITE = "run eagerly: an operation left its domain, or a number was not finite"
 
     # Found while tracing and compiling.
