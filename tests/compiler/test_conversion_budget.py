@@ -30,13 +30,11 @@ def test_calls_earn_what_traces_may_record() -> None:
     calls = 0
     made = Budget(lambda: calls)
     made.measured(budget._COST * NODE)  # so each call earns one node
-    made.spend(budget._FREE)
+    made.spend(budget._FREE - 10 * NODE)
+    assert made.is_spent()  # the next trace will be as long as this one
+    calls = budget._FREE // NODE - 20
     assert made.is_spent()
-    calls = 1
-    assert not made.is_spent()
-    made.spend(10 * NODE)
-    assert made.is_spent()
-    calls = 11
+    calls += 2
     assert not made.is_spent()
 
 

@@ -36,7 +36,7 @@ class Budget:
     def __init__(self, calls: Callable[[], int] | None = None) -> None:
         self._calls = calls
         self._spent = 0
-        self._wanted = 0  # by the next trace, because the last one was not long enough
+        self._wanted = 0  # what the next trace records, at least
         self.plain: int = 0
 
     def measured(self, recorded: int) -> None:
@@ -46,16 +46,16 @@ class Budget:
     def room(self) -> int:
         """How much the next trace of converted code may record."""
         most = min(max(_LEAST, _MOST_TIMES * self.plain), _MOST)
-        return int(min(most, max(self._left(), _LEAST)))
+        return int(min(most, max(self._left(), 2 * self._wanted, _LEAST)))
 
     def is_spent(self) -> bool:
         """Whether converted code is not to be traced now."""
         return self._left() <= self._wanted
 
     def spend(self, recorded: int) -> None:
-        """A trace of converted code has recorded so much, and came to its end."""
+        """A trace of converted code has recorded so much, and came to its end: the next one converts no less."""
         self._spent += recorded
-        self._wanted = 0
+        self._wanted = recorded
 
     def was_too_little(self, recorded: int) -> bool:
         """The same, if it was cut off. Whether a trace may record more later."""

@@ -208,11 +208,10 @@ class Conversions:
         return min(most, int(max(_MOST_UNASKED * budget.plain, _MOST_MORE * self._recorded)))
 
     def _count_iterations(self, tracing: Tracing[T]) -> None:
-        """Learn how many iterations loops take in this call: a trace that runs no arm but those that are taken."""
+        """Learn how many iterations loops take in this call. To trace only the arms that are taken costs little."""
         made = (self._converted(own_code(one)) for one in tracing.functions)
         if any("Loop" in one.co_names for code in made if code is not None for one in codes_of(code)):
             run, _, _ = self._attempt(tracing, only_counts=True)
-            tracing.budget.spend(run.recorded)
             self._learn_iterations(run.needed)
 
     def _attempt(
