@@ -18,7 +18,7 @@ from support.compiled_cases import assert_near, backward, eagerly, native
 import retrograd as rg
 from retrograd import Index, Value, errors, nn, take
 from retrograd.compiler.guards.captured_state import Asks
-from retrograd.compiler.specializer import trace
+from retrograd.compiler.tracing.traced_call import trace
 
 pytestmark = native
 

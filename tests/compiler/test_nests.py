@@ -34,7 +34,7 @@ if ENGINE == "native":
     from retrograd.compiler.guards.captured_state import Asks
     from retrograd.compiler.reports.reasons import Reason
     from retrograd.compiler.request import CompileRequest, Options
-    from retrograd.compiler.specializer import trace
+    from retrograd.compiler.tracing.traced_call import trace
 
 
 @pytest.fixture(autouse=True)

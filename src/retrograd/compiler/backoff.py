@@ -82,6 +82,12 @@ class Storm:
         """Whether a storm came after another one."""
         return self._rounds > 1
 
+    def fruitless(self, traces: int) -> int:
+        """How many of the last traces have answered no call but their own."""
+        last = list(self._traces)[-traces:]
+        hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
+        return sum(hits.get(one, 0) <= 1 for one, _ in last)  # the call that was traced is a hit
+
     def traced(self, number: int) -> bool:
         """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
         calls = self._cache.calls()
@@ -89,9 +95,7 @@ class Storm:
         traces = list(self._traces)  # another thread may call clear()
         among = {one for one, _ in traces}
         self._dropped = {one: count for one, count in self._dropped.items() if one in among}
-        hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
-        fruitless = sum(hits.get(one, 0) <= 1 for one, _ in traces)  # the call that was traced is a hit
-        if fruitless < _FRUITLESS or calls - traces[0][1] > _CALLS:
+        if self.fruitless(_TRACES) < _FRUITLESS or calls - traces[0][1] > _CALLS:
             self._rounds = 0
             return False
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import engine, errors
-from ..autodiff.active import running
 from ..engine import Value
 from ..engine.numbers import is_number
-from ..engine.source_lines import location_of_error
 from .backoff import Storm, Untraceable
 from .calls.eager import EagerRunner, Result, number_of
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
 from .calls.varying import CONSTANT, Varying, between
-from .guards.captured_state import Asks, CapturedState
+from .guards.captured_state import CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
 from .if_conversion.budget import BYTES_OF_NODE, Budget
@@ -30,18 +27,20 @@ from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
 from .tracing.bool_tracer import Purpose
-from .tracing.effects import Effects, contents, noting_effects
-from .tracing.followed_calls import following
+from .tracing.effects import Effects, noting_effects
 from .tracing.outcomes import Outcomes, flipping, most_decided
-from .tracing.recorder import Recorder, TooManyDerivativesError
-from .tracing.recording import Guard, Recording
+from .tracing.recorder import Recorder
+from .tracing.traced_call import Described, Traced, guards_of, trace
 
-__all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer", "Traced", "guards_of", "trace"]
+__all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer"]
 
 #: The most specializations that one function keeps, and the most bytes of them. Beyond them, the least recently used
 #: ones are dropped.
 LIMIT = 256
 BYTES = 64 * 1024 * 1024
+
+#: So many traces in a row that have answered no call but their own are enough to read ints that differ.
+_FEW_TRACES = 4
 
 #: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are larger than
 #: those of the code as it is by this factor.
@@ -70,97 +69,6 @@ class Example(NamedTuple):
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""
         return self.differentiate_first == other.differentiate_first and self.signature.is_like(other.signature)
-
-
-class Traced(NamedTuple):
-    """A recorded call that can be compiled, or ``obstacle`` says why it cannot."""
-
-    recording: Recording
-    signature: Signature
-    obstacle: Cause | None
-
-
-class Described(NamedTuple):
-    """A description of the arguments of a call, whose recorder has not run yet."""
-
-    recorder: Recorder
-    signature: Signature
-    asks: Asks
-
-
-def trace(
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    differentiate_first: bool,
-    asks: Asks,
-    want_sources: bool = False,
-    several: bool = False,
-    described: Described | None = None,
-    as_number: bool = False,
-    functions: Sequence[FunctionType] = (),
-    exact: bool = False,
-    varying: Varying = CONSTANT,
-) -> Traced | Cause:
-    """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
-
-    ``asks``: what the function may ask of numbers. ``several``: it may return a tree of Values and numbers.
-    ``functions``: those that it may call, whose calls of Python's functions of numbers are recorded, with ``exact``
-    where they have the same bits. ``varying``: the ints that are read in each call.
-    ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
-    number is all the same.
-    """
-    as_number |= differentiate_first  # which gives a float in either case
-    decides_kinds = False
-    while True:
-        if described is not None and described.asks == asks:
-            recorder, signature, _ = described
-        else:
-            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
-            try:
-                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing, varying)
-            except Unsuitable as problem:
-                return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
-        described = None  # a recorder runs once
-        held = contents(signature.tracers)
-        if differentiate_first:  # as in EagerRunner.run
-            running.variables.append(signature.active_leaves())
-            running.count += 1
-        try:
-            with following(functions, exact):
-                recording = recorder.run(function, signature.tracers, want_sources, several)
-        except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
-            raise
-        except TooManyDerivativesError as problem:
-            return Cause(Reason.GRAPH_BREAK, str(problem))
-        except Exception as error:
-            # The plain run did not raise this: a tracer could not do what its number can.
-            return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")
-        finally:
-            if differentiate_first:
-                running.variables.pop()
-                running.count -= 1
-        if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
-            return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
-        for cotangent in recording.cotangents:
-            signature.add_input(cotangent, False)
-        varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds)
-        if not varies or decides_kinds:
-            recording.guard_kind()
-            return Traced(recording, signature, _obstacle(recording))
-        decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
-
-
-def _obstacle(recording: Recording) -> Cause | None:
-    if recording.graph_breaks:
-        return Cause(Reason.GRAPH_BREAK, recording.graph_breaks[0].rstrip("."))
-    if not isinstance(recording.result, Value):
-        return Cause(Reason.CONSTANT_RESULT)
-    return None
-
-
-def guards_of(traced: Traced | Cause) -> Sequence[Guard] | None:
-    """The comparisons that decided something in a recorded call; None if it cannot be compiled."""
-    return traced.recording.guards if isinstance(traced, Traced) and traced.obstacle is None else None
 
 
 def _recorded(recording: bool, run: Callable[[], Result]) -> Result:
@@ -432,11 +340,13 @@ class Specializer:
             self.notices.once("eager", runs_as_it_is(self._function, why))
 
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
-        if not self._storm.traced(number):
-            return
+        is_storm, few = self._storm.traced(number), self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
         if not self._reads_plain_ints and any(one.signature.varying.plain for one in [*self._examples.values()]):
-            self._reads_plain_ints = True  # and selects by them, where it can
-            self._storm.forget()
+            if is_storm or (few and cause.reason is Reason.NEW_ARGUMENTS):
+                self._reads_plain_ints = True  # and selects by them, where it can
+                self._storm.forget()
+            return
+        if not is_storm:
             return
         programs = [example.decided for example in [*self._examples.values()]]
         turning = flipping(programs)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ... import engine
 from ..guards.bytecode import (
     IDENTITY,
     asks_what_it_is,
@@ -164,16 +165,11 @@ class Conversions:
             if not self._wanted or budget.is_spent():
                 break
             run, made, decided = self._attempt(tracing)
-            if not run.is_too_long or self._least is not None:
-                budget.spend(run.recorded)
-            elif budget.was_too_little(run.recorded):
+            if run.is_too_long:
+                self._cut_off(run.recorded, budget)
                 continue
-            if run.is_too_long and self._least is not None:
-                self._wanted, self._least, self._takes_more = self._least - self._refused, None, False
-            elif run.is_too_long:
-                self._note(self._wanted, "to run both arms of each test takes too many operations")
-                self._refuse({})
-            elif run.needs_identity and not self._asks_identity and not run.is_broken:
+            budget.spend(run.recorded)
+            if run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
             elif run.wants_lists and self._lists is False:
                 self._lists = True
@@ -199,6 +195,15 @@ class Conversions:
                 self._least, self._recorded = None, run.recorded
                 return made[0]
         return None
+
+    def _cut_off(self, recorded: int, budget: Budget) -> None:
+        """A trace was too long: convert less where that can be, or let the next one record more, or refuse."""
+        if self._least is not None:
+            budget.spend(recorded)
+            self._wanted, self._least, self._takes_more = self._least - self._refused, None, False
+        elif not budget.was_too_little(recorded):
+            self._note(self._wanted, "to run both arms of each test takes too many operations")
+            self._refuse({})
 
     def _room(self, budget: Budget) -> int:
         """How much the next trace may record; not all of its room, if more is converted than has to be."""
@@ -342,9 +347,11 @@ def without_decisions(
         guards: the comparisons that decided something in a trace; None if it cannot be compiled.
         known: the function's, which know how many iterations its calls took.
     """
-    found = trace()
+    before = engine.tape_position()[0]
+    found, budget = trace(), Budget()
+    budget.measured(engine.tape_position()[0] - before)
     conversions = Conversions(known)
-    tracing = Tracing(functions_of(function, arguments), trace, guards, Budget())
+    tracing = Tracing(functions_of(function, arguments), trace, guards, budget)
     while conversions.want(guards(found) or ()):  # what is converted may decide on other lines
         better = conversions.run(tracing)
         if better is None:

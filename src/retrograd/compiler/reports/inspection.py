@@ -11,7 +11,8 @@ from ...engine import Value
 from ...index import Index
 from ..guards.captured_state import Asks, asks_of, functions_of
 from ..request import CompileRequest, Options
-from ..specializer import Example, Specializer, Traced, trace
+from ..specializer import Example, Specializer
+from ..tracing.traced_call import Traced, trace
 from .reasons import Cause, Reason
 from .stages import Pass, printed_after
 

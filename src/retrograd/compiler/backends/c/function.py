@@ -21,7 +21,7 @@ from ...guards.captured_state import asks_of, functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Cause, Reason
 from ...request import CompileRequest, Options
-from ...specializer import Traced, guards_of, trace
+from ...tracing.traced_call import Traced, guards_of, trace
 from ..jax.layout import Layout as Arguments
 from ..jax.layout import Numbers
 from ..loops.graphs.graph import ScalarGraph, UnsupportedGraphError

@@ -121,7 +121,8 @@ def operand(thing: Any) -> Any:
 
 def operated(name: str, left: Any, right: Any) -> Any:
     """``left + right``, or another operator between two operands."""
-    if not in_arms() or not _CHOSEN.isdisjoint((type(left), type(right))):
+    kinds = type(left), type(right)
+    if not in_arms() or not _CHOSEN.isdisjoint(kinds) or (NUMBERS.issuperset(kinds) and name not in ROWS):
         return ANEW[name](left, right)
     left, right = present(left), present(right)
     if type(left) not in OPERANDS or type(right) not in OPERANDS:

@@ -19,7 +19,7 @@ from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
-from ..trial import Frame, NotAnArmError, current, in_arms, recorder, refuse
+from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse
 from .kinds import CONTAINERS, OPERANDS, STILL
 from .objects import fields_of, is_plain, of_class
 from .selections import chosen_at, may_be_chosen, number_of
@@ -115,22 +115,37 @@ def is_same(one: Any, other: Any) -> Any:
 def attribute(thing: Any, name: str) -> Any:
     """``thing.name``."""
     thing = present(thing)
-    if in_arms() and type(thing) is not types.ModuleType and type(thing) not in _READ_AS_THEY_ARE:
-        kind: Any = thing if isinstance(thing, type) else type(thing)
-        if type(kind) is not type and not is_library(type(kind).__module__):
-            raise refuse(f"reads .{name} of a {kind.__name__}, whose class has a class of its own")
-        found = of_class(kind, name)
-        if type(found) is property and isinstance(found.fget, types.FunctionType) and kind is not thing:
+    kind = type(thing)
+    if in_arms() and kind is not types.ModuleType and kind not in _READ_AS_THEY_ARE:
+        is_class = issubclass(kind, type)
+        if (getter := _getter(thing if is_class else kind, name, is_class)) is not None:
             from .allowed import call
 
-            return call(found.fget, thing)
-        runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
-        if runs_code or isinstance(kind.__getattribute__, types.FunctionType):
-            raise refuse(f"reads .{name}, which runs code")
-        may_be_missing = found is None or isinstance(found, types.MemberDescriptorType)
-        if may_be_missing and hasattr(kind, "__getattr__"):
-            raise refuse(f"reads .{name} of a {kind.__name__}, which has a __getattr__")
+            return call(getter, thing)
     return getattr(thing, name)
+
+
+@once
+def _getter(kind: Any, name: str, is_class: bool) -> types.FunctionType | None:
+    """The function behind a property of a class's objects; None of what is read as it is.
+
+    ``is_class``: it is read of the class itself.
+
+    Raises:
+        NotAnArmError: to read it runs other code.
+    """
+    if type(kind) is not type and not is_library(type(kind).__module__):
+        raise refuse(f"reads .{name} of a {kind.__name__}, whose class has a class of its own")
+    found = of_class(kind, name)
+    if type(found) is property and isinstance(found.fget, types.FunctionType) and not is_class:
+        return found.fget
+    runs_code = hasattr(type(found), "__get__") and not isinstance(found, STILL)
+    if runs_code or isinstance(kind.__getattribute__, types.FunctionType):
+        raise refuse(f"reads .{name}, which runs code")
+    may_be_missing = found is None or isinstance(found, types.MemberDescriptorType)
+    if may_be_missing and hasattr(kind, "__getattr__"):
+        raise refuse(f"reads .{name} of a {kind.__name__}, which has a __getattr__")
+    return None
 
 
 _READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, PartialList, ListMethod}
