@@ -82,4 +82,5 @@ _NAMES = {
     "again": "a container that came before",
     "index": "an Index",
     "int": "an int",
+    "text": "a text",
 }
