@@ -84,6 +84,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
   entry->signature = Shared<Signature>(std::move(request.signature));
   entry->differentiate_first = request.differentiate_first;
   entry->options = request.options;
+  entry->code = request.code;
   entry->guards = std::move(request.guards);
   entry->index_guards = std::move(request.index_guards);
   entry->outputs = std::move(request.outputs);

@@ -111,6 +111,7 @@ class Reader {
     into_.differentiate_first = flag(request, "differentiate_first");
     into_.options.at_once = into_.inspected = flag(request, "at_once");
     into_.state = whole(field(request, "state").get());
+    into_.code = whole(field(request, "code").get());
     read_options(field(request, "options").get());
     read_signature(field(request, "signature").get());
     read_recording(field(request, "recording").get());

@@ -39,6 +39,7 @@ struct CompileRequest {
   uint32_t leaves_before = 0;  // how many leaves had been made when it was called
   References references;       // those that the recording itself holds
   size_t state = 0;            // the number of the captured state
+  size_t code = 0;             // the number of the code that was traced
 
   // False with an exception set.
   bool read(PyObject* request);

@@ -126,3 +126,24 @@ def test_without_machine_code_a_long_program_answers_at_once() -> None:
         assert [value, *gradient] == pytest.approx([wanted, *its], rel=1e-9)
     assert compiled.stats().eager == 0
     assert len(compiled.stats().programs) == 1
+
+
+def four_ways(p: Sequence[Any], xs: Sequence[float]) -> Any:
+    rows = [[p[0], p[1]], [p[1], p[0] * 2.0], [p[0] * 3.0, p[1]]]
+    first, second = 0 if xs[0] > 0 else 2, xs[1] > 0
+    rows[second], rows[first] = rows[first], rows[second]
+    return sum((i + 1) * (j + 2) * one for i, row in enumerate(rows) for j, one in enumerate(row))
+
+
+@pytest.mark.native
+def test_a_converted_program_is_looked_at_whatever_others_decided() -> None:
+    """Guards of other code are other ones, also where they compare with the same number."""
+    rng, compiled = random.Random(0), rg.compile(four_ways, tier="vm")
+    for _ in range(300):
+        p, xs = [rng.gauss(0, 1), rng.gauss(0, 1)], [rng.gauss(0, 1), rng.gauss(0, 1)]
+        if rng.random() < 0.25:
+            assert compiled(p, xs) == pytest.approx(four_ways(p, xs), rel=1e-12)
+        else:
+            assert compiled.value_and_grad(p, xs)[0] == pytest.approx(four_ways(p, xs), rel=1e-12)
+    assert compiled.stats().eager == 0
+    assert len(compiled.stats().programs) <= 8

@@ -244,11 +244,22 @@ def swapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(now) * ps[4] + len(now)
 
 
+def change_places(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Each round chooses from what was chosen: what must not change since is counted once."""
+    one, other = [ps[0], ps[1]], [ps[2], ps[3], ps[4]]
+    for k in range(30):
+        if xs[k % 12] > 0.1 * k:
+            one = other
+        if xs[k % 12] < -0.1 * k:
+            other = one
+    return sum(one) + 2.0 * sum(other)
+
+
 @in_every_tier
 @each_of(
     *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
     *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped, of_pairs, may_be_none, what_is_found),
-    clipped,
+    *(clipped, change_places),
 )
 def test_one_program_takes_the_place_of_many(f: Function, tier: str) -> None:
     compiled = flips(f, 40, tier=tier)

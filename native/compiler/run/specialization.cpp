@@ -321,6 +321,7 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
 }
 
 bool Specialization::may_continue(const Specialization& other, Divergence there) const {
+  if (code != other.code) return true;
   const auto asks_alike = [](const Guard& a, const Guard& b) { return a.test == b.test && a.number == b.number; };
   const auto alike = [&](const Guard& a, const Guard& b) { return a.outcome == b.outcome && asks_alike(a, b); };
   const auto [mine, theirs] =

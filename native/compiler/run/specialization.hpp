@@ -118,6 +118,7 @@ struct Specialization {
   Options options;
   Stage stage = Stage::TRACED;
   bool slow_without_code = false;
+  size_t code = 0;                   // which code was traced: guards of other code are other ones
   Contest contest;                   // where there is machine code of both kinds
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters

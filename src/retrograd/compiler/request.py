@@ -36,4 +36,5 @@ class CompileRequest:
     differentiate_first: bool  #: whether gradients are taken of the first argument instead of the parameters
     options: Options = Options()
     state: int = 0  #: the number of the captured state that the function was traced in
+    code: int = 0  #: the number of the code that was traced, and of which arguments it reads: guards are alike for each
     at_once: bool = False  #: whether the program is made now; else when the function has run a few times

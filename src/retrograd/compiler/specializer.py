@@ -99,6 +99,7 @@ class Specializer:
         self.tier_up: TierUp = TierUp(cache, "interpreter" if interpreted else options.tier, causes)
         self.conversions: Conversions = Conversions()
         self._examples: dict[int, Example] = {}
+        self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)
         self._budget = Budget(self._storm.calls)
         self._unreadable: frozenset[Column] = frozenset()  # of ints and texts for which tracers cannot stand
@@ -234,6 +235,8 @@ class Specializer:
             )
 
         if (found := self.converted(lambda: run(None), held)) is not None:
+            if isinstance(found, Traced):
+                found.recording.conversion = self.conversions.state
             return found
         traced = run(described)
         self._budget.measured(traced.recording.length if isinstance(traced, Traced) else 0)
@@ -313,7 +316,7 @@ class Specializer:
         """Trace the code as it is from now on, if converted code has given larger programs, and no fewer."""
         like = [(one, each.conversion) for one, each in list(self._examples.items()) if each.is_like(new)]
         converted = [one for one, conversion in like if conversion == new.conversion]
-        if len(converted) < _IN_VAIN or len(converted) == len(like):
+        if new.conversion is None or len(converted) < _IN_VAIN or len(converted) == len(like):
             return
         nodes = {fact["number"]: int(fact["nodes"]) for fact in self._cache.facts()}
         plain = [nodes.get(one, 0) for one, conversion in like if conversion is None]
@@ -414,7 +417,9 @@ class Specializer:
 
         Where an argument turned out to be a parameter, it has no example, and answers nothing.
         """
-        request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state)
+        made_of = traced.recording.conversion, traced.signature.varying[:2]
+        code = self._codes.setdefault(made_of, len(self._codes))
+        request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state, code)
         try:
             number = self._cache.add(request)
         except NotImplementedError as problem:
@@ -435,12 +440,12 @@ class Specializer:
             self._cache.drop(number)
             return Cause(Reason.DISAGREES)
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
-        how = self.conversions.lengthened, self.conversions.state
+        how = self.conversions.lengthened, recording.conversion
         self._examples[number] = Example(
             differentiate_first, arguments, traced.signature, kind, outputs, recording.decided(), *how
         )
         self.tier_up.added()
-        if self.conversions:
+        if recording.conversion is not None:
             self.tier_up.await_code(number, self._budget.plain // BYTES_OF_NODE)
         self._drop_least_recently_used()
         return number

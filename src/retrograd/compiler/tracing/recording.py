@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ... import engine
 from ...engine import Value
@@ -119,6 +119,9 @@ class Recording:
 
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
     is_int: bool = False
+
+    #: What was converted of the code that was traced, and how; None for the code as it is.
+    conversion: tuple[Any, ...] | None = None
 
     _decided: Outcomes | None = None
 

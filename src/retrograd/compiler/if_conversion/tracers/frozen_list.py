@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn
 
-from .partial_list import changes_in_place
+from .partial_list import Originals, changes_in_place, held_elsewhere
 
 __all__ = ["FrozenList"]
 
@@ -30,14 +30,10 @@ class FrozenList:
 
     def __init__(self, items: Sequence[Any], originals: Sequence[Any], fails: Callable[[], None]) -> None:
         self._items, self._fails = tuple(items), fails
-        self._originals: dict[int, tuple[list[Any], tuple[Any, ...]]] = {}
+        self._originals: Originals = {}
         for one in originals:
-            self._originals |= one._watched() if type(one) is FrozenList else {id(one): (one, tuple(one))}
-
-    def _watched(self) -> dict[int, tuple[list[Any], tuple[Any, ...]]]:
-        """The lists that something else still holds, and can change: by the id, with the items that they had."""
-        held_here = 2  # by the pair, and by the call
-        return {key: pair for key, pair in self._originals.items() if sys.getrefcount(pair[0]) > held_here}
+            is_frozen = type(one) is FrozenList
+            self._originals |= held_elsewhere(one._originals) if is_frozen else {id(one): (one, tuple(one))}
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python

@@ -16,7 +16,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Entries", "EntriesOf", "Entry", "ListMethod", "PartialIterator", "PartialList", "changes_in_place"]
+__all__ = [
+    "Entries",
+    "EntriesOf",
+    "Entry",
+    "ListMethod",
+    "Originals",
+    "PartialIterator",
+    "PartialList",
+    "changes_in_place",
+    "held_elsewhere",
+]
+
+
+#: Lists from which decisions have chosen, by their ids, each with the items that it had.
+Originals = dict[int, tuple[Any, tuple[Any, ...]]]
+
+
+def held_elsewhere(originals: Originals) -> Originals:
+    """Those that something else still holds, and can change."""
+    held_here = 2  # by the pair, and by the call
+    return {key: pair for key, pair in originals.items() if sys.getrefcount(pair[0]) > held_here}
 
 
 class Entry(NamedTuple):
@@ -99,10 +119,10 @@ class PartialList:
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
     __slots__ = ("_rg_entries", "_rg_kind", "_rg_originals")
 
-    def __init__(self, entries: Iterable[Entry], kind: type = list, originals: tuple[Any, ...] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry], kind: type = list, originals: Originals | None = None) -> None:
         self._rg_entries: Entries = Entries(entries)
         self._rg_kind = kind
-        self._rg_originals = originals
+        self._rg_originals: Originals = originals or {}
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python

@@ -21,7 +21,7 @@ from ..trial import NotAnArmError, current, in_arms, recorder, refuse
 from .conditions import joined, must_hold, negated
 from .frozen_list import FrozenList
 from .maybe_tracer import MaybeTracer
-from .partial_list import Entries, Entry, ListMethod, PartialIterator, PartialList
+from .partial_list import Entries, Entry, ListMethod, Originals, PartialIterator, PartialList, held_elsewhere
 
 __all__ = [
     "cannot",
@@ -574,7 +574,7 @@ def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Seq
 
 def _check(thing: PartialList) -> None:
     """See to it that what was chosen, and what it was chosen from, is still what it was."""
-    for now, then in thing._rg_originals:
+    for now, then in thing._rg_originals.values():
         entries = now._rg_entries if type(now) is PartialList else now
         if len(entries) != len(then) or not all(a is b for a, b in zip(entries, then, strict=True)):
             trial = current()
@@ -587,8 +587,9 @@ def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> Part
     kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
     if len(kinds) > 1 or FrozenList in (type(yes), type(no)):
         raise refuse("gives another kind of list")
-    originals: list[tuple[Any, tuple[Any, ...]]] = []
+    originals: Originals = {}
     for one in (yes, no):
-        originals += one._rg_originals if type(one) is PartialList else ()
-        originals.append((one, tuple(one._rg_entries if type(one) is PartialList else one)))
-    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), tuple(originals))
+        is_partial = type(one) is PartialList
+        originals |= held_elsewhere(one._rg_originals) if is_partial else {}
+        originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
+    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals)
