@@ -226,7 +226,7 @@ def test_what_varies_between_descriptions() -> None:
 
     one, two, real = ("equal", 1), ("equal", 2), ("passive", 0, float)
     column = (0, IN_LIST)
-    assert between(of(one, real), of(two, real)) == Varying(read=frozenset({column}))
+    assert between(of(one, real), of(two, real)) == Varying(ints=frozenset({column}))
     assert between(of(one, real), of(real, real)) is None
     assert between(of(one), of(one, one)) is None
     assert between(of(one), of(("equal", "a"))) is None

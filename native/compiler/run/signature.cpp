@@ -28,7 +28,7 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
       {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
       {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
-      {"int", INT},           {"text", TEXT},
+      {"int", INT},
   };
   auto signature = std::make_unique<Signature>();
   for (auto& [name, number] : kinds) {
@@ -40,7 +40,6 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
     case ACTIVE:
     case INDEX:
     case INT:
-    case TEXT:
     case VALUE:
     case VARIABLE:
     case SAME:
@@ -124,7 +123,6 @@ int Signature::read(PyObject* argument, Arguments& into) const {
     case ACTIVE: return read_number(argument, into);
     case INDEX: return type_of(argument) == index_type ? read_index(argument, into) : 0;
     case INT: return PyLong_CheckExact(argument) ? read_index(argument, into) : 0;
-    case TEXT: return PyUnicode_CheckExact(argument) ? read_text(argument, into) : 0;
     case VALUE: {
       if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
       Value* value = as_value(argument);
@@ -174,15 +172,6 @@ int Signature::read_index(PyObject* argument, Arguments& into) const {
   if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
   put(into.indices, number_, static_cast<int32_t>(index));
   if (twin_) put(into.passive, *twin_, static_cast<double>(index));
-  return 1;
-}
-
-// The number that stands for a text; for any other, that of None, if there is one.
-int Signature::read_text(PyObject* argument, Arguments& into) const {
-  PyObject* number = PyDict_GetItemWithError(object_.get(), argument);
-  if (!number && !PyErr_Occurred()) number = PyDict_GetItemWithError(object_.get(), Py_None);
-  if (!number) return PyErr_Occurred() ? -1 : 0;
-  put(into.passive, number_, PyFloat_AsDouble(number));
   return 1;
 }
 

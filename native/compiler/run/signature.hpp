@@ -25,7 +25,6 @@ class Signature {
   //   ("passive", k), ("active", k), ("value", k), ("variable", k), ("same", k), ("equal", object)
   //   ("index", slot[, k])                        k: the passive number that it is, too
   //   ("int", slot, k)                            the same of a plain int
-  //   ("text", k, numbers)                        numbers: what stands for each text; None: for any other
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
   //   ("sequence", type, [spec, …][, None, n])                         n: how many attributes a named tuple has besides
@@ -61,7 +60,6 @@ class Signature {
     ACTIVE,
     INDEX,
     INT,
-    TEXT,
     VALUE,
     VARIABLE,
     SAME,
@@ -81,7 +79,6 @@ class Signature {
   bool parse_items(PyObject* descriptions);
   int read_number(PyObject* argument, Arguments& into) const;
   int read_index(PyObject* argument, Arguments& into) const;
-  int read_text(PyObject* argument, Arguments& into) const;
   int read_array(PyObject* argument, Arguments& into) const;
   int read_sequence(PyObject* argument, Arguments& into) const;
   int read_items(PyObject* const* items, Arguments& into) const;

@@ -16,7 +16,7 @@ from .backoff import Storm, Untraceable
 from .calls.eager import EagerRunner, Result, number_of
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
-from .calls.varying import CONSTANT, Column, Varying, between
+from .calls.varying import CONSTANT, Varying, between
 from .guards.captured_state import CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
@@ -102,8 +102,7 @@ class Specializer:
         self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)
         self._budget = Budget(self._storm.calls)
-        self._unreadable: frozenset[Column] = frozenset()  # of ints and texts for which tracers cannot stand
-        self._reads_plain = False  # whether programs read the ints and texts, too, that are wanted as they are
+        self._reads_plain_ints = False  # whether programs read the ints, too, that the function wants as plain ones
 
     def example(self, number: int) -> Example | None:
         """The call that a specialization was traced from; None if it has been forgotten since."""
@@ -159,7 +158,7 @@ class Specializer:
         while True:
             try:
                 traced = self._trace(arguments, differentiate_first, several, held, described, varying)
-                while varying and (left := self._left_varying(traced, varying)) != varying:
+                if varying and (left := self._left_varying(traced, varying)) != varying:
                     varying = left
                     traced = self._trace(arguments, differentiate_first, several, held, None, varying)
                 if reason in _OTHERWISE and self._learns(traced, differentiate_first):
@@ -189,11 +188,6 @@ class Specializer:
                 cause = Cause(Reason.STATE_CHANGED, "captured state")
             self._causes[cause] += 1
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
-            if number == Cause(Reason.DISAGREES) and varying:  # it may have asked what such a thing is
-                self._unreadable |= varying.read
-                varying = varying.without(varying.read)
-                self._causes[cause] -= 1
-                continue
             if isinstance(number, Cause):
                 self._give_up(shape, number)
                 return answer
@@ -250,7 +244,7 @@ class Specializer:
         )
 
     def _varying(self, differentiate_first: bool, described: Described | None) -> Varying:
-        """The ints and texts that a call has otherwise than the last ones of its kind, or than those before."""
+        """The ints that a call has otherwise than the last ones of its kind, or than those before."""
         asks = self.captured.asks
         if described is None or asks.identity is not None or asks.types:
             return CONSTANT
@@ -260,18 +254,17 @@ class Specializer:
             found = between(example.signature.spec, described.signature.spec)
             if found is not None:
                 together = example.signature.varying.together(found)
-                now = (together.all_of() if self._reads_plain else together).with_few_texts().without(self._unreadable)
-                if all(one.signature.varying[:2] != now[:2] for one in [*self._examples.values()]):
+                now = together.all_of() if self._reads_plain_ints else together
+                if all(one.signature.varying != now for one in [*self._examples.values()]):
                     self._storm.learned()
                 return now
         return CONSTANT
 
     def _left_varying(self, traced: Traced | Cause, varying: Varying) -> Varying:
-        """Those of the ints and texts that vary which a trace did not want as they are."""
+        """Those of the ints that vary which a trace did not want as plain ones."""
         if isinstance(traced, Cause) or traced.obstacle is not None:
-            self._unreadable |= varying.of_texts() or varying.read
-            return varying.without(self._unreadable)
-        if self._reads_plain:
+            return varying.without(varying.ints)
+        if self._reads_plain_ints:
             return varying
         return varying.without(traced.recording.plain_among(traced.signature.columns))
 
@@ -351,9 +344,9 @@ class Specializer:
 
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
         is_storm, few = self._storm.traced(number), self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
-        if not self._reads_plain and any(one.signature.varying.plain for one in [*self._examples.values()]):
+        if not self._reads_plain_ints and any(one.signature.varying.plain for one in [*self._examples.values()]):
             if is_storm or (few and cause.reason is Reason.NEW_ARGUMENTS):
-                self._reads_plain = True  # and selects by them, where it can
+                self._reads_plain_ints = True  # and selects by them, where it can
                 self._storm.forget()
             return
         if not is_storm:
@@ -400,7 +393,7 @@ class Specializer:
             self._cache.drop(number)
         self._examples.clear()
         self.conversions = Conversions()
-        self._reads_plain, self._unreadable = False, frozenset()
+        self._reads_plain_ints = False
         self._untraceable.forget()
         self._storm.forget()
 

@@ -24,7 +24,6 @@ from ...engine.containers import contents_of, has_plain_fields, instance_of, is_
 from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
-from ..tracing.decision_recorder import TextNumbers
 from ..tracing.recorder import MOST_INDEX, Recorder
 from .varying import CONSTANT, IN_LIST, Column, Varying
 
@@ -71,8 +70,8 @@ class Signature:
         self.inputs: list[Input] = []
         self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
         self.index_count: int = 0  #: how many arguments are indices
-        self.varying: Varying = CONSTANT  #: the ints and texts that each call brings
-        self.columns: dict[int, Column] = {}  #: where one of those is, by the id of its leaf
+        self.varying: Varying = CONSTANT  #: the ints that each call brings
+        self.columns: dict[int, Column] = {}  #: where an int of those is, by the id of its leaf
         self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
         #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
         self.objects: list[Any] = []
@@ -157,8 +156,6 @@ def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
             return form, kind, [(name, _without_builders(part)) for name, part in named]
         case ("apart", captured, part):
             return "apart", captured, _without_builders(part)
-        case ("text", offset, _):
-            return "text", offset
     return spec
 
 
@@ -182,7 +179,6 @@ class _Reader:
         self._column: Column = ()  # of what is described, if some vary
         self._seen: dict[int, tuple[int, Value]] = {}
         self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
-        self._texts: dict[Column, TextNumbers] = {}  # of those that each call brings
         self.result = Signature()
         self.result.varying = varying
 
@@ -215,8 +211,6 @@ class _Reader:
             raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
         if kind is int:
             return self._int(thing)
-        if kind is str:
-            return self._text(thing)
         if kind in _STATIC:
             return thing, ("equal", thing)
         if registered(kind) is not None:
@@ -262,7 +256,7 @@ class _Reader:
         return self._recorder.number(leaf), ("passive", offset, type(number))
 
     def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
-        if self._column not in self._varying.read or abs(number) >= MOST_INDEX:
+        if self._column not in self._varying.ints or abs(number) >= MOST_INDEX:
             return number, ("equal", number)
         leaf = Value(float(number))
         offset = self.result.add_input(leaf, False)
@@ -270,18 +264,6 @@ class _Reader:
         slot = self.result.index_count
         self.result.index_count += 1
         return self._recorder.int_argument(slot, number, leaf), ("int", slot, offset)
-
-    def _text(self, text: str) -> tuple[Any, tuple[Any, ...]]:
-        if self._column not in self._varying.read:
-            return text, ("equal", text)
-        numbers = self._texts.get(self._column)
-        if numbers is None or text not in numbers:
-            numbers = self._recorder.text_numbers({text, *self._varying.texts_in(self._column)})
-            self._texts[self._column] = numbers
-        tracer, leaf = self._recorder.text_argument(text, numbers)
-        offset = self.result.add_input(leaf, False)
-        self.result.columns[id(leaf)] = self._column
-        return tracer, ("text", offset, numbers)
 
     def _inside(self, key: Any, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The same of a part, at ``key`` of what is described."""

@@ -82,5 +82,4 @@ _NAMES = {
     "again": "a container that came before",
     "index": "an Index",
     "int": "an int",
-    "text": "a text",
 }

@@ -284,36 +284,8 @@ class TextChoiceTracer(ChoiceTracer):
         return item in self.plain()
 
 
-class TextArgumentTracer(TextChoiceTracer):
-    """A text among the arguments.
-
-    Attributes:
-        is_read: whether the function has asked which one it is; else it may be any.
-    """
-
-    __slots__ = ("_leaf", "_options", "is_read")
-
-    @property
-    def node(self) -> Value:
-        self.is_read = True
-        return self._leaf
-
-    @node.setter
-    def node(self, leaf: Value) -> None:
-        self._leaf, self.is_read = leaf, False
-
-    @property
-    def options(self) -> frozenset[int | str] | None:
-        self.is_read = True
-        return self._options
-
-    @options.setter
-    def options(self, options: frozenset[int | str] | None) -> None:
-        self._options, self.is_read = options, False
-
-
 #: The tracers of choices.
-CHOICES = frozenset({ChoiceTracer, TextChoiceTracer, TextArgumentTracer})
+CHOICES = frozenset({ChoiceTracer, TextChoiceTracer})
 
 
 class _Constant(NamedTuple):

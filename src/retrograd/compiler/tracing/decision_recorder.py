@@ -20,11 +20,11 @@ from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
-from .choice_tracer import ChoiceTracer, TextArgumentTracer, choice_among, is_choice
+from .choice_tracer import ChoiceTracer, choice_among, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Guard, Recording
 
-__all__ = ["DecisionRecorder", "TextNumbers", "as_float"]
+__all__ = ["DecisionRecorder", "as_float"]
 
 
 _FLOATS = frozenset({float, FloatTracer})
@@ -55,10 +55,6 @@ class _Constants(dict[bytes, Value]):
         return made
 
 
-#: What stands for texts; what stands for None, for any other.
-TextNumbers = dict[Any, float]
-
-
 class DecisionRecorder(ABC):
     """The part of a recorder that decisions concern.
 
@@ -79,7 +75,6 @@ class DecisionRecorder(ABC):
         self._chooses = False  # ints or texts, which results may hold
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
-        self._text_arguments: list[tuple[TextArgumentTracer, TextNumbers]] = []
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
         #: What the engine makes of comparisons.
@@ -216,28 +211,6 @@ class DecisionRecorder(ABC):
         self._numbers.add(id(node))
         self._chooses = True
         return ChoiceTracer(self, node, int(engine.concrete(node)), None, largest)
-
-    def text_numbers(self, texts: Iterable[str]) -> TextNumbers:
-        """What stands for texts of which an argument may be any."""
-        return {text: self.code(text) for text in sorted(texts)}
-
-    def text_argument(self, text: str, numbers: TextNumbers) -> tuple[TextArgumentTracer, Value]:
-        """The tracer of a text that each call brings, and its leaf. ``numbers``: of the texts that it may be."""
-        leaf = Value(numbers[text])
-        self._chosen.append(leaf)
-        self._numbers.add(id(leaf))
-        self._chooses = True
-        made = TextArgumentTracer(self, leaf, text, frozenset(numbers), 0.0)
-        self._text_arguments.append((made, numbers))
-        return made, leaf
-
-    def _settle_texts(self) -> None:
-        """The function has returned: texts that it has not asked for may be any others."""
-        read = {id(numbers) for made, numbers in self._text_arguments if made.is_read}
-        for _, numbers in self._text_arguments:
-            if id(numbers) not in read:
-                numbers[None] = 0.0
-        self._text_arguments.clear()
 
     def number_of_index(self, index: IndexTracer) -> Value | None:
         """The leaf that has an index as a number; None if none has."""

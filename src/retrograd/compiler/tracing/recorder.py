@@ -187,7 +187,6 @@ class Recorder(DecisionRecorder):
         elif self._chooses:
             result = settled(result)
         recording.fallible = engine.keep_fallible(False)
-        self._settle_texts()
         recording.length = engine.tape_position()[0] - recording.first_node
         recording.mixes_kinds |= bool(self._mixed)
         if several and not is_single(result):
