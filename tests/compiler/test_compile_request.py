@@ -104,7 +104,7 @@ def test_names_that_one_side_does_not_know_are_refused() -> None:
         return SimpleNamespace(
             recording=SimpleNamespace(**{**fields, **changed.pop("recording", {})}),
             **{"signature": signature, "differentiate_first": False, "options": Options(tier="vm"), "state": state}
-            | {"at_once": True}
+            | {"code": 0, "at_once": True}
             | changed,
         )
 

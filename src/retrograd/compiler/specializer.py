@@ -16,7 +16,7 @@ from .backoff import Storm, Untraceable
 from .calls.eager import EagerRunner, Result, number_of
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
-from .calls.varying import CONSTANT, Varying, between
+from .calls.varying import CONSTANT, Column, Varying, between
 from .guards.captured_state import CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
@@ -102,6 +102,7 @@ class Specializer:
         self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)
         self._budget = Budget(self._storm.calls)
+        self._unreadable: frozenset[Column] = frozenset()  # of ints for which tracers cannot stand
         self._reads_plain_ints = False  # whether programs read the ints, too, that the function wants as plain ones
 
     def example(self, number: int) -> Example | None:
@@ -188,6 +189,11 @@ class Specializer:
                 cause = Cause(Reason.STATE_CHANGED, "captured state")
             self._causes[cause] += 1
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
+            if number == Cause(Reason.DISAGREES) and varying:  # the function may have asked what an int is
+                self._unreadable |= varying.ints
+                varying = varying.without(varying.ints)
+                self._causes[cause] -= 1
+                continue
             if isinstance(number, Cause):
                 self._give_up(shape, number)
                 return answer
@@ -254,7 +260,7 @@ class Specializer:
             found = between(example.signature.spec, described.signature.spec)
             if found is not None:
                 together = example.signature.varying.together(found)
-                now = together.all_of() if self._reads_plain_ints else together
+                now = (together.all_of() if self._reads_plain_ints else together).without(self._unreadable)
                 if all(one.signature.varying != now for one in [*self._examples.values()]):
                     self._storm.learned()
                 return now
@@ -263,6 +269,7 @@ class Specializer:
     def _left_varying(self, traced: Traced | Cause, varying: Varying) -> Varying:
         """Those of the ints that vary which a trace did not want as plain ones."""
         if isinstance(traced, Cause) or traced.obstacle is not None:
+            self._unreadable |= varying.ints
             return varying.without(varying.ints)
         if self._reads_plain_ints:
             return varying
@@ -393,7 +400,7 @@ class Specializer:
             self._cache.drop(number)
         self._examples.clear()
         self.conversions = Conversions()
-        self._reads_plain_ints = False
+        self._reads_plain_ints, self._unreadable = False, frozenset()
         self._untraceable.forget()
         self._storm.forget()
 

@@ -146,7 +146,8 @@ def _mapping(thing: dict[Any, Any]) -> Container:
         if type(thing) is dict:
             return pairs
         result = copy.copy(thing)
-        result.update(pairs)
+        for key, item in pairs.items():
+            dict.__setitem__(result, key, item)  # update() of a Counter would add
         return result
 
     return Container("dict", list(thing.values()), keys, build, lambda: [f"[{key!r}]" for key in keys])

@@ -7,6 +7,7 @@ such sum.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -15,13 +16,16 @@ import numpy as np
 
 from ...autodiff.sparse import Entries, Pattern
 from ...engine import Value
-from ...engine.containers import taken_apart
+from ...engine.containers import contents_of, fields_of, instance_of, taken_apart
 from ...engine.numbers import is_number
 from ...engine.pytree import Structure, flatten
+from ...index import IndexTracer
+from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import ObjectTracer
 from ..if_conversion.tracers.partial_list import PartialList
+from ..tracing.bool_tracer import is_comparison
 from ..tracing.choice_tracer import is_choice
-from ..tracing.float_tracer import is_tracer
+from ..tracing.float_tracer import FloatTracer, is_tracer
 
 __all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of", "settled"]
 
@@ -41,7 +45,10 @@ def is_single(result: Any) -> bool:
 
 
 def settled(tree: Any) -> Any:
-    """A result with plain ints, texts and objects for those that decisions choose: that they are these is a guard."""
+    """A result with plain ints, texts and objects for those that decisions choose: that they are these is a guard.
+
+    So are keys, and truth values in fields of dataclasses.
+    """
     if is_choice(tree):
         return tree.plain()
     if type(tree) is PartialList:
@@ -49,13 +56,41 @@ def settled(tree: Any) -> Any:
     if type(tree) is ObjectTracer:
         return settled(tree._rg_things[tree._rg_key.plain()])
     if type(tree) in (list, tuple):
+        if _NUMBERS.issuperset(map(type, tree)):
+            return tree
         items = list(map(settled, tree))
         same = all(map(operator.is_, items, tree))
         return tree if same else tuple(items) if type(tree) is tuple else items
     if type(tree) is dict:
-        values = {key: settled(item) for key, item in tree.items()}
-        return tree if all(map(operator.is_, values.values(), tree.values())) else values
+        pairs = {_settled_part(key): settled(item) for key, item in tree.items()}
+        same = all(map(operator.is_, (*pairs, *pairs.values()), (*tree, *tree.values())))
+        return tree if same else pairs
+    if dataclasses.is_dataclass(type(tree)):
+        before = contents_of(tree)
+        after = {name: settled(_settled_part(content)) for name, content in before.items()}
+        same = all(map(operator.is_, after.values(), before.values()))
+        return tree if same else instance_of(type(tree), after)
     return tree
+
+
+_NUMBERS = frozenset({Value, FloatTracer, float})
+
+
+def _settled_part(part: Any) -> Any:
+    return part.plain() if is_choice(part) else bool(part) if is_comparison(part) else part
+
+
+def _is_traced(part: Any) -> bool:
+    """Whether there is a tracer in what is no item of a result: it would be as in this call in all others."""
+    kind = type(part)
+    if kind in (tuple, list, set, frozenset):
+        return any(map(_is_traced, part))
+    if kind is dict:
+        return any(map(_is_traced, (*part, *part.values())))
+    return is_choice(part) or is_comparison(part) or is_tracer(part) or kind in _TRACERS
+
+
+_TRACERS = frozenset({ObjectTracer, PartialList, FrozenList, IndexTracer})
 
 
 def leaves_of(tree: Any) -> list[Any] | None:
@@ -90,6 +125,12 @@ def _items(tree: Any) -> Sequence[Any]:
         return items
     container = taken_apart(tree)
     if container is None:  # a module, text, …
+        raise _NoLeafError
+    beside: Any = container.definition
+    if container.kind == "dataclass":
+        names = fields_of(tree)
+        beside = [content for name, content in contents_of(tree).items() if name not in names]
+    if _is_traced(beside):
         raise _NoLeafError
     return container.items
 

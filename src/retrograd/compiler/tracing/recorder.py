@@ -182,10 +182,8 @@ class Recorder(DecisionRecorder):
         recording = self._recording
         engine.keep_fallible(True)
         result: Any = function(*arguments)
-        if type(result) is FrozenList:
-            result = FrozenList.copy(result)  # alone, it has no alias
-        elif self._chooses:
-            result = settled(result)
+        # Alone, a frozen list has no alias.
+        result = FrozenList.copy(result) if type(result) is FrozenList else settled(result)
         recording.fallible = engine.keep_fallible(False)
         recording.length = engine.tape_position()[0] - recording.first_node
         recording.mixes_kinds |= bool(self._mixed)
