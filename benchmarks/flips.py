@@ -28,7 +28,7 @@ import numpy as np
 import retrograd as rg
 import retrograd.math as rm
 
-__all__ = ["PROGRAMS", "main", "sample"]
+__all__ = ["PROGRAMS", "check", "main", "sample"]
 
 SAMPLES = 32
 
@@ -240,7 +240,8 @@ def _written(compiled: Any, calls: list[tuple[list[float], list[float]]]) -> lis
     return [call(np.array(made.inputs(*one), float), np.zeros(sum(map(len, one)))) for one in calls]
 
 
-def _check(name: str, found: Any, wanted: Any) -> None:
+def check(name: str, found: Any, wanted: Any) -> None:
+    """End the run with a sentence where value and gradient are not those of the eager engine."""
     value, slopes = found
     count, largest = len(wanted[1]), max(map(abs, wanted[1]))
     close = math.isclose(value, wanted[0], rel_tol=1e-9, abs_tol=1e-12)
@@ -254,14 +255,14 @@ def compare(f: Callable[..., Any], parameters: int, numbers: int, turns: int) ->
     eager, compiled = rg.value_and_grad(f), rg.compile(f)
     wanted = [eager(*one) for one in calls]
     for one, want in zip(calls, wanted, strict=True):
-        _check(f.__name__, compiled.value_and_grad(*one), want)
+        check(f.__name__, compiled.value_and_grad(*one), want)
     written = _written(compiled, calls)  # which knows how often loops run
     for _ in range(60):  # until LLVM's code has taken over
         for one, want in zip(calls, wanted, strict=True):
-            _check(f.__name__, compiled.value_and_grad(*one), want)
+            check(f.__name__, compiled.value_and_grad(*one), want)
         sleep(0.05)
     for once, want in zip(written, wanted, strict=False):
-        _check(f"{f.__name__} in C", once(), want)
+        check(f"{f.__name__} in C", once(), want)
     contenders: dict[str, Callable[[], Any]] = {
         "ours": lambda: [compiled.value_and_grad(*one) for one in calls],
         "eager": lambda: [eager(*one) for one in calls],

@@ -2,12 +2,13 @@
 
 To compile pays only if it is not dearer than the calls that it makes faster. Each program is called with fresh
 parameters and data, and with the same data and parameters that take small steps, as an optimizer's do. Those of
-``flips`` become one program each; the first four, whose data decide which items exist and what is visited next, run as
-they are in the end.
+``flips`` become one program each. The first four decide what exists and what is visited next: two become one program,
+which waits for its machine code where it is long, and two run as they are in the end.
 
 python -m benchmarks.many_calls [CALLS]
 
-The last column is the median of the last third of the calls, which tells what the wait was for.
+The milliseconds are what all calls take beyond eager ones. The last column is the median of the last third of the
+calls, which tells what the wait was for.
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ def steps(parameters: int, numbers: int, calls: int) -> list[Point]:
     return [([x + 1e-3 * n * way for x, way in zip(start, ways, strict=True)], data) for n in range(calls)]
 
 
-def race(f: Callable[..., Any], points: Sequence[Point]) -> tuple[float, float, Any]:
-    """What all calls take over eager ones, what the late ones do, and the statistics of the compiled function."""
+def race(f: Callable[..., Any], points: Sequence[Point]) -> tuple[float, float, float, Any]:
+    """What all calls take over eager ones, and beyond them in milliseconds; what the late ones do; the statistics."""
     eager, compiled = rg.value_and_grad(f), rg.compile(f)
     spent: list[tuple[int, int]] = []  # compiled and eager, nanoseconds
     for number, point in enumerate(points):
@@ -145,22 +146,22 @@ def race(f: Callable[..., Any], points: Sequence[Point]) -> tuple[float, float, 
         between = perf_counter_ns()
         wanted = eager(*point)
         spent.append((between - start, perf_counter_ns() - between))
-        flips._check(f.__name__, found, wanted)
+        flips.check(f.__name__, found, wanted)
         if number > len(points) // 3:
             sleep(0.001)  # as long as other work takes between two calls; machine code is made meanwhile
     ours, theirs = (median(pair[k] for pair in spent[-len(spent) // 3 :]) for k in (0, 1))
-    total = sum(one for one, _ in spent) / sum(one for _, one in spent)
-    return total, ours / theirs, compiled.stats()
+    all_ours, all_theirs = (sum(pair[k] for pair in spent) for k in (0, 1))
+    return all_ours / all_theirs, (all_ours - all_theirs) / 1e6, ours / theirs, compiled.stats()
 
 
 def main(calls: int) -> None:
     """Print what each program takes."""
     for f, parameters, numbers in PROGRAMS:
         for points in (fresh, steps):
-            total, late, stats = race(f, points(parameters, numbers, calls))
+            total, more, late, stats = race(f, points(parameters, numbers, calls))
             print(
-                f"{f.__name__:12} {points.__name__:6} all calls / eager {total:6.2f}  traces {stats.traces:3} "
-                f"as they are {stats.eager:3}  late calls / eager {late:5.2f}",
+                f"{f.__name__:12} {points.__name__:6} all calls / eager {total:6.2f} ({more:+6.0f} ms)  "
+                f"traces {stats.traces:3}  as they are {stats.eager:3}  late calls / eager {late:5.2f}",
                 flush=True,
             )
 

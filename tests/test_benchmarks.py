@@ -23,6 +23,7 @@ from benchmarks import (
     flips,
     gc_training,
     main,
+    many_calls,
     measure,
     recurrences,
     sparse,
@@ -436,6 +437,18 @@ def test_functions_that_decide_otherwise_have_one_program(
         assert gradient == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert len(compiled.stats().programs) == 1
     assert compiled.stats().eager == 0
+
+
+@pytest.mark.native
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+@pytest.mark.parametrize("points", [many_calls.fresh, many_calls.steps])
+@pytest.mark.parametrize("program", many_calls.PROGRAMS[:4], ids=lambda program: program[0].__name__)
+def test_many_calls_are_those_of_the_function(program: Any, points: Any) -> None:
+    function, parameters, numbers = program
+    total, _, late, stats = many_calls.race(function, points(parameters, numbers, 12))  # which compares them
+    assert total > 0.0
+    assert late > 0.0
+    assert stats.traces >= 1
 
 
 @pytest.mark.native
