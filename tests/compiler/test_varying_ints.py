@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -245,3 +246,16 @@ def test_positions_from_the_end() -> None:
         assert (value, *gradient) == pytest.approx((wanted, *slopes))
     with pytest.raises(IndexError):
         compiled.value_and_grad(PARAMETERS, [0, 1, 3, 2])
+
+
+def test_an_int_that_is_asked_what_it_is_stays_part_of_the_program() -> None:
+    """A tracer has another size, so that the program disagrees with the plain run."""
+
+    def size(p: Any, k: int) -> Any:
+        return p[0] * sys.getsizeof(k) + p[1] * k
+
+    compiled = rg.compile(size)
+    for k in [1, 2, 3, 1, 5, 2**40, 7, 2**40, 9]:
+        assert compiled.value_and_grad(PARAMETERS, k) == rg.value_and_grad(size)(PARAMETERS, k)
+    assert compiled.stats().eager == 0
+    assert min(compiled.stats().reasons.values()) > 0

@@ -187,13 +187,12 @@ class Specializer:
             cause = Cause(Reason.STATE_CHANGED, change) if change else Cause(reason)
             if cause == Cause(Reason.STATE_CHANGED):  # since the programs of this kind of call were made
                 cause = Cause(Reason.STATE_CHANGED, "captured state")
-            self._causes[cause] += 1
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
             if number == Cause(Reason.DISAGREES) and varying:  # the function may have asked what an int is
                 self._unreadable |= varying.ints
                 varying = varying.without(varying.ints)
-                self._causes[cause] -= 1
                 continue
+            self._causes[cause] += 1
             if isinstance(number, Cause):
                 self._give_up(shape, number)
                 return answer
