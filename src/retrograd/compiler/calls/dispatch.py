@@ -95,10 +95,11 @@ class Dispatcher:
         result = self._specialize(method, arguments, reason)
         if result is not None:
             return answer(method, result)
+        again, is_call = getattr(self.cache, method.value), method is Method.CALL
         self._retrying.active = True
         try:
-            found = getattr(self.cache, method.value)(*arguments)
-            return found if method is not Method.CALL else self.finished(found, arguments)
+            found = again(*arguments)  # where it adds gradients, nothing after it may fail
+            return self.finished(found, arguments) if is_call else found
         finally:
             self._retrying.active = False
 
