@@ -15,7 +15,7 @@ from retrograd.compiler.if_conversion import budget
 from retrograd.compiler.if_conversion.budget import Budget
 from retrograd.compiler.reports.reasons import Reason
 
-NODE = 56  # bytes
+NODE = budget.BYTES_OF_NODE
 
 
 def test_without_calls_there_is_no_limit_but_that_of_one_trace() -> None:

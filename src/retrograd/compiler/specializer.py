@@ -398,7 +398,7 @@ class Specializer:
         for number, _, _ in self._cache.inventory():
             self._cache.drop(number)
         self._examples.clear()
-        self.conversions = Conversions()
+        self.conversions, self._budget = Conversions(), Budget(self._storm.calls)
         self._reads_plain_ints, self._unreadable = False, frozenset()
         self._untraceable.forget()
         self._storm.forget()

@@ -19,13 +19,13 @@ from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["CHOICES", "ChoiceRecorder", "ChoiceTracer", "choice_among", "is_choice", "largest_choice"]
+__all__ = ["CHOICES", "LARGEST", "ChoiceRecorder", "ChoiceTracer", "choice_among", "is_choice", "largest_choice"]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
 _MOST_PAIRS = 4096
 #: Floats hold the whole numbers up to here.
-_LARGEST = 2.0**53
+LARGEST = 2.0**53
 #: What ints are checked for whose sum or product might be larger.
 _BOUND = 2.0**26
 
@@ -159,12 +159,12 @@ class ChoiceTracer:
         if one is None or two is None:
             return function(_plain(first), _plain(second))
         largest = _LARGEST_OF[row](one.largest, two.largest)
-        if largest > _LARGEST:
+        if largest > LARGEST:
             one.bound()
             two.bound()
             largest = _LARGEST_OF[row](one.largest, two.largest)
         may_fail = row in _FALLIBLE and (two.options is None or 0 in two.options)
-        if largest > _LARGEST or may_fail:
+        if largest > LARGEST or may_fail:
             return function(_plain(first), _plain(second))
         options, of_one, of_two = None, one.possible(), two.possible()
         if of_one is not None and of_two is not None and len(of_one) * len(of_two) <= _MOST_PAIRS:
@@ -194,7 +194,7 @@ class ChoiceTracer:
             return relation(self.number(), other)
         if mine is int and type(other) is IndexTracer and (number := self._recorder.number_of_index(other)) is not None:
             return self._compared(kind, relation, number, engine.concrete(number))
-        if mine is int and type(other) is int and abs(other) <= _LARGEST:
+        if mine is int and type(other) is int and abs(other) <= LARGEST:
             return self._compared(kind, relation, float(other), other)
         if mine is str and type(other) is str and kind in ("==", "!="):
             if self.options is not None and other not in self.options:
@@ -304,7 +304,7 @@ class _Constant(NamedTuple):
 
 
 def _is_int(thing: Any) -> bool:
-    return type(thing.constant) is int if is_choice(thing) else type(thing) is int and abs(thing) <= _LARGEST
+    return type(thing.constant) is int if is_choice(thing) else type(thing) is int and abs(thing) <= LARGEST
 
 
 def _part(thing: Any) -> Any:

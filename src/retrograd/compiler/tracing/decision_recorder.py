@@ -20,7 +20,7 @@ from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
-from .choice_tracer import ChoiceTracer, choice_among, is_choice
+from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Guard, Recording
 
@@ -29,8 +29,6 @@ __all__ = ["DecisionRecorder", "as_float"]
 
 _FLOATS = frozenset({float, FloatTracer})
 _INTS = frozenset({int, ChoiceTracer})
-#: Floats hold the whole numbers up to here.
-_LARGEST = 2**53
 
 #: What rounds a float to an int.
 _ROUNDED: dict[str, Callable[[float], int]] = {
@@ -293,22 +291,25 @@ class DecisionRecorder(ABC):
             return None
         if are_values or are_floats:
             node, *others = items if are_values else self._candidates_of(items)
-            node = self._last_that_holds(tests, node, others)
+            node = self._last_that_holds(tests, node, others, are_values)
             return node if are_values else self.traced(node)
-        if any(type(one) is int and abs(one) > _LARGEST for one in items):
+        if any(type(one) is int and abs(one) > LARGEST for one in items):
             return None
         self._chooses = True
         node, *others = [one.node if is_choice(one) else self._candidate(float(one), 0) for one in items]
-        node = self._last_that_holds(tests, node, others)
+        node = self._last_that_holds(tests, node, others, are_values)
         held = [one for test, one in zip(tests, items[1:], strict=True) if test.outcome]
         return choice_among(self, node, held[-1] if held else items[0], items)
 
-    def _last_that_holds(self, tests: Sequence[BoolTracer], node: Value, others: Sequence[Value]) -> Value:
+    def _last_that_holds(
+        self, tests: Sequence[BoolTracer], node: Value, others: Sequence[Value], are_values: bool
+    ) -> Value:
         for test, other in zip(tests, others, strict=True):
             if other is not node:
                 node = engine.apply("where", self.condition(test), other, node)
                 self._chosen.append(node)
-                self._numbers.add(id(node))
+                if not are_values:
+                    self._numbers.add(id(node))
         return node
 
     def _note_whole(self, condition: Value, node: Value, yes: Any, no: Any) -> None:

@@ -11,7 +11,7 @@ from .... import engine
 from ....engine import Value
 from ...guards.dependencies import is_library
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import CHOICES, is_choice
+from ...tracing.choice_tracer import CHOICES, LARGEST, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList
@@ -25,8 +25,6 @@ __all__ = ["NUMBERS", "Selection", "chosen_at", "may_be_chosen", "number_of", "t
 
 NUMBERS: frozenset[type] = frozenset({Value, FloatTracer, float, int})
 _TRACED = frozenset({Value, FloatTracer})
-#: Floats hold the whole numbers up to here.
-_LARGEST = 2**53
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = CHOICES | {int, str}
 _LISTS = frozenset({list, FrozenList})
@@ -97,7 +95,7 @@ class Selection:
             trial = current()
             if trial is not None and trial.catches:
                 raise refuse("gives another text, which may raise what the function catches")
-        elif (type(yes) is int and abs(yes) > _LARGEST) or (type(no) is int and abs(no) > _LARGEST):
+        elif (type(yes) is int and abs(yes) > LARGEST) or (type(no) is int and abs(no) > LARGEST):
             raise refuse("gives an int that no float is")
         return self._recorder.choice(self._condition, self._test.outcome, yes, no)
 
