@@ -2,7 +2,9 @@
 //
 // A result from a few nodes before is in a register still, and a function takes longer than to read its result. But a
 // sum or a product from long ago is computed again: its result would have to be kept in memory, and so would its
-// adjoint, and what is computed in one iteration only makes loops irregular.
+// adjoint, and what is computed in one iteration only makes loops irregular. What follows from leaves alone is the same
+// in all iterations of a loop, so that some would read what the first one computes, and others would not: it is
+// computed in each, and goes before the loop later.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -40,7 +42,13 @@ bool takes_long(uint16_t row) {
 class Repeats {
  public:
   Repeats(const Graph& graph, bool all)
-      : graph_(graph), all_(all), first_(graph.size()), used_(graph.size()), now_(graph.size()) {}
+      : graph_(graph),
+        all_(all),
+        first_(graph.size()),
+        last_(graph.size()),
+        varies_(graph.size()),
+        used_(graph.size()),
+        now_(graph.size()) {}
 
   Graph without() {
     find_first();
@@ -66,17 +74,24 @@ class Repeats {
   }
 
  private:
-  // The first node that computes the same as each.
+  // The first node that computes the same as each, and the last.
   void find_first() {
     std::unordered_set<uint32_t, Same, Same> known(graph_.size(), Same{this}, Same{this});
-    for (uint32_t i = 0; i < graph_.size(); ++i) first_[i] = *known.insert(i).first;
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      first_[i] = *known.insert(i).first;
+      last_[first_[i]] = i;
+      varies_[i] = takes_long(graph_.rows[i]) || std::ranges::any_of(graph_.operands_of(i), [&](Id id) {
+                     return id.is_node() && varies_[id.index()];
+                   });
+    }
   }
 
   // What is read in place of `id`.
   Id read_for(Id id) const {
     if (!id.is_node()) return id;
     const size_t i = id.index(), first = first_[i];
-    return all_ || i - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
+    const size_t until = varies_[i] ? i : last_[first];
+    return all_ || until - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
   }
 
   // What the roots depend on still.
@@ -120,6 +135,8 @@ class Repeats {
   const Graph& graph_;
   const bool all_;
   std::vector<uint32_t> first_;
+  std::vector<uint32_t> last_;  // by the first
+  std::vector<bool> varies_;    // what more than sums and products of leaves goes into
   std::vector<bool> used_;
   std::vector<Id> now_;  // of each node that is used
 };
