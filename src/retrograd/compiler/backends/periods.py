@@ -95,7 +95,16 @@ class _Finder:
         )
         if found is None or found[0].count < _LEAST_ITERATIONS or found[0].period * found[0].count < self._least:
             return None
-        return found
+        return self._with_shortest(begin, end, *found)
+
+    def _with_shortest(self, begin: int, end: int, section: Section, over: int) -> tuple[Section, int]:
+        """The same repetition with its shortest period: what repeats itself does so some iterations at a time, too."""
+        for period in range(1, section.period // 2 + 1):
+            if section.period % period == 0:
+                late, early = slice(section.begin + period, section.end), slice(section.begin, section.end - period)
+                if np.all(self._alike(late, early)):
+                    return self._longest(begin, end, period)
+        return section, over
 
     def _longest(self, begin: int, end: int, period: int) -> tuple[Section, int]:
         """The longest stretch that repeats itself with this period, and for how many more items it goes on."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...periods import frequent_distances
+from ..graphs.chains import begins_of_chains
 from ..graphs.graph import LEAF, LITERAL, NODE, ScalarGraph
 from .structure import Repeat
 
@@ -125,6 +126,7 @@ class _Finder:
         self._kin = shape * _MIX + after  # nodes that something alike follows
         self._least = _SHORT + 1  # iterations of the longest of loops that are alike
         self._ranks = _ranks(shape), _ranks(self._kin)
+        self._begins = begins_of_chains(graph)
 
     def collapse(self) -> bool:
         """Turn the repetitions of one period into items. Returns whether there were any."""
@@ -265,6 +267,7 @@ class _Finder:
             at, bt = np.where(node, a, 0), np.where(node, b, 0)
             lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
             near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
+            near |= self._begins[at] & (lag_b <= period)  # a sum that goes on with the one an iteration before
             same_shape = self._node_shape[at] == self._node_shape[bt]
             goes_on = rows.copy()
             for rank, kin in zip(self._ranks, (same_shape, self._kin[at] == self._kin[bt]), strict=True):

@@ -2,11 +2,12 @@
 
 A node repeats the one a period before it when both apply the same operator to operands of the same kinds, and each
 operand that is a node is either as far back as that one's, or the same. (In traces of loops over time, 0.87 to 1.00 of
-the nodes do.)
+the nodes do.) The first iteration reads other numbers where the next one reads those of the first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -58,6 +59,20 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
             )
         return same
 
+    def can_be_first(begin: int, period: int) -> bool:
+        """Whether an iteration before others is like them, but for what it reads of what comes before."""
+        late, early = slice(begin + period, begin + 2 * period), slice(begin, begin + period)
+        if early.start < 0 or np.any(shape[late] != shape[early]):
+            return False
+        return all(
+            np.all(
+                (lag[late] == lag[early])
+                | (index[late] == index[early])
+                | ((index[early] < begin) & (index[late] >= begin) & (index[late] < begin + period))
+            )
+            for lag, index in zip(lags, indices, strict=True)
+        )
+
     def tokens(most: int) -> NDArray[np.uint64]:
         found = shape.astype(np.uint64)
         for lag in lags:
@@ -68,7 +83,30 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
     sections: list[Section] = []
     for section in cut_by_periods(kinds, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
         sections += _aligned(graph, section)
-    return sections
+    return _with_first_iterations(sections, can_be_first)
+
+
+def _with_first_iterations(sections: list[Section], can_be_first: Callable[[int, int], bool]) -> list[Section]:
+    """Loops with the iteration before them, if it is like theirs and begins with other numbers."""
+    found: list[Section] = []
+    for section in sections:
+        begin, period, count = section.begin - section.period, section.period, section.count
+        if count > 1 and begin >= 0 and can_be_first(begin, period):
+            found = _until(found, begin)
+            section = Section(begin, period, count + 1)
+        found.append(section)
+    return found
+
+
+def _until(sections: list[Section], end: int) -> list[Section]:
+    """The sections before a node."""
+    found = [section for section in sections if section.end <= end]
+    for section in sections[len(found) :][:1]:
+        count, left = divmod(max(end - section.begin, 0), section.period)
+        found += [Section(section.begin, section.period, count)] if count > 1 else []
+        left += section.period if count == 1 else 0
+        found += [Section(end - left, left, 1)] if left else []
+    return found
 
 
 def _may_begin_later(graph: ScalarGraph, section: Section, by: int) -> bool:
