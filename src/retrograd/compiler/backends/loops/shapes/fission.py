@@ -140,14 +140,30 @@ class _Divider:
         return total + self.saved_by(straight)
 
     def saved_by(self, rows: Sequence[Indices]) -> float:
-        """The same of straight-line code: of each position, its nodes. Many calls of one function are grouped."""
+        """The same of straight-line code: of each position, its nodes. Calls of a function are grouped, where most of
+        them are among many that do not need each other."""
         graph, total = self._graph, 0.0
         rows = [nodes for nodes in rows if len(nodes)]
         names = [graph.names[graph.rows[nodes[0]]] for nodes in rows]
-        many = {name for name, count in Counter(names).items() if count >= _GROUPED and name not in _INSTRUCTIONS}
+        several = {name for name, count in Counter(names).items() if count >= _GROUPED and name not in _INSTRUCTIONS}
+        levels = self._levels([int(nodes[0]) for nodes in rows]) if several else []
+        calls = Counter((name, level) for name, level in zip(names, levels, strict=False) if name in several)
+        grouped = Counter[str]()
+        for (name, _), count in calls.items():
+            grouped[name] += count if count >= _GROUPED else -count
         for name, nodes in zip(names, rows, strict=True):
-            total += _SAVED_OTHERWISE * len(nodes) if name in many else float(self._saved[nodes].sum())
+            total += _SAVED_OTHERWISE * len(nodes) if grouped[name] > 0 else float(self._saved[nodes].sum())
         return total
+
+    def _levels(self, nodes: Sequence[int]) -> list[int]:
+        """How many calls, one after the other, each of some nodes needs; a call counts itself."""
+        graph = self._graph
+        called = self._saved[nodes] > _SAVED_OTHERWISE
+        operands = np.where(graph.kinds[nodes] == NODE, graph.indices[nodes], -1)
+        levels: dict[int, int] = {}
+        for node, read, is_call in zip(nodes, operands.tolist(), called.tolist(), strict=True):
+            levels[node] = max(levels.get(operand, 0) for operand in read) + is_call
+        return [levels[node] for node in nodes]
 
     def _inner(self, column: _Column) -> list[_Column]:
         """The columns that one becomes."""

@@ -20,8 +20,9 @@ from .structure import Body, Repeat, build
 __all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
-#: they save this factor of code, or where sections are too much; or save this factor of tables, with few nodes more.
-_LONG, _GAIN, _FEW = 600, 2.0, 200
+#: they save this factor of code (in C, where there is to be little, the next one), or where sections are too much; or
+#: save the factor of tables, with few nodes more.
+_LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 #: A loop of so many iterations is left as it is where parts that are done at times are looked for; one of fewer may be
 #: what is alike by chance in a loop with such parts.
 _MANY_ITERATIONS = 24
@@ -58,7 +59,9 @@ def find_structure(
     if nested and (shape.size > _LONG or tables > 0):
         nests, *_ = _nests(graph)
         other = build(nests.items)
-        is_less = _GAIN * nests.size < shape.size or nests.size <= most_straight < shape.size
+        is_less = (
+            _GAIN_IN_C if scalars else _GAIN
+        ) * nests.size < shape.size or nests.size <= most_straight < shape.size
         if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, other) < tables):
             top, shape = other, nests
     if scalars:
