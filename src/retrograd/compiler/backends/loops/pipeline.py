@@ -16,6 +16,7 @@ from .graphs.reciprocals import with_reciprocals
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
+from .passes.accumulators import layout_of
 from .passes.backward import Backward
 from .passes.code import Block, Loop, Op, steps_in
 from .passes.forward import Forward
@@ -174,7 +175,7 @@ def write_results(graph: ScalarGraph, most_straight: int, tables: str) -> Result
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    layout = Layout(graph, find_structure(graph, most_straight))
+    layout = layout_of(graph, find_structure(graph, most_straight))
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set())
@@ -199,7 +200,7 @@ def write_passes(
         UnsupportedGraphError: it has something that this backend does not write.
     """
     top = find_fastest(graph, most_straight) if fast else find_structure(graph, most_straight, scalars=True)
-    layout = Layout(graph, top)
+    layout = layout_of(graph, top)
     storage = Storage(layout)
     storage.keep_roots(graph)
     draft = Forward(layout, storage, set(), fast)

@@ -54,7 +54,7 @@ def with_groups(
             found.append(step)
             continue
         stretch.append(step)
-        if step.name == "store" and step.at is not None and step.at.array == "W":
+        if step.name in ("store", "add to") and step.at is not None and step.at.array == "W":
             written = elements(step.at)
             kept.add(int(written[0]) if len(written) == 1 else _MANY)
     return [*found, *_grouped(stretch, functions, least)]
@@ -62,10 +62,10 @@ def with_groups(
 
 def _is_late(op: Op, kept: set[int], elements: Callable[[Address], Indices]) -> bool:
     """Whether an operation may read what one before it has written: it stays where it is."""
-    if op.name != "load" or op.at is None or op.at.array not in ("W", "B", "G"):
+    if op.at is None or op.name not in ("load", "add to") or op.at.array not in ("W", "B", "G"):
         return False
     if op.at.array != "W":
-        return True
+        return op.name == "load"
     read = elements(op.at)
     return bool(kept) and (len(read) > 1 or _MANY in kept or int(read[0]) in kept)
 

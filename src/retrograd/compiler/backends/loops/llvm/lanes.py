@@ -32,8 +32,8 @@ _CALL, _ROUND, _ENTER, _SUM, _GATHER = 20.0, 2.0, 60.0, 12.0, 1.5
 #: Loops run in lanes where that takes less than so much of the time; of that which LLVM's vectors take.
 _LESS, _LESS_THAN_LLVM = 0.5, 0.9
 
-#: Sums in memory are where so much of a stretch of it is some.
-_DENSE = 0.25
+#: Sums in memory are where so much of a stretch of it is some. Of sums this near to each other it is one stretch.
+_DENSE, _NEAR = 0.25, 16
 
 #: So many vectors at most are in registers through a loop; more of them are in memory.
 REGISTERS = 16
@@ -186,20 +186,36 @@ def sums_in_memory(loop: Loop, places: Places) -> Sums | None:
     others: dict[str, list[Address]] = defaultdict(list)
     added: dict[str, list[Address]] = defaultdict(list)
     for step in steps_in(loop.body):
-        if isinstance(step, Op) and (at := step.at) is not None and at.array in ("G", "B"):
+        if isinstance(step, Op) and (at := step.at) is not None and at.array in ("G", "B", "W"):
             same = step.name == "add to" and at.of.frame.within(loop.of) and places.step_of(at, loop.of) == 0
             (added if same else others)[at.array].append(at)
     sums = Sums([], {}, _more_than_registers(loop))
     for array, addresses in added.items():
-        elements = np.unique(np.concatenate([places.numbers(at) for at in addresses]))
-        first, count = int(elements[0]), int(elements[-1] - elements[0]) + 1
-        if len(elements) < _DENSE * count:
-            return None
-        if any(np.any(np.isin(places.numbers(at), elements)) for at in others[array]):
-            return None
-        sums.addresses.update(dict.fromkeys(addresses, len(sums.stretches)))
-        sums.stretches.append((array, first, count))
+        for some in _neighbours(addresses, places):
+            elements = np.unique(np.concatenate([places.numbers(at) for at in some]))
+            first, count = int(elements[0]), int(elements[-1] - elements[0]) + 1
+            if len(elements) < _DENSE * count:
+                return None
+            if any(np.any(np.isin(places.numbers(at), elements)) for at in others[array]):
+                return None
+            sums.addresses.update(dict.fromkeys(some, len(sums.stretches)))
+            sums.stretches.append((array, first, count))
     return sums
+
+
+def _neighbours(addresses: Sequence[Address], places: Places) -> Iterator[list[Address]]:
+    """The addresses by the stretches of an array that they are in, which are apart."""
+    ends = {at: (int(np.min(places.numbers(at))), int(np.max(places.numbers(at)))) for at in addresses}
+    stretch: list[Address] = []
+    last = 0
+    for at in sorted(ends, key=lambda at: ends[at][0]):
+        if stretch and ends[at][0] > last + _NEAR:
+            yield stretch
+            stretch = []
+        last = max(last, ends[at][1]) if stretch else ends[at][1]
+        stretch.append(at)
+    if stretch:
+        yield stretch
 
 
 def _more_than_registers(loop: Loop) -> list[Phi]:

@@ -177,8 +177,9 @@ class Backward:
         self.t.source = int(self._layout.graph.sources[position.nodes[0]])
         result = self._forward.values[position.number]
         values = [self._again(value) for value in self._forward.operands[position.number]]
+        so_far = self._forward.storage.accumulators.before.get(position)
         for which, operand in enumerate(operands):
-            if self._layout.is_active(operand):
+            if operand is not so_far and self._layout.is_active(operand):  # that sum has the same adjoint already
                 contribution = formulas.partial(self.t, row, which, values, lambda: self._again(result), g)
                 if contribution != 0.0:
                     self._add(operand, contribution)

@@ -54,9 +54,6 @@ _FINITE_AT = {
     "cbrt": (-1.0, 1.0),
 }
 
-#: Rows that tell -0.0 from 0.0.
-_SIGN_OF_ZERO = {"atan2", "copysign", "reciprocal"}
-
 #: Rows that another function is computed with in little more time, which their partials are.
 _BESIDE = {"sin": "cos", "cos": "sin"}
 
@@ -103,7 +100,7 @@ class Forward:
             retried: whether a call that may leave a domain is computed again, through the nodes.
             separate: in which loops sines and cosines of one number are not computed together.
         """
-        self.t: Builder = Builder(not _SIGN_OF_ZERO.isdisjoint(layout.rows), retried)
+        self.t: Builder = Builder(layout.tells_zeros_apart, retried)
         self._fixed: set[Value | None] = set()  # what is computed of constants, at which a product with zero arrived
         self.values: list[Value] = []
         self.operands: list[list[Value]] = []
@@ -163,6 +160,8 @@ class Forward:
         for operand in self.layout.first_use:
             if isinstance(operand, Far):
                 self.storage.keep(*self.layout.targets(operand))
+        for position, so_far in self.storage.accumulators.before.items():
+            self.storage.keep(position, *self.layout.targets(so_far))
 
     # --- bodies ---------------------------------------------------------------------------------------------
 
@@ -192,6 +191,9 @@ class Forward:
     def _write_position(self, position: Position) -> None:
         row, graph = self.layout.rows[position.number], self.layout.graph
         self.t.source = int(graph.sources[position.nodes[0]])
+        if position in self.storage.accumulators.before:
+            self._add_to_sum(position)
+            return
         operands = [self._read(operand) for operand in self.layout.operands[position.number]]
         self._refuse_unbounded(position, row, operands)
         value = formulas.value(self.t, row, operands)
@@ -203,23 +205,34 @@ class Forward:
         self.operands.append(operands)
         if isinstance(value, Ref) and all(isinstance(one, float) or one in self._fixed for one in operands):
             self._fixed.add(value)
-        home = self._home_of(position, value)
-        if isinstance(value, Ref) and isinstance(self._homes.get(value), Own | None):
-            self._homes[value] = home
+        if not self.storage.accumulators.has_place(position):
+            self._note_beside(position, value)
+        elif isinstance(value, Ref) and isinstance(self._homes.get(value), Own | None):
+            self._homes[value] = self._home_of(position, value)
         if row in _BESIDE and self.layout.active[position.number]:
-            self._write_beside(position, self.t.call(_BESIDE[row], *operands))
+            beside = self.t.call(_BESIDE[row], *operands)
+            if self._home_of(position, beside).frame not in self._separate:
+                self._note_beside(position, beside)
         if position in self.storage.whole:
             self.t.store(Address("W", self.layout.at(position.body, position.nodes)), value)
         elif position in self.storage and isinstance(value, Ref):
             self.t.store(self.home(value), value)
 
-    def _write_beside(self, position: Position, value: Value) -> None:
-        """What the backward pass may read again; nothing is computed that it does not."""
+    def _add_to_sum(self, position: Position) -> None:
+        """Add to a sum in memory, which no position of this iteration reads."""
+        so_far = self.storage.accumulators.before[position]
+        operands = self.layout.operands[position.number]
+        added = [0.0 if operand is so_far else self._read(operand) for operand in operands]
+        value = added[1] if operands[0] is so_far else added[0]
+        self.t.add_to(Address("W", so_far), self.t.neg(value) if self.layout.rows[position.number] == "sub" else value)
+        self.values.append(value)
+        self.operands.append(added)
+
+    def _note_beside(self, position: Position, value: Value) -> None:
+        """What has no place among a position's nodes, and that the backward pass may read again."""
         if not isinstance(value, Ref) or value in self._homes:
             return
         near = self._home_of(position, value)
-        if near.frame in self._separate:
-            return
         of = self.storage.beside(position, near.frame, near.nodes)
         self._homes[value] = self.storage.own_place(of)
         if of in self.storage.owners:

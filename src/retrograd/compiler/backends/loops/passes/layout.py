@@ -7,6 +7,7 @@ inner loops'. An operand that inner iterations read alike belongs to the outer b
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -123,6 +124,9 @@ NodeOperand = Near | Last | Carry | Merged | Far
 Operand = Constant | Constants | Leaf | NodeOperand
 
 
+#: Rows that tell -0.0 from 0.0.
+_SIGN_OF_ZERO = frozenset({"atan2", "copysign", "reciprocal"})
+
 #: Of a reader at the end of an iteration.
 _LAST = 1 << 40
 
@@ -140,9 +144,16 @@ class Layout:
         first_use: the first item of an operand's frame that reads it.
     """
 
-    def __init__(self, graph: ScalarGraph, top: Body) -> None:
+    def __init__(self, graph: ScalarGraph, top: Body, in_memory: Set[Position] = frozenset()) -> None:
+        """
+        Args:
+            graph: the program's.
+            top: its bodies.
+            in_memory: positions of which what a loop has last is read from memory, too.
+        """
         self.graph: ScalarGraph = graph
         self.top: Body = top
+        self._in_memory = in_memory
         self.positions: list[Position] = list(top.positions())
         self.rows: list[str] = [graph.names[graph.rows[position.nodes[0]]] for position in self.positions]
         self.first_use: dict[Operand, Position | Body] = {}
@@ -177,6 +188,11 @@ class Layout:
         for operand in self.first_use:
             if isinstance(operand, Leaf):
                 self._leaves[operand.frame].append(operand)
+
+    @property
+    def tells_zeros_apart(self) -> bool:
+        """Whether something depends on the sign of a zero."""
+        return not _SIGN_OF_ZERO.isdisjoint(self.rows)
 
     def targets(self, operand: NodeOperand) -> list[Position]:
         """The positions that an operand's nodes have."""
@@ -412,7 +428,7 @@ class Layout:
         ordinals = np.arange(body.times)
         if position.body is body:
             return Near(body, index, position) if np.array_equal(self._ordinal[index], ordinals) else None
-        if _is_optional(body, position):
+        if position in self._in_memory or _is_optional(body, position):
             return None
         return Last(body, index, position) if np.array_equal(index, self._last_nodes(body, position)) else None
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..graphs.graph import NODE, ScalarGraph
 from ..shapes.structure import Body, Indices, Position
+from .accumulators import Accumulators, accumulators_of
 from .code import Address, Own
 from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged, Taken
 
@@ -83,10 +84,12 @@ class Storage:
         last_roots: roots that are the last numbers of loops, by node.
         owners: what is no node and has a place in each iteration.
         size: how many numbers there are in all.
+        accumulators: which nodes share a place.
     """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
+        self.accumulators: Accumulators = accumulators_of(layout)
         self._leader: dict[Position, Position] = {}
         self._groups: dict[Position, list[Position]] = {}  # the positions that share an array, by their leader
         self._place = np.full(len(layout.graph), -1, np.int64)
@@ -180,38 +183,59 @@ class Storage:
         for position in sorted(self._leader, key=lambda position: position.number):
             self._groups.setdefault(self._find(position), []).append(position)
         for leader, group in self._groups.items():
-            nodes, bodies = np.concatenate([position.nodes for position in group]), [each.body for each in group]
-            begin, self._place[nodes] = self._laid_out(nodes, bodies, in_lanes, lanes)
+            outer = next((loop for loop in in_lanes if self._lies_side_by_side(group, loop)), None)
+            nodes = np.concatenate([position.nodes for position in group])
+            of = self.accumulators.first[nodes]
+            begin, self._place[nodes] = self._laid_out(of, [each.body for each in group], outer, lanes)
             self._ranges[leader] = (begin, self.size - begin)
         for root in self.last_roots:
             if self._place[root] < 0:
                 self._place[root] = self.size
                 self.size += 1
-        for of in sorted(self.owners, key=lambda of: int(of.nodes[0])):
-            _, self._own_places[of] = self._laid_out(np.arange(of.frame.times), [of.frame], in_lanes, lanes)
+        for owner in sorted(self.owners, key=lambda of: int(of.nodes[0])):
+            outer = next((loop for loop in in_lanes if owner.frame.within(loop)), None)
+            _, self._own_places[owner] = self._laid_out(np.arange(owner.frame.times), [owner.frame], outer, lanes)
         if in_lanes:
             self.size += lanes  # where the last iterations are too few, more is read
 
-    def _laid_out(
-        self, order: Indices, bodies: Sequence[Body], in_lanes: Collection[Body], lanes: int
-    ) -> tuple[int, Indices]:
-        """An array for what some bodies have in their iterations, in some order: its begin, and the place of each."""
-        places = np.empty(len(order), np.int64)
-        outer = next((outer for outer in in_lanes if all(body.within(outer) for body in bodies)), None)
+    def _lies_side_by_side(self, group: Sequence[Position], loop: Body) -> bool:
+        """Whether the positions that share an array are in a loop, whose iterations have as many places each."""
+        if not all(position.body.within(loop) for position in group):
+            return False
+        if all(map(self.accumulators.has_place, group)):
+            return True
+        of = np.concatenate([self.accumulators.first[position.nodes] for position in group])
+        ordinals = np.concatenate([position.body.ordinals_of(loop) for position in group])
+        shared, each = np.unique(np.stack([of, ordinals]), axis=1)
+        counts = np.bincount(each, minlength=loop.times)
+        return len(np.unique(shared)) == len(shared) and bool(np.all(counts == counts[0]))
+
+    def _laid_out(self, of: Indices, bodies: Sequence[Body], outer: Body | None, lanes: int) -> tuple[int, Indices]:
+        """An array for what some bodies have in their iterations: where it begins, and the place of each.
+
+        Args:
+            of: a number for each of them, the same where they share a place. The places are in this order.
+            bodies: the bodies.
+            outer: the loop in lanes in which what its iterations have lies side by side.
+            lanes: how many do.
+        """
+        numbers, which = np.unique(of, return_inverse=True)
+        places = np.empty(len(numbers), np.int64)
         if outer is None:
             begin = self.size
-            places[np.argsort(order)] = begin + np.arange(len(order))
-            self.size += len(order)
+            places[:] = begin + np.arange(len(numbers))
+            self.size += len(numbers)
         else:
             begin, instances, iterations = _multiple(self.size, lanes), len(outer.counts), outer.counts[0]
-            ordinals = np.concatenate([body.ordinals_of(outer) for body in bodies])
-            numbers = np.lexsort((order, ordinals)).reshape(instances, iterations, -1)
-            shape = instances, numbers.shape[2], _multiple(iterations, lanes)
-            rows = begin + np.arange(math.prod(shape)).reshape(shape)
-            places[numbers] = rows[:, :, :iterations].swapaxes(1, 2)
-            self.size = begin + rows.size
+            ordinals = np.empty(len(numbers), np.int64)
+            ordinals[which] = np.concatenate([body.ordinals_of(outer) for body in bodies])
+            rows = np.lexsort((numbers, ordinals)).reshape(instances, iterations, -1)
+            shape = instances, rows.shape[2], _multiple(iterations, lanes)
+            found = begin + np.arange(math.prod(shape)).reshape(shape)
+            places[rows] = found[:, :, :iterations].swapaxes(1, 2)
+            self.size = begin + found.size
             self._padded.append((range(begin, self.size), outer))
-        return begin, places
+        return begin, places[which]
 
     def places(self, nodes: Indices) -> Indices:
         """The places of nodes."""
@@ -222,11 +246,10 @@ class Storage:
         return any(place in padded and of is loop for padded, of in self._padded)
 
     def is_of(self, of: Far | Own, loop: Body) -> bool:
-        """Whether all that shares an array with something is in a loop: in lanes, theirs is side by side then."""
+        """Whether what the iterations of a loop have of something lies side by side, in lanes."""
         if isinstance(of, Own):
             return of.frame.within(loop)
-        group = self._groups[self._find(self._layout.targets(of)[0])]
-        return all(position.body.within(loop) for position in group)
+        return self._lies_side_by_side(self._groups[self._find(self._layout.targets(of)[0])], loop)
 
     def own_places(self, of: _Owner) -> Indices:
         """The places of what is no node, by ordinal."""
