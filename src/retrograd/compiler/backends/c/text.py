@@ -11,7 +11,8 @@ import numpy as np
 
 from ..loops.passes.backward import SEED
 from ..loops.passes.code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
-from ..loops.passes.storage import Index, Places, Table, fit
+from ..loops.passes.storage import Places, Table
+from ..loops.shapes.indices import Index, fit
 from ..loops.shapes.structure import Body
 
 __all__ = ["constant", "statements", "table_definition"]

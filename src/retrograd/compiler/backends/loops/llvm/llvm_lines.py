@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from ...llvm.ir_builder import constant
 from ..passes.code import Address, Ref, Value
 from ..passes.layout import Constants
-from ..passes.storage import Index, Places, fit
+from ..passes.storage import Places
+from ..shapes.indices import Index, fit
 from ..shapes.structure import Body, Indices
 from .lanes import Sums
 

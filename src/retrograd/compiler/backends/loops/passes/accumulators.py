@@ -28,16 +28,12 @@ class Accumulators:
     Attributes:
         before: of each of them, the operand that is the sum so far.
         first: of each node, the first one of its sum; itself, if it is in none.
-        replaced: of each node, whether another one takes its place.
+        replaced: the positions with numbers in whose place another one goes.
     """
 
     before: dict[Position, Far]
     first: Indices
-    replaced: np.ndarray[tuple[int], np.dtype[np.bool_]]
-
-    def has_place(self, position: Position) -> bool:
-        """Whether all numbers of a position stay where they are, once they are in memory."""
-        return not np.any(self.replaced[position.nodes])
+    replaced: set[Position]
 
 
 def layout_of(graph: ScalarGraph, top: Body) -> Layout:
@@ -52,13 +48,12 @@ def accumulators_of(layout: Layout) -> Accumulators:
     """The sums that a graph goes on with in memory."""
     lasts = {operand.position for operand in layout.first_use if isinstance(operand, Last)}
     before = {position: so_far for position, so_far in _candidates(layout).items() if position not in lasts}
-    first, replaced = np.arange(len(layout.graph)), np.zeros(len(layout.graph), bool)
+    first = np.arange(len(layout.graph))
     for position, so_far in before.items():
         first[position.nodes] = so_far.nodes
-        replaced[so_far.nodes] = True
     while np.any(first[first] != first):
         first = first[first]
-    return Accumulators(before, first, replaced)
+    return Accumulators(before, first, {target for so_far in before.values() for target in layout.targets(so_far)})
 
 
 def _candidates(layout: Layout) -> dict[Position, Far]:

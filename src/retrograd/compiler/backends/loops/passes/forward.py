@@ -205,7 +205,7 @@ class Forward:
         self.operands.append(operands)
         if isinstance(value, Ref) and all(isinstance(one, float) or one in self._fixed for one in operands):
             self._fixed.add(value)
-        if not self.storage.accumulators.has_place(position):
+        if position in self.storage.accumulators.replaced:
             self._note_beside(position, value)
         elif isinstance(value, Ref) and isinstance(self._homes.get(value), Own | None):
             self._homes[value] = self._home_of(position, value)

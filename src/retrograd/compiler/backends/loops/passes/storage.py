@@ -8,67 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graphs.graph import NODE, ScalarGraph
+from ..shapes.indices import Index, Stream, fit, ordered
 from ..shapes.structure import Body, Indices, Position
 from .accumulators import Accumulators, accumulators_of
 from .code import Address, Own
 from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged, Taken
 
-__all__ = ["Index", "Places", "Storage", "Table", "fit"]
+__all__ = ["Places", "Storage", "Table"]
 
 #: What is no node.
 _Owner = Carry | Last | Merged | Beside | Taken
 
 #: A constant array: numbers, or indices.
 Table = NDArray[np.float64] | NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """``base`` plus strides times counters plus an entry of a table, by the ordinal of a body.
-
-    Attributes:
-        base: what the rest is added to.
-        steps: of each body, how much an iteration adds; counted through all instances if the flag says so.
-        table: entries by the ordinal of a body.
-    """
-
-    base: int
-    steps: tuple[tuple[Body, bool, int], ...] = ()
-    table: tuple[Body, Indices] | None = None
-
-    def step_of(self, loop: Body) -> int | None:
-        """How far the elements of an iteration of a loop and of the next are apart; None if there is a table."""
-        if self.table is not None and self.table[0].within(loop):
-            return None
-        return sum(
-            step * (body.times // loop.times)
-            for body, through, step in self.steps
-            if body is loop or (through and body.within(loop))
-        )
-
-
-def fit(body: Body, numbers: Indices) -> Index:
-    """Numbers by the ordinal of a body as an Index: with no table where they are affine in the counters."""
-    if len(numbers) == 1 or np.all(numbers == numbers[0]):
-        return Index(int(numbers[0]))
-    steps = np.diff(numbers)
-    if np.all(steps == steps[0]):
-        return Index(int(numbers[0]), ((body, True, int(steps[0])),))
-    if body.parent is not None and body.parent.parent is not None and not body.optional:
-        inside = np.ones(len(steps), bool)
-        inside[body.firsts[1:] - 1] = False
-        steps = steps[inside]
-        if not len(steps) or np.all(steps == steps[0]):
-            outer = fit(body.parent, numbers[body.firsts])
-            step = int(steps[0]) if len(steps) else 0
-            return Index(outer.base, (*outer.steps, (body, False, step)) if step else outer.steps, outer.table)
-    return Index(0, (), (body, numbers))
 
 
 def _multiple(number: int, of: int) -> int:
@@ -99,6 +56,8 @@ class Storage:
         self._own_places: dict[_Owner, Indices] = {}
         self._regular: dict[Carry, bool] = {}
         self._padded: list[tuple[range, Body]] = []  # arrays with room for lanes of a loop that have no iteration
+        self._read: dict[Position, list[Stream]] = {}
+        self._orders: dict[Position, tuple[Indices, int] | None] = {}
         self.whole: set[Position] = set()
         self.last_roots: dict[int, Last] = {}
         self.owners: set[_Owner] = set()
@@ -182,11 +141,17 @@ class Storage:
         self._groups = {}
         for position in sorted(self._leader, key=lambda position: position.number):
             self._groups.setdefault(self._find(position), []).append(position)
+        self._note_read()
         for leader, group in self._groups.items():
             outer = next((loop for loop in in_lanes if self._lies_side_by_side(group, loop)), None)
             nodes = np.concatenate([position.nodes for position in group])
             of = self.accumulators.first[nodes]
-            begin, self._place[nodes] = self._laid_out(of, [each.body for each in group], outer, lanes)
+            if outer is None and (found := self._ordered(leader)) is not None:
+                begin, (places, size) = self.size, found
+                self._place[nodes] = begin + places[np.searchsorted(np.unique(of), of)]
+                self.size += size
+            else:
+                begin, self._place[nodes] = self._laid_out(of, [each.body for each in group], outer, lanes)
             self._ranges[leader] = (begin, self.size - begin)
         for root in self.last_roots:
             if self._place[root] < 0:
@@ -198,17 +163,37 @@ class Storage:
         if in_lanes:
             self.size += lanes  # where the last iterations are too few, more is read
 
+    def _note_read(self) -> None:
+        """The streams that loops read, by the leader of what shares an array."""
+        if self._read:
+            return
+        self._read = {leader: [] for leader in self._groups}
+        for operand in self._layout.first_use:
+            if isinstance(operand, Far):
+                leader = self._find(self._layout.targets(operand)[0])
+                self._read[leader].append((operand.frame, operand.nodes))
+
     def _lies_side_by_side(self, group: Sequence[Position], loop: Body) -> bool:
         """Whether the positions that share an array are in a loop, whose iterations have as many places each."""
         if not all(position.body.within(loop) for position in group):
             return False
-        if all(map(self.accumulators.has_place, group)):
+        if self.accumulators.replaced.isdisjoint(group):
             return True
         of = np.concatenate([self.accumulators.first[position.nodes] for position in group])
         ordinals = np.concatenate([position.body.ordinals_of(loop) for position in group])
         shared, each = np.unique(np.stack([of, ordinals]), axis=1)
         counts = np.bincount(each, minlength=loop.times)
         return len(np.unique(shared)) == len(shared) and bool(np.all(counts == counts[0]))
+
+    def _ordered(self, leader: Position) -> tuple[Indices, int] | None:
+        """Other places for what shares an array, if loops then find it without tables; and how many these are."""
+        if leader not in self._orders:
+            group, first = self._groups[leader], self.accumulators.first
+            nodes = np.unique(first[np.concatenate([position.nodes for position in group])])
+            read = [(frame, first[numbers]) for frame, numbers in self._read[leader]]
+            made = [(position.body, first[position.nodes]) for position in group]
+            self._orders[leader] = ordered(nodes, read, made)
+        return self._orders[leader]
 
     def _laid_out(self, of: Indices, bodies: Sequence[Body], outer: Body | None, lanes: int) -> tuple[int, Indices]:
         """An array for what some bodies have in their iterations: where it begins, and the place of each.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..graphs.graph import LEAF, ScalarGraph
 from ..passes.layout import Far, Layout, Leaf
-from ..passes.storage import fit
 from .fission import time_in_turn
+from .indices import Stream, fit, ordered
 from .structure import Body, Repeat, bodies_of, build
 
 __all__ = ["count_tables", "time_of_code", "time_of_run"]
@@ -35,16 +37,32 @@ def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequen
     if not any(isinstance(item, Repeat) for item in items):
         return in_turn
     layout = Layout(graph, top := build([*items]))
-    far = [operand for operand in layout.first_use if isinstance(operand, Far)]
-    streams = [(operand.frame, operand.nodes) for operand in far]
-    streams += [(operand.frame, operand.index) for operand in layout.first_use if isinstance(operand, Leaf)]
-    moved = sum(operand.frame.times for operand in far)
-    looked_up = sum(frame.times for frame, numbers in streams if fit(frame, numbers).table is not None)
+    far = [(operand.frame, operand.nodes) for operand in layout.first_use if isinstance(operand, Far)]
+    leaves = [(operand.frame, operand.index) for operand in layout.first_use if isinstance(operand, Leaf)]
+    moved = sum(frame.times for frame, _ in far)
+    places = _looked_up(leaves) + _looked_up_in_memory(far)
     chosen = sum(len(body.counts) for body in bodies_of(top) if body.optional)
     inner = [body for body in bodies_of(top) if body.depth > 1 and not body.optional]
     entered = sum(len(body.counts) for body in inner if body.times < _FEW * len(body.counts))
-    traffic = _MEMORY * moved + _TABLE * looked_up
+    traffic = _MEMORY * moved + _TABLE * places
     return traffic + _CHOICE * chosen + _ENTRY * entered + in_turn
+
+
+def _looked_up(streams: Sequence[Stream]) -> int:
+    """How often a place is looked up in a table."""
+    return sum(frame.times for frame, numbers in streams if fit(frame, numbers).table is not None)
+
+
+def _looked_up_in_memory(streams: Sequence[Stream]) -> int:
+    """The same of nodes, in the order in which they lie in memory."""
+    tabled = [(frame, nodes) for frame, nodes in streams if fit(frame, nodes).table is not None]
+    if not tabled:
+        return 0
+    nodes = np.unique(np.concatenate([numbers for _, numbers in tabled]))
+    found = ordered(nodes, tabled)
+    if found is not None:
+        tabled = [(frame, found[0][np.searchsorted(nodes, numbers)]) for frame, numbers in tabled]
+    return _looked_up(tabled)
 
 
 def count_tables(graph: ScalarGraph, top: Body) -> int:

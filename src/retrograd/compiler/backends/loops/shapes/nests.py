@@ -273,8 +273,10 @@ class _Finder:
             for rank, kin in zip(self._ranks, (same_shape, self._kin[at] == self._kin[bt]), strict=True):
                 step = np.where(leaf, b - a, rank[bt] - rank[at])
                 goes_on[period:] |= (leaf | kin)[period:] & (step[period:] == step[: len(step) - period])
-            faster = step[period:] - step[: len(step) - period]  # rows of a packed triangle
-            goes_on[2 * period :] |= leaf[2 * period :] & (faster[period:] == faster[: len(faster) - period])
+                faster = step[period:] - step[: len(step) - period]  # rows of a packed triangle
+                goes_on[2 * period :] |= (leaf | kin)[2 * period :] & (
+                    faster[period:] == faster[: len(faster) - period]
+                )
             steady &= ~node | near | (a == b)
             steady &= ~leaf | (a == b)
             regular &= ~node | near | (a == b) | (same_shape & goes_on)
