@@ -101,9 +101,7 @@ def _with_terms_last(graph: ScalarGraph) -> ScalarGraph:
 def _find_chains(graph: ScalarGraph, in_trees: NDArray[np.bool_]) -> _Chains:
     n = len(graph)
     sums = ((graph.rows == _ADD) | (graph.rows == _SUB)) & ~in_trees
-    used = [graph.indices[graph.kinds[:, slot] == NODE, slot] for slot in range(graph.kinds.shape[1])]
-    used.append(np.array([index for kind, index in graph.roots if kind == NODE], np.int64))
-    uses = np.bincount(np.concatenate(used), minlength=n)
+    uses = graph.uses()
     goes_on = sums & (graph.kinds[:, 0] == NODE) & (graph.kinds[:, 1] == NODE)
     before = np.where(goes_on, graph.indices[:, 0], 0)
     goes_on &= sums[before] & (uses[before] == 1)
@@ -145,16 +143,8 @@ def _first_is_like_second(graph: ScalarGraph, chains: _Chains) -> NDArray[np.boo
     """
     operators = _Stretches(graph.rows.astype(np.uint64))
     after, period = chains.turn + 1, chains.period
-    alike = _Stretches(_shape(graph)).are_equal(after - period, after, period)
+    alike = _Stretches(graph.shapes()).are_equal(after - period, after, period)
     return alike | operators.are_equal(after, after + period, period)
-
-
-def _shape(graph: ScalarGraph) -> NDArray[np.uint64]:
-    """A number for each node, the same for those with the same operator and kinds of operands."""
-    shape = graph.rows.astype(np.uint64)
-    for slot in range(graph.kinds.shape[1]):
-        shape = shape * np.uint64(4) + graph.kinds[:, slot].astype(np.uint64)
-    return shape
 
 
 class _Stretches:
@@ -176,7 +166,7 @@ class _Stretches:
 def _loops(graph: ScalarGraph, chains: _Chains) -> tuple[_Indices, _Indices]:
     """The node that the loop of each chain begins with, and the one after its end, or that which reads the chain."""
     begins, ends = chains.turn - chains.period + 1, chains.last + 1
-    shape, sums = _shape(graph), np.concatenate([[0], np.cumsum(chains.of >= 0)])
+    shape, sums = graph.shapes(), np.concatenate([[0], np.cumsum(chains.of >= 0)])
     several = sums[np.minimum(chains.first + chains.period, len(graph))] > sums[chains.first + 1]
     others = {number: _others(chains, number) for number in np.flatnonzero(several).tolist()}
     for number, (begin_with, add_up) in others.items():

@@ -51,6 +51,19 @@ class ScalarGraph:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def uses(self) -> NDArray[np.int64]:
+        """How often each node is read, as a root, too."""
+        used = [self.indices[self.kinds[:, slot] == NODE, slot] for slot in range(self.kinds.shape[1])]
+        used.append(np.array([index for kind, index in self.roots if kind == NODE], np.int64))
+        return np.bincount(np.concatenate(used), minlength=len(self))
+
+    def shapes(self) -> NDArray[np.uint64]:
+        """A number for each node, the same for those with the same operator and kinds of operands."""
+        shape = self.rows.astype(np.uint64)
+        for slot in range(self.kinds.shape[1]):
+            shape = shape * np.uint64(4) + self.kinds[:, slot].astype(np.uint64)
+        return shape
+
     def without_sum(self) -> ScalarGraph:
         """The graph of several results without the first root, their sum or a constant: its first root is the first."""
         left = [index for kind, index in self.roots[1:] if kind == NODE]

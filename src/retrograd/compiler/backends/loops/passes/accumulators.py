@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..graphs.graph import NODE, ScalarGraph
+from ..graphs.graph import ScalarGraph
 from ..shapes.structure import Body, Indices, Position
 from .layout import Far, Last, Layout, Merged, Near
 
@@ -60,20 +60,13 @@ def _candidates(layout: Layout) -> dict[Position, Far]:
     """Positions that go on with a sum in memory, which no position of the same iteration reads; and that sum."""
     if layout.tells_zeros_apart:  # -0.0 + 0.0 is another number than -0.0
         return {}
-    uses = _uses(layout.graph)
+    uses = layout.graph.uses()
     found = ((position, _sum_so_far(layout, position, uses)) for position in layout.positions)
     before = {position: so_far for position, so_far in found if so_far is not None}
     for operand in layout.first_use if before else ():
         if isinstance(operand, Near | Merged):
             before.pop(operand.position, None)
     return before
-
-
-def _uses(graph: ScalarGraph) -> Indices:
-    """How often each node is read."""
-    used = [graph.indices[graph.kinds[:, slot] == NODE, slot] for slot in range(graph.kinds.shape[1])]
-    used.append(np.array([index for kind, index in graph.roots if kind == NODE], np.int64))
-    return np.bincount(np.concatenate(used), minlength=len(graph))
 
 
 def _sum_so_far(layout: Layout, position: Position, uses: Indices) -> Far | None:

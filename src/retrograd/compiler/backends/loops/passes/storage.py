@@ -205,13 +205,12 @@ class Storage:
             lanes: how many do.
         """
         numbers, which = np.unique(of, return_inverse=True)
-        places = np.empty(len(numbers), np.int64)
         if outer is None:
-            begin = self.size
-            places[:] = begin + np.arange(len(numbers))
+            begin, places = self.size, self.size + np.arange(len(numbers))
             self.size += len(numbers)
         else:
             begin, instances, iterations = _multiple(self.size, lanes), len(outer.counts), outer.counts[0]
+            places = np.empty(len(numbers), np.int64)
             ordinals = np.empty(len(numbers), np.int64)
             ordinals[which] = np.concatenate([body.ordinals_of(outer) for body in bodies])
             rows = np.lexsort((numbers, ordinals)).reshape(instances, iterations, -1)

@@ -116,9 +116,7 @@ class _Finder:
         self.sizes = np.ones(n, np.int64)
         self._first = np.arange(n)  # the first node of each item
         self._item_of = np.arange(n)
-        shape = graph.rows.astype(np.uint64)
-        for slot in range(graph.kinds.shape[1]):
-            shape = shape * np.uint64(4) + graph.kinds[:, slot].astype(np.uint64)
+        shape = graph.shapes()
         self._shape = shape * _MIX  # of each item
         self._single = np.ones(n, bool)
         self._node_shape = shape
