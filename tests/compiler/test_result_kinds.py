@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import random
+import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from support.flipping import flips, is_converted
 from support.parts import require
 
 import retrograd as rg
 from retrograd import Value
+from retrograd.compiler.guards.bytecode import asks_for_numbers
 
 pytestmark = pytest.mark.native
 
@@ -195,6 +199,94 @@ def test_what_dataclass_writes_asks_for_no_kind_of_number() -> None:
     stats = compiled.stats()
     assert stats.traces == 1
     assert stats.eager == 0
+
+
+class _Leaf:
+    """A class of the user's, of which no number is."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+_Tree = tuple[Any, ...] | str | list[Any] | _Leaf
+_TREE: _Tree = ("or", ["and", "0", _Leaf(1)], "2", ("and", _Leaf(3), "4", "5"))
+
+
+def _aged(ps: Sequence[Any], xs: Sequence[float], at: int) -> Any:
+    """A plain number, or a Value after the first visit."""
+    age: Any = 2.0 + abs(xs[at])
+    limit = 0.5 + abs(ps[at])
+    while age > limit:
+        age = age - limit
+    return 1.0 - rg.math.exp(-age)
+
+
+def _fails(tree: _Tree, ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    if isinstance(tree, str):
+        return _aged(ps, xs, int(tree))
+    if isinstance(tree, _Leaf):
+        return _aged(ps, xs, tree.at)
+    total: Any = 1.0
+    for child in tree[1:]:  # an assert would be rewritten by pytest, and asks more
+        total = total * (_fails(child, ps, xs) if tree[0] == "and" else 1.0 - _fails(child, ps, xs))
+    return total if tree[0] == "and" else 1.0 - total
+
+
+def test_who_asks_for_what_no_number_is_asks_for_no_kind_of_number() -> None:
+    """A walk through a tree asks what its nodes are: what is a Value or a number, as tests come out, may be so."""
+    compiled = flips(lambda ps, xs: _fails(_TREE, ps, xs), bound=1e-9)
+    assert is_converted(compiled)
+
+
+def test_who_asks_whether_a_chosen_number_is_a_float_gets_the_function_s_answer() -> None:
+    def asking(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        found: list[Any] = [_aged(ps, xs, at) if xs[at] > 0.3 * ps[at] else xs[at] for at in range(3)]
+        return sum(2.0 * one if isinstance(one, (str, float)) else one for one in found) + ps[3]
+
+    flips(asking, bound=1e-9)
+
+
+def _inner_class() -> list[Callable[[Any], Any]]:
+    class Inner:
+        pass
+
+    return [lambda x: isinstance(x, Inner), lambda xs: [isinstance(x, Inner) for x in xs]]
+
+
+class _Meta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return True
+
+
+class _Anything(metaclass=_Meta):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("asks", "f"),
+    [
+        (False, lambda x: isinstance(x, str)),
+        (False, lambda x: isinstance(x[1].y(2, z=3), (str, list))),
+        (False, lambda x: isinstance(x, _Leaf | dict)),
+        (False, lambda xs: [isinstance(x, _Leaf) for x in xs]),
+        (False, _inner_class()[0]),
+        (True, lambda x: isinstance(x, (str, float))),
+        (True, lambda x: isinstance(x, Value)),
+        (True, lambda x: isinstance(x, rg.Value)),
+        (True, lambda x: isinstance(x, int | str)),
+        (True, lambda x: isinstance(x, object)),
+        (True, lambda x: isinstance(x, numbers.Real)),
+        (True, lambda x: isinstance(x, _Anything)),
+        (True, lambda x, y: isinstance(x, str) or isinstance(y, bool)),
+        (True, lambda x: isinstance(x if x else 1, str) and type(x) is float),
+        (True, lambda xs: [*map(isinstance, xs, [float])]),
+        (True, lambda x: isinstance(*x)),
+        (True, lambda x: hasattr(x, "data")),
+        (True, lambda x: x.__class__),
+    ],
+)
+def test_what_asks_for_a_kind_of_number(asks: bool, f: Callable[[Any], Any]) -> None:
+    assert asks_for_numbers(cast(types.FunctionType, f)) is asks
 
 
 def test_what_is_shown_is_what_runs() -> None:

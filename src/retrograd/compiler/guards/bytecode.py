@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ... import engine
+from .contents import contents_of_cell
 
 __all__ = [
     "IDENTITY",
     "NUMBERS",
     "TALKS",
     "asked_for",
+    "asks_for_numbers",
     "asks_what_it_is",
     "assigned",
     "catches_exceptions",
@@ -142,6 +145,67 @@ def tests_none(code: types.CodeType) -> bool:
 def asks_what_it_is(code: types.CodeType) -> bool:
     """Whether code, or code in it, may ask for the type or the attributes of something whatever it is."""
     return any(not _ASKS.isdisjoint(one.co_names) for one in codes_of(code))
+
+
+#: Names in code that may ask what kind of thing something is.
+_KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
+#: What there is of numbers in a trace, and in a plain run.
+_NUMBERS = (engine.Value, float, int, bool)
+
+
+def asks_for_numbers(function: types.FunctionType) -> bool:
+    """Whether a function's code may ask if something is a Value or a plain number.
+
+    ``isinstance(tree, str)`` does not: both are none. Only what it is compared with in its own code is known.
+    """
+    for code in codes_of(function.__code__):
+        if not (_KINDS - {"isinstance"}).isdisjoint(code.co_names):
+            return True
+        if "isinstance" not in code.co_names:
+            continue
+        found = [now for now in dis.get_instructions(code) if now.opname not in ("CACHE", "PRECALL")]
+        for at, now in enumerate(found):
+            if now.argval == "isinstance" and not _has_no_numbers(function, code, _second_argument(found, at)):
+                return True
+    return False
+
+
+def _second_argument(code: Sequence[dis.Instruction], at: int) -> Sequence[dis.Instruction]:
+    """The instructions that load the second of two arguments of a function, which is loaded there; none if unknown."""
+    if code[at].opname != "LOAD_GLOBAL":
+        return ()
+    depth, second = 0, 0
+    for place in range(at + 1, len(code)):
+        now = code[place]
+        if depth == 1:
+            second = place
+        if now.opname == "CALL" and depth == 2:
+            return code[second:place] if now.arg == 2 else ()
+        if now.opname == "PUSH_NULL" and depth == 0:
+            continue  # belongs to the function
+        if now.opcode in dis.hasjrel or now.opcode in dis.hasjabs:
+            return ()
+        depth += -1 - (now.arg or 0) if now.opname == "CALL" else dis.stack_effect(now.opcode, now.arg)
+        if depth < 1:
+            return ()
+    return ()
+
+
+def _has_no_numbers(function: types.FunctionType, code: types.CodeType, loads: Sequence[dis.Instruction]) -> bool:
+    """Whether what some instructions load are classes, of which no number is: one, a tuple, or a union."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for now in loads:
+        if now.opname == "LOAD_GLOBAL":
+            found = function.__globals__.get(now.argval, getattr(builtins, now.argval, None))
+        elif now.opname == "LOAD_DEREF" and code is function.__code__ and now.argval in cells:
+            found = next(iter(contents_of_cell(cells[now.argval])), None)
+        elif now.opname == "BUILD_TUPLE" or (now.opname == "BINARY_OP" and now.argrepr == "|"):
+            continue
+        else:
+            return False
+        if type(found) is not type or any(issubclass(kind, found) for kind in _NUMBERS):
+            return False
+    return bool(loads)
 
 
 @functools.lru_cache(maxsize=512)
