@@ -5,6 +5,7 @@
 namespace retrograd::trees {
 
 bool reads_in_place = false;
+Py_ssize_t begin_of_tuples = 0;
 
 namespace {
 
@@ -20,19 +21,23 @@ bool look_in_place() {
   constexpr auto kFloat = static_cast<Py_ssize_t>(sizeof(PyObject) + sizeof(double));
   constexpr auto kList = static_cast<Py_ssize_t>(sizeof(PyVarObject) + sizeof(PyObject**) + sizeof(Py_ssize_t));
   const Py_ssize_t of_float = size_of_instances(PyFloat_Type), of_list = size_of_instances(PyList_Type);
-  if (of_float < 0 || of_list < 0) return false;
+  begin_of_tuples = size_of_instances(PyTuple_Type);
+  if (of_float < 0 || of_list < 0 || begin_of_tuples < 0) return false;
   if (of_float != kFloat || of_list != kList) return true;
   const double known[] = {1.4142135623730951, -3.5e-300};
-  const Ref list(list_of_floats(known, 2));
-  if (!list) return false;
+  const Ref list(list_of_floats(known, 2)), tuple(list ? PyList_AsTuple(list.get()) : nullptr);
+  if (!tuple) return false;
+  const auto begin = static_cast<size_t>(begin_of_tuples);
+  if (begin < sizeof(PyVarObject) || begin % alignof(PyObject*) != 0) return true;
   reads_in_place = true;
   PyObject** items = items_of(list.get());
   const auto address = reinterpret_cast<uintptr_t>(items);
   constexpr uintptr_t kFirstPage = 4096;  // below it are counts, not addresses
   reads_in_place = address >= kFirstPage && address % alignof(PyObject*) == 0;
+  reads_in_place = reads_in_place && size_of(list.get(), true) == 2 && size_of(tuple.get(), false) == 2;
   for (Py_ssize_t i = 0; i < 2 && reads_in_place; ++i) {
     PyObject* item = PyList_GetItem(list.get(), i);
-    reads_in_place = items[i] == item && number_of(item) == known[i];
+    reads_in_place = items[i] == item && number_of(item) == known[i] && items_of(tuple.get(), false)[i] == item;
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// The numbers of floats and the items of lists, read where Python keeps them. The stable ABI has a call for each of
-// them, which takes several times as long as the reading.
+// The numbers of floats and the items of lists and tuples, read where Python keeps them. The stable ABI has a call for
+// each of them, which takes several times as long as the reading.
 #pragma once
 
 #include "tape/python.hpp"
@@ -8,6 +8,8 @@ namespace retrograd::trees {
 
 // Whether this Python keeps them where CPython always has. If not, only the calls are used.
 extern bool reads_in_place;
+// After so many bytes of a tuple its items begin.
+extern Py_ssize_t begin_of_tuples;
 
 // Finds that out, on objects whose content is known; when the module is loaded. False with an exception set.
 bool look_in_place();
@@ -21,10 +23,18 @@ inline double number_of(PyObject* number) {
   return *reinterpret_cast<const double*>(reinterpret_cast<const char*>(number) + sizeof(PyObject));
 }
 
-// The items of a list, as long as nothing changes it; null where only calls reach them.
-inline PyObject** items_of(PyObject* list) {
+// How many items a list or a tuple has.
+inline Py_ssize_t size_of(PyObject* sequence, bool is_list) {
+  if (!reads_in_place) return is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
+  return reinterpret_cast<const PyVarObject*>(sequence)->ob_size;
+}
+
+// The items of a list, as long as nothing changes it, or of a tuple; null where only calls reach them.
+inline PyObject** items_of(PyObject* sequence, bool is_list = true) {
   if (!reads_in_place) return nullptr;
-  return *reinterpret_cast<PyObject***>(reinterpret_cast<char*>(list) + sizeof(PyVarObject));
+  char* begin = reinterpret_cast<char*>(sequence);
+  if (is_list) return *reinterpret_cast<PyObject***>(begin + sizeof(PyVarObject));
+  return reinterpret_cast<PyObject**>(begin + begin_of_tuples);
 }
 
 // A new list of floats; null with an exception set.

@@ -17,12 +17,15 @@ PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE
 
 // Whether an object that is the same in each call has nothing in it.
 bool is_plain(PyObject* object) { return object == Py_None || PyBool_Check(object) || PyType_Check(object); }
+
+bool is_list_type(PyObject* type) {
+  return PyType_Check(type) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &PyList_Type);
+}
+
+uint32_t number_in(PyObject* number) { return static_cast<uint32_t>(PyLong_AsSize_t(number)); }
 }  // namespace
 
-std::unique_ptr<Signature> Signature::parse(PyObject* description) {
-  const char* kind;
-  PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
-  if (!PyArg_ParseTuple(description, "sO|OOOO", &kind, &second, &third, &fourth, &fifth, &sixth)) return nullptr;
+Signature::Kind Signature::kind_named(std::string_view name) {
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
       {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
@@ -30,81 +33,106 @@ std::unique_ptr<Signature> Signature::parse(PyObject* description) {
       {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
       {"int", INT},
   };
+  const auto* found = std::ranges::find(kinds, name, &std::pair<std::string_view, Kind>::first);
+  return found == std::end(kinds) ? IS : found->second;
+}
+
+std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   auto signature = std::make_unique<Signature>();
-  for (auto& [name, number] : kinds) {
-    if (name == kind) signature->kind_ = number;
-  }
-  signature->object_ = Ref::borrow(second);
-  switch (signature->kind_) {
-    case PASSIVE:
-    case ACTIVE:
-    case INDEX:
-    case INT:
-    case VALUE:
-    case VARIABLE:
-    case SAME:
-    case AGAIN:
-      signature->number_ = PyLong_AsSize_t(second);
-      signature->object_ = Ref::borrow(third);
-      if (third && PyLong_Check(third)) signature->twin_ = PyLong_AsSize_t(third);
-      signature->has_no_values_ = signature->kind_ != VALUE && signature->kind_ != VARIABLE && signature->kind_ != SAME;
-      break;
+  return signature->parse(description, 0) ? std::move(signature) : nullptr;
+}
+
+PyObject* Signature::held(PyObject* object) {
+  if (object) held_.push_back(Ref::borrow(object));
+  return object;
+}
+
+Signature::Details& Signature::details(Node& node) {
+  node.more = static_cast<uint32_t>(details_.size());
+  return details_.emplace_back();
+}
+
+// Reads the description of the node at a place. False with an exception set.
+bool Signature::parse(PyObject* description, uint32_t place) {
+  const char* kind;
+  PyObject *second = nullptr, *third = nullptr, *fourth = nullptr, *fifth = nullptr, *sixth = nullptr;
+  if (!PyArg_ParseTuple(description, "sO|OOOO", &kind, &second, &third, &fourth, &fifth, &sixth)) return false;
+  Node node;
+  node.kind = kind_named(kind);
+  node.object = second;
+  switch (node.kind) {
     case IS:
-      signature->number_ = third ? PyLong_AsSize_t(third) : kNotDifferentiated;
-      signature->has_no_values_ = is_plain(second);
+      node.number = third ? number_in(third) : kNone;
+      node.has_no_values = is_plain(second);
       break;
-    case ARRAY:
-      signature->shape_ = Ref::borrow(third);
-      signature->number_ = PyLong_AsSize_t(fourth);
-      signature->active_ = PyObject_IsTrue(fifth) == 1;
+    case EQUAL: break;
+    case ARRAY: {
+      Details& more = details(node);
+      more.shape = held(third);
+      node.number = number_in(fourth);
+      node.active = PyObject_IsTrue(fifth) == 1;
+      node.count = 1;
       for (Py_ssize_t i = 0; i < PyTuple_Size(third); ++i) {
-        signature->extents_.push_back(PyLong_AsSsize_t(PyTuple_GetItem(third, i)));
-        signature->count_ *= static_cast<size_t>(signature->extents_.back());
+        more.extents.push_back(PyLong_AsSsize_t(PyTuple_GetItem(third, i)));
+        node.count *= static_cast<uint32_t>(more.extents.back());
       }
       break;
+    }
     case FLOATS:
-      signature->number_ = PyLong_AsSize_t(third);
-      signature->count_ = PyLong_AsSize_t(fourth);
-      signature->active_ = PyObject_IsTrue(fifth) == 1;
-      signature->rest_ = Ref::borrow(sixth);
+      node.is_list = is_list_type(second);
+      node.number = number_in(third);
+      node.count = number_in(fourth);
+      node.active = PyObject_IsTrue(fifth) == 1;
+      details(node).rest = held(sixth);
       break;
     case SEQUENCE:
     case DICT:
     case FIELDS:
     case NODE:
-      signature->build_ = Ref::borrow(fourth);
-      (signature->kind_ == NODE ? signature->flatten_ : signature->factory_) = Ref::borrow(fifth);
-      signature->rest_ = Ref::borrow(sixth);
-      if (!signature->parse_items(third)) return nullptr;
+      node.is_list = is_list_type(second);
+      if (fourth || node.kind != SEQUENCE) {
+        Details& more = details(node);
+        more.build = held(fourth);
+        (node.kind == NODE ? more.flatten : more.factory) = held(fifth);
+        more.rest = held(sixth);
+      }
+      if (!parse_items(third, node)) return false;
       break;
-    case APART: {
-      auto child = parse(third);
-      if (!child) return nullptr;
-      signature->runs_python_ = child->runs_python_;
-      signature->has_no_values_ = child->has_no_values_;
-      signature->items_.push_back(std::move(child));
+    case APART:
+      node.first = static_cast<uint32_t>(nodes_.size());
+      node.count = 1;
+      nodes_.emplace_back();
+      if (!parse(third, node.first)) return false;
+      node.runs_python = nodes_[node.first].runs_python;
+      node.has_no_values = nodes_[node.first].has_no_values;
       break;
-    }
-    default: break;
+    default:
+      node.number = number_in(second);
+      node.object = third;
+      node.count = third && PyLong_Check(third) ? number_in(third) : kNone;  // of an index: the number that it is, too
+      node.has_no_values = node.kind != VALUE && node.kind != VARIABLE && node.kind != SAME;
   }
-  if (PyErr_Occurred()) return nullptr;
-  return signature;
+  held(node.object);
+  nodes_[place] = node;
+  return !PyErr_Occurred();
 }
 
-bool Signature::parse_items(PyObject* descriptions) {
-  runs_python_ = kind_ == NODE;
-  const bool named = kind_ == DICT || kind_ == FIELDS;
-  for (Py_ssize_t i = 0; i < PyList_Size(descriptions); ++i) {
+bool Signature::parse_items(PyObject* descriptions, Node& node) {
+  node.runs_python = node.kind == NODE;
+  const bool named = node.kind == DICT || node.kind == FIELDS;
+  node.count = static_cast<uint32_t>(PyList_Size(descriptions));
+  node.first = static_cast<uint32_t>(nodes_.size());
+  nodes_.resize(nodes_.size() + node.count);
+  for (uint32_t i = 0; i < node.count; ++i) {
     PyObject* item = PyList_GetItem(descriptions, i);
     if (named) {
-      keys_.push_back(Ref::borrow(PyTuple_GetItem(item, 0)));
+      details_[node.more].keys.push_back(held(PyTuple_GetItem(item, 0)));
       item = PyTuple_GetItem(item, 1);
     }
-    auto child = item ? parse(item) : nullptr;
-    if (!child) return false;
-    runs_python_ |= child->runs_python_;
-    has_no_values_ &= child->has_no_values_;
-    items_.push_back(std::move(child));
+    if (!item || !parse(item, node.first + i)) return false;
+    const Node& child = nodes_[node.first + i];
+    node.runs_python |= child.runs_python;
+    node.has_no_values &= child.has_no_values;
   }
   return true;
 }
@@ -115,69 +143,40 @@ void put(std::vector<T>& numbers, size_t i, T number) {
   if (i >= numbers.size()) numbers.resize(i + 1);
   numbers[i] = number;
 }
-}  // namespace
 
-int Signature::read(PyObject* argument, Arguments& into) const {
-  switch (kind_) {
-    case PASSIVE:
-    case ACTIVE: return read_number(argument, into);
-    case INDEX: return type_of(argument) == index_type ? read_index(argument, into) : 0;
-    case INT: return PyLong_CheckExact(argument) ? read_index(argument, into) : 0;
-    case VALUE: {
-      if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
-      Value* value = as_value(argument);
-      // The function may also use this parameter directly: then it must be traced as a parameter.
-      if (value->flags & IN_BUFFER) return 0;
-      if (!flush_parameters()) return -1;
-      put(into.active, number_, value->data);
-      put(into.values, number_, value);
-      return 1;
-    }
-    case VARIABLE: {
-      if (!is_value(argument)) return 0;
-      if (!flush_all()) return -1;
-      put(into.active, number_, as_value(argument)->data);
-      return 1;
-    }
-    case SAME: return number_ < into.values.size() && as_object(into.values[number_]) == argument;
-    case AGAIN: return number_ < into.apart.size() && into.apart[number_] == argument;
-    case APART: return read_apart(argument, into);
-    case IS: return argument == object_.get();
-    case EQUAL: return equals(argument);
-    case SEQUENCE: return type_of(argument) == object_.get() ? read_sequence(argument, into) : 0;
-    case FLOATS: return type_of(argument) == object_.get() ? read_floats(argument, into) : 0;
-    case DICT: return type_of(argument) == object_.get() ? read_dict(argument, into) : 0;
-    case FIELDS: return type_of(argument) == object_.get() ? read_fields(argument, into) : 0;
-    case NODE: return type_of(argument) == object_.get() ? read_node(argument, into) : 0;
-    case ARRAY: return type_of(argument) == object_.get() ? read_array(argument, into) : 0;
-  }
-  return 0;
-}
+bool is_float(PyObject* argument) { return Py_TYPE(argument) == &PyFloat_Type; }
 
-int Signature::read_number(PyObject* argument, Arguments& into) const {
-  // Any float or int is accepted where a gradient is wanted; code may tell NumPy's floats from others elsewhere.
-  const bool any = kind_ == ACTIVE && (PyFloat_CheckExact(argument) || PyLong_CheckExact(argument));
-  if (!any && type_of(argument) != object_.get()) return 0;
-  const double number = PyFloat_CheckExact(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
-  if (number == -1.0 && PyErr_Occurred()) return -1;
-  put(kind_ == ACTIVE ? into.active : into.passive, number_, number);
-  return 1;
-}
-
-int Signature::read_index(PyObject* argument, Arguments& into) const {
+int read_index(PyObject* argument, uint32_t number, uint32_t twin, Arguments& into) {
   int overflow;
   const long index = PyLong_AsLongAndOverflow(argument, &overflow);
   if (index == -1 && PyErr_Occurred()) return -1;
   // Too large for any sequence: let the function itself raise.
   if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
-  put(into.indices, number_, static_cast<int32_t>(index));
-  if (twin_) put(into.passive, *twin_, static_cast<double>(index));
+  put(into.indices, number, static_cast<int32_t>(index));
+  if (twin != UINT32_MAX) into.passive[twin] = static_cast<double>(index);
+  return 1;
+}
+
+int read_value(PyObject* argument, uint32_t number, Arguments& into) {
+  if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
+  Value* value = as_value(argument);
+  // The function may also use this parameter directly: then it must be traced as a parameter.
+  if (value->flags & IN_BUFFER) return 0;
+  if (!flush_parameters()) return -1;
+  into.active[number] = value->data;
+  put(into.values, number, value);
+  return 1;
+}
+
+int read_variable(PyObject* argument, uint32_t number, Arguments& into) {
+  if (!is_value(argument)) return 0;
+  if (!flush_all()) return -1;
+  into.active[number] = as_value(argument)->data;
   return 1;
 }
 
 // Whether an argument is the number or text of the traced call. Zeros of other signs are other numbers.
-bool Signature::equals(PyObject* argument) const {
-  PyObject* traced = object_.get();
+bool equals(PyObject* argument, PyObject* traced) {
   if (argument == traced) return true;
   if (Py_TYPE(argument) != Py_TYPE(traced)) return false;
   if (PyFloat_Check(traced)) return same_bits(PyFloat_AsDouble(argument), PyFloat_AsDouble(traced));
@@ -188,228 +187,279 @@ bool Signature::equals(PyObject* argument) const {
   return PyObject_RichCompareBool(argument, traced, Py_EQ) == 1;
 }
 
-int Signature::read_sequence(PyObject* argument, Arguments& into) const {
-  const bool list = PyList_Check(argument);
-  const Py_ssize_t count = list ? PyList_Size(argument) : PyTuple_Size(argument);
-  if (count != static_cast<Py_ssize_t>(items_.size()) || !has_as_many(argument)) return 0;
-  if (PyObject** items = list && !runs_python_ ? trees::items_of(argument) : nullptr) return read_items(items, into);
+// Any float or int is accepted where a gradient is wanted; code may tell NumPy's floats from others elsewhere.
+bool is_number(PyObject* argument, bool active, PyObject* type) {
+  return (active && (is_float(argument) || PyLong_CheckExact(argument))) || type_of(argument) == type;
+}
+
+bool read_number(PyObject* argument, double& to) {
+  to = is_float(argument) ? trees::number_of(argument) : PyFloat_AsDouble(argument);
+  return to != -1.0 || !PyErr_Occurred();
+}
+}  // namespace
+
+int Signature::read(const Node& node, PyObject* argument, Arguments& into) const {
+  switch (node.kind) {
+    case PASSIVE:
+      if (!is_number(argument, false, node.object)) return 0;
+      return read_number(argument, into.passive[node.number]) ? 1 : -1;
+    case ACTIVE:
+      if (!is_number(argument, true, node.object)) return 0;
+      return read_number(argument, into.active[node.number]) ? 1 : -1;
+    case EQUAL: return equals(argument, node.object);
+    case INDEX: return type_of(argument) == index_type ? read_index(argument, node.number, node.count, into) : 0;
+    case INT: return PyLong_CheckExact(argument) ? read_index(argument, node.number, node.count, into) : 0;
+    case VALUE: return read_value(argument, node.number, into);
+    case VARIABLE: return read_variable(argument, node.number, into);
+    case SAME: return node.number < into.values.size() && as_object(into.values[node.number]) == argument;
+    case AGAIN: return node.number < into.apart.size() && into.apart[node.number] == argument;
+    case IS: return argument == node.object;
+    case APART: return read_apart(node, argument, into);
+    default: return type_of(argument) == node.object ? read_container(node, argument, into) : 0;
+  }
+}
+
+int Signature::read_container(const Node& node, PyObject* argument, Arguments& into) const {
+  switch (node.kind) {
+    case SEQUENCE: return read_sequence(node, argument, into);
+    case FLOATS: return read_floats(node, argument, into);
+    case DICT: return read_dict(node, argument, into);
+    case FIELDS: return read_fields(node, argument, into);
+    case NODE: return read_node(node, argument, into);
+    case ARRAY: return read_array(node, argument, into);
+    default: return 0;
+  }
+}
+
+namespace {
+// Whether a record has as many attributes in its dictionary as the traced call's, if that matters.
+bool has_as_many(PyObject* record, PyObject* count) {
+  if (!count || !PyLong_Check(count)) return true;
+  const Ref attributes(PyObject_GenericGetDict(record, nullptr));
+  if (!attributes) return PyErr_Clear(), false;
+  return PyDict_Size(attributes.get()) == PyLong_AsSsize_t(count);
+}
+}  // namespace
+
+int Signature::read_sequence(const Node& node, PyObject* argument, Arguments& into) const {
+  const bool list = node.is_list;
+  const Py_ssize_t count = trees::size_of(argument, list);
+  if (count != static_cast<Py_ssize_t>(node.count) || !has_as_many(argument, details_of(node).factory)) return 0;
+  if (PyObject** items = !list || !node.runs_python ? trees::items_of(argument, list) : nullptr) {
+    return read_items(node, items, into);
+  }
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (list && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
     PyObject* item = list ? PyList_GetItem(argument, i) : PyTuple_GetItem(argument, i);
-    const int read_one = items_[static_cast<size_t>(i)]->read(item, into);
+    const int read_one = read(child_of(node, static_cast<size_t>(i)), item, into);
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
-// Nothing changes the list meanwhile: what is read runs no code of the user's.
-int Signature::read_items(PyObject* const* items, Arguments& into) const {
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const int read_one = items_[i]->read(items[i], into);
+// Nothing changes a list meanwhile: what is read runs no code of the user's. Most items are numbers.
+int Signature::read_items(const Node& node, PyObject* const* items, Arguments& into) const {
+  const Node* child = &nodes_[node.first];
+  double *passive = into.passive.data(), *active = into.active.data();
+  for (size_t i = 0; i < node.count; ++i, ++child) {
+    PyObject* item = items[i];
+    if (child->kind == EQUAL && item == child->object) continue;
+    if (child->kind <= ACTIVE && is_float(item) && (child->kind == ACTIVE || type_of(item) == child->object)) {
+      (child->kind == ACTIVE ? active : passive)[child->number] = trees::number_of(item);
+      continue;
+    }
+    const int read_one = read(*child, item, into);
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
-int Signature::read_floats(PyObject* argument, Arguments& into) const {
-  const bool list = PyList_Check(argument);
-  if ((list ? PyList_Size(argument) : PyTuple_Size(argument)) != static_cast<Py_ssize_t>(count_)) return 0;
-  std::vector<double>& target = active_ ? into.active : into.passive;
-  if (target.size() < number_ + count_) target.resize(number_ + count_);
-  double* to = target.data() + number_;
-  PyObject* const* items = list ? trees::items_of(argument) : nullptr;
-  for (size_t i = 0; i < count_; ++i) {
+int Signature::read_floats(const Node& node, PyObject* argument, Arguments& into) const {
+  const bool list = node.is_list;
+  if (trees::size_of(argument, list) != static_cast<Py_ssize_t>(node.count)) return 0;
+  double* to = (node.active ? into.active : into.passive).data() + node.number;
+  PyObject* const* items = trees::items_of(argument, list);
+  for (size_t i = 0; i < node.count; ++i) {
     const auto at = static_cast<Py_ssize_t>(i);
     PyObject* item = items ? items[i] : list ? PyList_GetItem(argument, at) : PyTuple_GetItem(argument, at);
-    if (PyFloat_CheckExact(item)) {
+    if (is_float(item)) {
       to[i] = trees::number_of(item);
       continue;
     }
     // Any float or int is accepted where a gradient is wanted, as above.
-    if (!active_ || !(PyLong_CheckExact(item) || type_of(item) == rest_.get())) return 0;
-    to[i] = PyFloat_AsDouble(item);
-    if (to[i] == -1.0 && PyErr_Occurred()) return -1;
+    if (!node.active || !(PyLong_CheckExact(item) || type_of(item) == details_of(node).rest)) return 0;
+    if (!read_number(item, to[i])) return -1;
   }
   return 1;
 }
 
+namespace {
 // Compares strings only: comparing other keys could run user code.
-bool Signature::is_key(PyObject* key, size_t i) const {
-  if (key == keys_[i].get()) return true;
-  return PyUnicode_CheckExact(key) && PyUnicode_CheckExact(keys_[i].get()) &&
-         PyUnicode_Compare(key, keys_[i].get()) == 0;
+bool is_key(PyObject* key, PyObject* traced) {
+  if (key == traced) return true;
+  return PyUnicode_CheckExact(key) && PyUnicode_CheckExact(traced) && PyUnicode_Compare(key, traced) == 0;
 }
+}  // namespace
 
-int Signature::read_dict(PyObject* argument, Arguments& into) const {
-  if (PyDict_Size(argument) != static_cast<Py_ssize_t>(items_.size())) return 0;
+int Signature::read_dict(const Node& node, PyObject* argument, Arguments& into) const {
+  if (PyDict_Size(argument) != static_cast<Py_ssize_t>(node.count)) return 0;
+  const Details& more = details_of(node);
   // The user's code may change a dictionary, and an OrderedDict has an order of its own.
-  if (runs_python_ || build_) return read_other_dict(argument, into);
+  if (node.runs_python || more.build) return read_other_dict(node, argument, into);
   PyObject *key, *item;
   Py_ssize_t at = 0;
   for (size_t i = 0; PyDict_Next(argument, &at, &key, &item); ++i) {
-    const int read_one = is_key(key, i) ? items_[i]->read(item, into) : 0;
+    const int read_one = is_key(key, more.keys[i]) ? read(child_of(node, i), item, into) : 0;
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
-int Signature::read_other_dict(PyObject* argument, Arguments& into) const {
-  if (factory_ && factory_.get() != Py_None) {
+int Signature::read_other_dict(const Node& node, PyObject* argument, Arguments& into) const {
+  const Details& more = details_of(node);
+  if (more.factory && more.factory != Py_None) {
     const Ref factory(PyObject_GetAttrString(argument, "default_factory"));
     if (!factory) return -1;
-    if (factory.get() != factory_.get()) return 0;
+    if (factory.get() != more.factory) return 0;
   }
   const Ref pairs(PyMapping_Items(argument));
   if (!pairs) return -1;
-  for (size_t i = 0; i < items_.size(); ++i) {
+  for (size_t i = 0; i < node.count; ++i) {
     PyObject* pair = PyList_GetItem(pairs.get(), static_cast<Py_ssize_t>(i));
-    const int read_one = is_key(PyTuple_GetItem(pair, 0), i) ? items_[i]->read(PyTuple_GetItem(pair, 1), into) : 0;
+    const bool same = is_key(PyTuple_GetItem(pair, 0), more.keys[i]);
+    const int read_one = same ? read(child_of(node, i), PyTuple_GetItem(pair, 1), into) : 0;
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
 // Reads a dataclass whose attributes are its fields and no descriptors of the user's.
-// Whether a record has as many attributes in its dictionary as the traced call's, if that matters.
-bool Signature::has_as_many(PyObject* record) const {
-  if (!factory_ || !PyLong_Check(factory_.get())) return true;
-  const Ref attributes(PyObject_GenericGetDict(record, nullptr));
-  if (!attributes) return PyErr_Clear(), false;
-  return PyDict_Size(attributes.get()) == PyLong_AsSsize_t(factory_.get());
-}
-
-int Signature::read_fields(PyObject* argument, Arguments& into) const {
-  if (!has_as_many(argument)) return 0;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const Ref item(PyObject_GenericGetAttr(argument, keys_[i].get()));
+int Signature::read_fields(const Node& node, PyObject* argument, Arguments& into) const {
+  const Details& more = details_of(node);
+  if (!has_as_many(argument, more.factory)) return 0;
+  for (size_t i = 0; i < node.count; ++i) {
+    const Ref item(PyObject_GenericGetAttr(argument, more.keys[i]));
     if (!item) {
       if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
       PyErr_Clear();  // the field was deleted
       return 0;
     }
-    const int read_one = items_[i]->read(item.get(), into);
+    const int read_one = read(child_of(node, i), item.get(), into);
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
 // Reads an instance of a registered class: the user's function takes it apart.
-int Signature::read_node(PyObject* argument, Arguments& into) const {
-  const Ref pair(PyObject_CallFunctionObjArgs(flatten_.get(), argument, nullptr));
+int Signature::read_node(const Node& node, PyObject* argument, Arguments& into) const {
+  const Details& more = details_of(node);
+  const Ref pair(PyObject_CallFunctionObjArgs(more.flatten, argument, nullptr));
   PyObject *children, *rest;
   if (!pair || !PyArg_ParseTuple(pair.get(), "OO:flatten_func", &children, &rest)) return -1;
   const Ref items(PySequence_List(children));
   if (!items) return -1;
-  const int same = PyObject_RichCompareBool(rest, rest_.get(), Py_EQ);
+  const int same = PyObject_RichCompareBool(rest, more.rest, Py_EQ);
   if (same < 0 && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
   PyErr_Clear();  // what cannot be compared is something else
-  if (same != 1 || PyList_Size(items.get()) != static_cast<Py_ssize_t>(items_.size())) return 0;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const int read_one = items_[i]->read(PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i)), into);
+  if (same != 1 || PyList_Size(items.get()) != static_cast<Py_ssize_t>(node.count)) return 0;
+  for (size_t i = 0; i < node.count; ++i) {
+    const int read_one = read(child_of(node, i), PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i)), into);
     if (read_one != 1) return read_one;
   }
   return 1;
 }
 
 // The function may ask which object a container is: it is a new one, and none that is captured.
-int Signature::read_apart(PyObject* argument, Arguments& into) const {
+int Signature::read_apart(const Node& node, PyObject* argument, Arguments& into) const {
   if (std::find(into.apart.begin(), into.apart.end(), argument) != into.apart.end()) return 0;
   const Ref id(PyLong_FromVoidPtr(argument));
-  const int captured = id ? PySet_Contains(object_.get(), id.get()) : -1;
+  const int captured = id ? PySet_Contains(node.object, id.get()) : -1;
   if (captured != 0) return captured < 0 ? -1 : 0;
   into.apart.push_back(argument);
-  return items_.front()->read(argument, into);
+  return read(child_of(node, 0), argument, into);
 }
 
 // Reads a float64 array of the traced shape, in any memory order.
-int Signature::read_array(PyObject* argument, Arguments& into) const {
+int Signature::read_array(const Node& node, PyObject* argument, Arguments& into) const {
   const trees::FloatArray array(argument);
-  if (!array || array.axes() != static_cast<int>(extents_.size())) return 0;
+  const Details& more = details_of(node);
+  if (!array || array.axes() != static_cast<int>(more.extents.size())) return 0;
   for (int i = 0; i < array.axes(); ++i) {
-    if (array.extent(i) != extents_[static_cast<size_t>(i)]) return 0;
+    if (array.extent(i) != more.extents[static_cast<size_t>(i)]) return 0;
   }
-  auto& target = active_ ? into.active : into.passive;
-  if (target.size() < number_ + count_) target.resize(number_ + count_);
-  array.copy(target.data() + number_);
+  array.copy((node.active ? into.active : into.passive).data() + node.number);
   return 1;
+}
+
+int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
+  if (count != static_cast<Py_ssize_t>(root().count)) return 0;
+  into.apart.clear();
+  return read_items(root(), arguments, into);
 }
 
 // --- gradients ----------------------------------------------------------------------------------------------------
 
-Ref Signature::collect(const double*& next) const {
-  switch (kind_) {
+Ref Signature::collect(const Node& node, const double*& next) const {
+  PyObject* list_type = reinterpret_cast<PyObject*>(&PyList_Type);
+  switch (node.kind) {
     case ACTIVE:
     case VARIABLE: return Ref(PyFloat_FromDouble(*next++));
     case ARRAY: {
-      const double* numbers = std::exchange(next, next + count_);
-      return Ref(trees::new_array(shape_.get(), numbers, count_));
+      const double* numbers = std::exchange(next, next + node.count);
+      return Ref(trees::new_array(details_of(node).shape, numbers, node.count));
     }
     case FLOATS: {
-      Ref list(trees::list_of_floats(std::exchange(next, next + count_), count_));
-      if (!list || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return list;
-      return Ref(PyList_AsTuple(list.get()));
+      Ref list(trees::list_of_floats(std::exchange(next, next + node.count), node.count));
+      return !list || node.object == list_type ? std::move(list) : Ref(PyList_AsTuple(list.get()));
     }
     case SEQUENCE: {
-      const Ref items = collect_items(next);
-      if (!items || object_.get() == reinterpret_cast<PyObject*>(&PyList_Type)) return Ref::borrow(items.get());
+      Ref items = collect_items(node, next);
+      if (!items || node.object == list_type) return items;
       Ref tuple(PyList_AsTuple(items.get()));
-      if (!tuple || object_.get() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return tuple;
-      return Ref(trees::make_named_tuple(object_.get(), tuple.get()));
+      if (!tuple || node.object == reinterpret_cast<PyObject*>(&PyTuple_Type)) return tuple;
+      return Ref(trees::make_named_tuple(node.object, tuple.get()));
     }
-    case DICT: return collect_dict(next);
+    case DICT: return collect_dict(node, next);
     case FIELDS:
     case NODE: {
-      const Ref items = collect_items(next);
-      return Ref(items ? PyObject_CallFunctionObjArgs(build_.get(), items.get(), nullptr) : nullptr);
+      const Ref items = collect_items(node, next);
+      return Ref(items ? PyObject_CallFunctionObjArgs(details_of(node).build, items.get(), nullptr) : nullptr);
     }
     case IS:
-      if (number_ != kNotDifferentiated)
-        return Ref(trees::list_of_floats(std::exchange(next, next + number_), number_));
-      return Ref::borrow(object_.get());
-    case APART: return items_.front()->collect(next);
-    default: return Ref::borrow(object_ ? object_.get() : Py_None);
+      if (node.number == kNone) return Ref::borrow(node.object);
+      return Ref(trees::list_of_floats(std::exchange(next, next + node.number), node.number));
+    case APART: return collect(child_of(node, 0), next);
+    default: return Ref::borrow(node.object ? node.object : Py_None);
   }
 }
 
-Ref Signature::collect_items(const double*& next) const {
-  Ref list(PyList_New(static_cast<Py_ssize_t>(items_.size())));
-  for (size_t i = 0; list && i < items_.size(); ++i) {
-    Ref one = items_[i]->collect(next);
+Ref Signature::collect_items(const Node& node, const double*& next) const {
+  Ref list(PyList_New(node.count));
+  for (size_t i = 0; list && i < node.count; ++i) {
+    Ref one = collect(child_of(node, i), next);
     if (!one) return Ref();
     PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), one.release());
   }
   return list;
 }
 
-Ref Signature::collect_dict(const double*& next) const {
-  const Ref items = collect_items(next);
+Ref Signature::collect_dict(const Node& node, const double*& next) const {
+  const Details& more = details_of(node);
+  const Ref items = collect_items(node, next);
   if (!items) return Ref();
-  if (build_) return Ref(PyObject_CallFunctionObjArgs(build_.get(), items.get(), nullptr));
+  if (more.build) return Ref(PyObject_CallFunctionObjArgs(more.build, items.get(), nullptr));
   Ref dict(PyDict_New());
-  for (size_t i = 0; dict && i < items_.size(); ++i) {
-    PyObject* item = PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i));
-    if (PyDict_SetItem(dict.get(), keys_[i].get(), item) < 0) return Ref();
+  for (size_t i = 0; dict && i < node.count; ++i) {
+    if (PyDict_SetItem(dict.get(), more.keys[i], PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i))) < 0) {
+      return Ref();
+    }
   }
   return dict;
 }
 
 int Signature::traverse(visitproc visit, void* arg) const {
-  for (const Ref* one : {&object_, &build_, &factory_, &flatten_, &rest_}) Py_VISIT(one->get());
-  for (const Ref& key : keys_) Py_VISIT(key.get());
-  for (const auto& item : items_) {
-    if (const int stopped = item->traverse(visit, arg)) return stopped;
-  }
+  for (const Ref& one : held_) Py_VISIT(one.get());
   return 0;
-}
-
-int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
-  if (count != static_cast<Py_ssize_t>(items_.size())) return 0;
-  into.apart.clear();
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    const int read_one = items_[static_cast<size_t>(i)]->read(arguments[i], into);
-    if (read_one != 1) return read_one;
-  }
-  return 1;
 }
 
 }  // namespace retrograd::compiler

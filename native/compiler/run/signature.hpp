@@ -3,7 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "tape/value.hpp"
@@ -38,24 +38,21 @@ class Signature {
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
 
-  // Returns 1 and the call's numbers, 0 if the argument does not match, -1 with an exception set.
-  int read(PyObject* argument, Arguments& into) const;
-  // The same for a call's arguments, which are the items of a sequence spec.
+  // Returns 1 and the numbers of a call's arguments, which are the items of a sequence spec; 0 if they do not match, -1
+  // with an exception set. `into` has room for passive and active numbers.
   int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
-  // The gradients of a differentiated argument in its own structure, taken from `next` one after the other: floats,
+  // The gradients of a call's first argument in its own structure, taken from `gradients` one after the other: floats,
   // arrays by a copy of memory. Null with an exception set.
-  Ref collect(const double*& next) const;
-  // The same for the first of a call's arguments.
-  Ref collect_first(const double* gradients) const { return items_.front()->collect(gradients); }
-  // Whether read() runs the user's Python code, which may do anything to the cache that this is in.
-  bool runs_python() const { return runs_python_; }
-  // Whether there is no Value in an argument that matches, and it is no object that may have some.
-  bool has_no_values() const { return has_no_values_; }
+  Ref collect_first(const double* gradients) const { return collect(child_of(root(), 0), gradients); }
+  // Whether read_all() runs the user's Python code, which may do anything to the cache that this is in.
+  bool runs_python() const { return root().runs_python; }
+  // Whether there is no Value in arguments that match, and they are no objects that may have some.
+  bool has_no_values() const { return root().has_no_values; }
   // For the garbage collector: what this refers to.
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  enum Kind {
+  enum Kind : uint8_t {
     PASSIVE,
     ACTIVE,
     INDEX,
@@ -74,39 +71,54 @@ class Signature {
     APART,
     AGAIN
   };
-  static constexpr size_t kNotDifferentiated = SIZE_MAX;
+  // One description. Those of a container's items lie one after the other: calls read thousands.
+  struct Node {
+    Kind kind = IS;
+    bool active : 1 = false;
+    bool is_list : 1 = false;  // and no tuple
+    bool runs_python : 1 = false;
+    bool has_no_values : 1 = true;
+    uint32_t number = 0;
+    uint32_t count = 0;          // of the items; of the numbers of an array, or of floats
+    uint32_t first = 0;          // of the items
+    uint32_t more = 0;           // which of the Details, if it has some
+    PyObject* object = nullptr;  // the object it is or equals, or its type
+  };
+  // What few have.
+  struct Details {
+    PyObject *shape = nullptr, *build = nullptr, *factory = nullptr, *flatten = nullptr, *rest = nullptr;
+    std::vector<Py_ssize_t> extents;  // of an array
+    std::vector<PyObject*> keys;      // of a dictionary, or the names of fields
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;  // no number
 
-  bool parse_items(PyObject* descriptions);
-  int read_number(PyObject* argument, Arguments& into) const;
-  int read_index(PyObject* argument, Arguments& into) const;
-  int read_array(PyObject* argument, Arguments& into) const;
-  int read_sequence(PyObject* argument, Arguments& into) const;
-  int read_items(PyObject* const* items, Arguments& into) const;
-  int read_floats(PyObject* argument, Arguments& into) const;
-  int read_dict(PyObject* argument, Arguments& into) const;
-  int read_other_dict(PyObject* argument, Arguments& into) const;
-  bool has_as_many(PyObject* record) const;
-  int read_fields(PyObject* argument, Arguments& into) const;
-  int read_node(PyObject* argument, Arguments& into) const;
-  int read_apart(PyObject* argument, Arguments& into) const;
-  bool is_key(PyObject* key, size_t i) const;
-  bool equals(PyObject* argument) const;
-  Ref collect_items(const double*& next) const;
-  Ref collect_dict(const double*& next) const;
+  bool parse(PyObject* description, uint32_t place);
+  bool parse_items(PyObject* descriptions, Node& node);
+  static Kind kind_named(std::string_view name);
+  PyObject* held(PyObject* object);
+  Details& details(Node& node);
+  const Node& root() const { return nodes_.front(); }
+  const Node& child_of(const Node& node, size_t i) const { return nodes_[node.first + i]; }
+  const Details& details_of(const Node& node) const { return details_[node.more]; }
 
-  Kind kind_ = IS;
-  size_t number_ = 0;
-  bool active_ = false;
-  bool runs_python_ = false;
-  bool has_no_values_ = true;
-  Ref object_;                       // the object it is or equals, or its type
-  Ref shape_;                        // of an array
-  std::vector<Py_ssize_t> extents_;  // the same
-  std::optional<size_t> twin_;       // of an index: the number among the passive ones that it is, too
-  size_t count_ = 1;                 // of the numbers of an array, or of floats
-  Ref build_, factory_, flatten_, rest_;
-  std::vector<std::unique_ptr<Signature>> items_;
-  std::vector<Ref> keys_;  // of a dictionary, or the names of fields
+  int read(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_container(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_sequence(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_items(const Node& node, PyObject* const* items, Arguments& into) const;
+  int read_floats(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_dict(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_other_dict(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_fields(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_node(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_apart(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_array(const Node& node, PyObject* argument, Arguments& into) const;
+  Ref collect(const Node& node, const double*& next) const;
+  Ref collect_items(const Node& node, const double*& next) const;
+  Ref collect_dict(const Node& node, const double*& next) const;
+
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::vector<Details> details_ = std::vector<Details>(1);  // the first has nothing
+  std::vector<Ref> held_;                                   // what they refer to
 };
 
 // The type retrograd.Index, whose instances are index arguments.
