@@ -155,7 +155,7 @@ class Text(LaneLoops):
         if self._width > 1 or self._group or not self._functions:
             return block.steps
         in_loop = len(self._known) > 1  # what the next iteration waits for would wait longer
-        least = 2 * self._lanes if in_loop else self._lanes // 2
+        least = self._lanes if in_loop else self._lanes // 2
         return with_groups(block.steps, self._places.numbers, self._functions, least)
 
     def _end_block(self, flags: list[str]) -> None:
