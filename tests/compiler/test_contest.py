@@ -89,6 +89,27 @@ def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monk
     assert tier_up._either_may_win(fact, 2_000)
 
 
+def test_vectors_come_first_where_either_may_be_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rotor at 40 places has 18 to 200 nodes a vector instruction, however many of them are straight-line code."""
+    from retrograd.compiler.backends.llvm import install as llvm_install
+    from retrograd.compiler.backends.loops import install as loops_install
+    from retrograd.compiler.backends.loops.graphs.graph import MOST_STRAIGHT
+
+    monkeypatch.undo()
+    made: list[str] = []
+    for module, name in ((llvm_install, "compile_program"), (loops_install, "compile_graph")):
+        compiles = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, _n=name, _f=compiles, **k: (made.append(_n), _f(*a, **k))[1])
+    compiled = rg.compile(waves, tier="llvm")
+    point = [1.5, 0.7, -0.2]
+    for _ in range(3 + RUNS):
+        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+    fact = compiled._cache.facts()[0]
+    assert tier_up._FEW_NODES <= fact["nodes"] / fact["instructions"] < tier_up._VECTORS_FIRST
+    assert tier_up._most_code({"nodes": 40_000, "instructions": 400}) == MOST_STRAIGHT
+    assert made == ["compile_program", "compile_graph"]
+
+
 @pytest.mark.parametrize(("instructions", "length", "takes_part"), [(3_000, 9_000, False), (3_000, 13_000, True)])
 def test_long_scalar_code_is_compared_however_short_the_vectors_are(
     monkeypatch: pytest.MonkeyPatch, instructions: int, length: int, takes_part: bool

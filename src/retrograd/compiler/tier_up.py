@@ -24,9 +24,13 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A vector instruction takes at least as long as so many nodes in straight-line code. Of programs with more nodes an
-#: instruction, so many nodes of code are written at most, or the nodes by so many: vectors may be faster.
+#: A vector instruction takes at least as long as so many nodes in straight-line code. Of programs with many more nodes
+#: an instruction, so many nodes of code are written at most, or the nodes by so many: vectors are faster.
 _FEW_NODES, _SHORT, _ROLLED = 18, 8_000, 10
+
+#: With fewer nodes an instruction, but not so few, either may be faster: vectors come first, which take LLVM less time,
+#: and scalar code later, however long.
+_VECTORS_FIRST = 200
 
 #: With so many nodes an instruction, vector instructions are as fast, and to look for loops would take half a minute.
 _MANY_NODES = 20_000
@@ -113,21 +117,32 @@ class TierUp:
                     if most > 0:
                         compile_group(self._cache, number, min(most, _LONG), run=run)
                 return
+            lines = None if fact["instructions"] <= _FEW_INSTRUCTIONS else _FEW_LINES
+            vectors = (
+                batch == 1
+                and _FEW_NODES <= _nodes_an_instruction(fact) < _VECTORS_FIRST
+                and compile_program(self._cache, number, batch, run=run, most_lines=lines)
+            )
             if most > 0 and (batch < 2 or fact["one_by_one"]):
                 # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
                 with contextlib.suppress(UnsupportedGraphError):
                     length = compile_graph(self._cache, number, most, run=run)
                     self._scalar.update([number] if fact["one_by_one"] else [])
                     whole = True
-            if batch > 0 and not whole:
+            if vectors:
+                if whole:
+                    self._cache.compare(number)
+            elif batch > 0 and not whole:
                 if self._tier == "llvm" or fact["instructions"] <= _MOST_INSTRUCTIONS:
                     compile_program(self._cache, number, batch, run=run)
                 else:
                     self._causes[Cause(Reason.TOO_LARGE, f"{fact['nodes']:,} nodes, of which few repeat others")] += 1
-            elif batch == 1 and _either_may_win(fact, length):
-                any_length = length > _LONG or fact["instructions"] <= _FEW_INSTRUCTIONS
-                if compile_program(self._cache, number, batch, run, most_lines=None if any_length else _FEW_LINES):
-                    self._cache.compare(number)
+            elif (
+                batch == 1
+                and _either_may_win(fact, length)
+                and compile_program(self._cache, number, batch, run, most_lines=None if length > _LONG else lines)
+            ):
+                self._cache.compare(number)
         except Exception as error:
             if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
                 return
@@ -150,7 +165,7 @@ def _most_code(fact: dict[str, Any]) -> int:
     """For how many nodes of code at most scalar code may be faster than vector instructions; 0 if it is not."""
     from .backends.loops.graphs.graph import MOST_STRAIGHT
 
-    if _nodes_an_instruction(fact) < _FEW_NODES:
+    if _nodes_an_instruction(fact) < _VECTORS_FIRST:
         return MOST_STRAIGHT
     if _nodes_an_instruction(fact) > _MANY_NODES:
         return 0
