@@ -554,3 +554,28 @@ def test_a_search_that_may_reach_the_end_of_a_table(f: Any) -> None:
     if f is searches:
         with pytest.raises(IndexError):
             compiled.value_and_grad(ys, [1.5, 0.1, 0.2, 0.3])
+
+
+# --- what decides only because something else was selected ----------------------------------------------------------
+
+
+class _Loan:
+    def __init__(self, amount: Any) -> None:
+        self.amount, self.alive = amount, True
+
+
+def remaining(ps: Any, xs: Sequence[float]) -> Any:
+    """Loans default as data and parameters say, and those that are left count: a flag that was plain decides."""
+    loans = [_Loan(p * p + 1.0) for p in ps[:4]]
+    total = 0.0
+    for step in range(3):
+        for loan, x in zip(loans, xs[step:], strict=False):
+            if loan.alive and loan.amount * x < -0.8:
+                loan.alive = False
+        total = total + sum(loan.amount for loan in loans if loan.alive) * xs[step]
+    return total + ps[5]
+
+
+def test_a_flag_that_was_plain_is_converted_in_the_same_trace() -> None:
+    compiled = flips(remaining, bound=1e-9)
+    assert is_converted(compiled, traces=3)

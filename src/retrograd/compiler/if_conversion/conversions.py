@@ -90,6 +90,7 @@ class Conversions:
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
+        self._decided: set[Site] = set()  # lines on which comparisons decide in the code as it is
         self._recorded = 0  # by the last trace that gave a program
         self._compares_indices = False
         # Of loops: as many as any call took, and some more.
@@ -100,6 +101,7 @@ class Conversions:
 
     def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
+        self._decided.update(*(each.by_line for each in programs))
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
         new = flipping(programs) - self._wanted - self._refused
@@ -132,8 +134,8 @@ class Conversions:
         self._reasons.update(sites)
         if self._refused.issuperset(sites):
             self._refused |= self._wanted
-            self._wanted.clear()
         self._refused.update(sites)
+        self._wanted -= self._refused
 
     @property
     def state(self) -> tuple[Any, ...] | None:
@@ -169,7 +171,9 @@ class Conversions:
                 self._cut_off(run.recorded, budget)
                 continue
             budget.spend(run.recorded)
-            if run.needs_identity and not self._asks_identity and not run.is_broken:
+            if new := run.newly_decided:
+                self._wanted |= new
+            elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
             elif run.wants_lists and self._lists is False:
                 self._lists = True
@@ -296,7 +300,14 @@ class Conversions:
                 if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
                     asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
             made_trial = Trial(
-                most, self._iterations, asked, catches, self._plain_objects, bool(self._lists), only_counts
+                most,
+                self._iterations,
+                asked,
+                catches,
+                self._plain_objects,
+                bool(self._lists),
+                only_counts,
+                self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
             )
             with trial(made_trial, self._wanted) as run:
                 run.compares_indices = self._compares_indices

@@ -87,6 +87,7 @@ class Trial:
 
     Args:
         most: by how much it may lengthen the tape, as its position counts.
+        known: the lines that may decide something; None for all.
 
     Attributes:
         only_counts: whether no arm runs that is not taken: the trial says how many iterations loops take.
@@ -99,6 +100,7 @@ class Trial:
         recorded: by how much it has lengthened the tape.
         stored: the tests whose arms have stored something.
         chosen_by: the lines on which an int or a text that decisions choose decides something.
+        newly_decided: a line on which something decides that the function without conversions computes otherwise.
         needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
             asks for that which is not converted.
         asked: what code asks of things that is not converted.
@@ -122,6 +124,7 @@ class Trial:
         plain_objects: Collection[Site],
         lists: bool,
         only_counts: bool = False,
+        known: Container[Site] | None = None,
     ) -> None:
         self.only_counts: bool = only_counts
         self.catches: bool = catches
@@ -141,6 +144,8 @@ class Trial:
         self.notes: dict[Site, str] = {}
         self.stored: dict[Site, str] = {}
         self.chosen_by: set[Site] = set()
+        self.newly_decided: set[Site] = set()
+        self._known_lines = known
         self.known: dict[tuple[Any, ...], Any] = {}
         self.compares_indices: bool = False
         self.is_too_long: bool = False
@@ -157,6 +162,13 @@ class Trial:
         if self.recorded > self._most:
             self.is_too_long = True
             raise refuse("makes the trace too long")
+
+    def decides(self, site: Site) -> None:
+        """A comparison decides something on a line. If none did before, the next trace is to convert it."""
+        if self._known_lines is not None and site not in self._known_lines:
+            self.newly_decided.add(site)
+            self.recorded = engine.tape_position()[0] - self._first
+            raise refuse("decides something new")
 
     def leave(self) -> None:
         """The arms have run."""

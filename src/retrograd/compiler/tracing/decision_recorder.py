@@ -22,6 +22,7 @@ from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
 from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice
 from .float_tracer import FloatTracer, is_tracer
+from .outcomes import Site
 from .recording import Guard, Recording
 
 __all__ = ["DecisionRecorder", "as_float"]
@@ -120,7 +121,10 @@ class DecisionRecorder(ABC):
                 self.untraceable(f"compares a traced number with {errors.describe(right)}, which no float equals")
                 return
             right = number
-        self._recording.guard(Guard(kind, outcome, current_location(inner=2), purpose, chosen), left, right)
+        where = current_location(inner=2)
+        self._recording.guard(Guard(kind, outcome, where, purpose, chosen), left, right)
+        if purpose is Purpose.DECIDES and where is not None:
+            _decides((where.file, where.line))
 
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
@@ -358,3 +362,11 @@ def as_float(number: Any) -> float | None:
     except OverflowError:
         return None
     return result if result == number or result != result else None
+
+
+def _decides(site: Site) -> None:
+    """Say in converted code that a comparison decides something on a line."""
+    from ..if_conversion.trial import current  # which imports this module
+
+    if (trial := current()) is not None:
+        trial.decides(site)
