@@ -180,18 +180,19 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        root.region, "keep", keep.get());
 }
 
-// scalar_graph(entry, once): the expanded graph of a program, see arrays_of; which leaves want a gradient (uint8); and
-// which roots are several results (uint32). `once`: what is computed twice is computed once.
+// scalar_graph(entry, once[, early]): the expanded graph of a program, see arrays_of; which leaves want a gradient
+// (uint8); and which roots are several results (uint32). `once`: what is computed twice is computed once, `early`: as
+// soon as it can be.
 PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
-  int once;
-  if (!PyArg_ParseTuple(args, "Op:scalar_graph", &number, &once)) return nullptr;
+  int once, early = 0;
+  if (!PyArg_ParseTuple(args, "Op|p:scalar_graph", &number, &once, &early)) return nullptr;
   if (!specialization_numbered(object, number)) return nullptr;
   const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
   Graph graph;
   without_gil([&] {
     graph = entry->expanded(false);
-    if (once) graph = without_repeats(graph);
+    if (once) graph = without_repeats(graph, early ? Repeated::EARLY : Repeated::NEAR);
   });
   std::vector<uint8_t> wanted;
   wanted.reserve(entry->leaves.locations.size());

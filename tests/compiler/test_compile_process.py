@@ -69,7 +69,7 @@ def test_exceptions_come_back(process: CompileProcess) -> None:
     empty = dict.fromkeys(("rows", "first", "operands", "wanted", "roots", "literals", "source"), b"\0\0\0\0")
     too_many = empty | {"rows": b"\1\0", "first": bytes(4) + b"\4\0\0\0", "operands": bytes(16), "literals": bytes(8)}
     with pytest.raises(UnsupportedGraphError):
-        process.run(code_of_graph, too_many, 1, 0, {})
+        process.run(code_of_graph, [too_many], 1, 0, {})
 
 
 def test_an_exception_that_cannot_be_pickled_is_told() -> None:

@@ -492,7 +492,7 @@ Graph expand(const Graph& graph, bool for_vectors, const std::vector<bool>* acti
   std::vector<Id> ids = expansion.new_ids();
   if (active) {
     std::vector<Id> first;
-    result = without_repeats(result, true, &first);
+    result = without_repeats(result, Repeated::ALL, &first);
     for (Id& id : ids) id = id.is_node() ? first[id.index()] : id;
   }
   result = with_masked_sums(std::move(result), &ids);

@@ -119,9 +119,12 @@ Graph lift(const Recorded& recorded);
 // `renamed`, if given, receives the new Id of each old node; that of no node where nothing needs it any more.
 Graph expand(const Graph& graph, bool for_vectors, const std::vector<bool>* active, std::vector<Id>* renamed = nullptr);
 
-// The same graph with less in it: what is computed twice is computed once, where that is faster, or in `all` places.
-// `renamed` as above.
-Graph without_repeats(const Graph& graph, bool all = false, std::vector<Id>* renamed = nullptr);
+// What is computed twice is computed once: where its result is near, or that of a function; also where it follows from
+// what was there long before, and then as soon as that is; or everywhere.
+enum class Repeated { NEAR, EARLY, ALL };
+
+// The same graph with less in it. `renamed` as above.
+Graph without_repeats(const Graph& graph, Repeated which, std::vector<Id>* renamed = nullptr);
 
 // The same graph, in which a sum that grows only where something holds is one of a term and of nothing: then it is a
 // sum like any other. `renamed`: Ids of nodes of `graph`, which become those of the new one.

@@ -4,7 +4,8 @@
 // sum or a product from long ago is computed again: its result would have to be kept in memory, and so would its
 // adjoint, and what is computed in one iteration only makes loops irregular. What follows from leaves alone is the same
 // in all iterations of a loop, so that some would read what the first one computes, and others would not: it is
-// computed in each, and goes before the loop later.
+// computed in each, and goes before the loop later. What follows from other results of long ago may be computed once,
+// as soon as they are there: that is less to compute, and more to keep. Which is faster, the shapes of the code tell.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -41,12 +42,13 @@ bool takes_long(uint16_t row) {
 
 class Repeats {
  public:
-  Repeats(const Graph& graph, bool all)
+  Repeats(const Graph& graph, Repeated which)
       : graph_(graph),
-        all_(all),
+        which_(which),
         first_(graph.size()),
         last_(graph.size()),
         varies_(graph.size()),
+        early_(graph.size()),
         used_(graph.size()),
         now_(graph.size()) {}
 
@@ -57,11 +59,16 @@ class Repeats {
     result.leaves = graph_.leaves;
     result.literals = graph_.literals;
     std::vector<Id> ids;
-    for (size_t i = 0; i < graph_.size(); ++i) {
-      if (!used_[i]) continue;
+    const auto add = [&](uint32_t i) {
       ids.clear();
       for (Id id : graph_.operands_of(i)) ids.push_back(renamed(id));
       now_[i] = result.add(graph_.rows[i], ids, graph_.source[i], graph_.extra[i]);
+    };
+    const auto early = find_places();
+    auto next = early.begin();
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      if (used_[i] && !early_[i]) add(i);
+      for (; next != early.end() && next->first == i; ++next) add(next->second);
     }
     for (Id root : graph_.roots) result.roots.push_back(renamed(root));
     return result;
@@ -84,6 +91,36 @@ class Repeats {
                      return id.is_node() && varies_[id.index()];
                    });
     }
+    if (which_ == Repeated::EARLY) find_early();
+  }
+
+  // What is computed again of what was computed long before.
+  void find_early() {
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      if (first_[i] != i || last_[i] - i <= kNear || !varies_[i] || takes_long(graph_.rows[i])) continue;
+      early_[i] = std::ranges::none_of(graph_.operands_of(i), [&](Id id) {
+        const Id read = read_for(id);
+        return read.is_node() && i - read.index() <= kNear && !early_[read.index()];
+      });
+    }
+  }
+
+  // The early nodes that are used, each with the one that it follows, in their new order.
+  std::vector<std::pair<uint32_t, uint32_t>> find_places() const {
+    std::vector<std::pair<uint32_t, uint32_t>> found;
+    if (which_ != Repeated::EARLY) return found;
+    std::vector<uint32_t> place(graph_.size());
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      place[i] = early_[i] ? 0 : i;
+      if (!used_[i] || !early_[i]) continue;
+      for (Id id : graph_.operands_of(i)) {
+        const Id read = read_for(id);
+        if (read.is_node()) place[i] = std::max(place[i], place[read.index()]);
+      }
+      found.emplace_back(place[i], i);
+    }
+    std::ranges::sort(found);
+    return found;
   }
 
   // What is read in place of `id`.
@@ -91,7 +128,9 @@ class Repeats {
     if (!id.is_node()) return id;
     const size_t i = id.index(), first = first_[i];
     const size_t until = varies_[i] ? i : last_[first];
-    return all_ || until - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
+    return which_ == Repeated::ALL || early_[first] || until - first <= kNear || takes_long(graph_.rows[i])
+               ? Id{Id::NODE, first}
+               : id;
   }
 
   // What the roots depend on still.
@@ -133,18 +172,19 @@ class Repeats {
   };
 
   const Graph& graph_;
-  const bool all_;
+  const Repeated which_;
   std::vector<uint32_t> first_;
   std::vector<uint32_t> last_;  // by the first
   std::vector<bool> varies_;    // what more than sums and products of leaves goes into
+  std::vector<bool> early_;     // what is computed again far from where it was, of what was computed far before
   std::vector<bool> used_;
   std::vector<Id> now_;  // of each node that is used
 };
 
 }  // namespace
 
-Graph without_repeats(const Graph& graph, bool all, std::vector<Id>* renamed) {
-  Repeats repeats(graph, all);
+Graph without_repeats(const Graph& graph, Repeated which, std::vector<Id>* renamed) {
+  Repeats repeats(graph, which);
   Graph result = repeats.without();
   if (renamed) {
     for (size_t i = 0; i < graph.size(); ++i) renamed->push_back(repeats.renamed({Id::NODE, i}));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ def compile_graph(
         UnsupportedGraphError: the program has something that this backend does not write.
     """
     lanes, functions = programs.vector_functions()
-    return _install(programs, number, 1, lambda graph: run(_code_of_graph, graph, most_straight, lanes, functions))
+    return _install(programs, number, 1, lambda graphs: run(_code_of_graph, graphs, most_straight, lanes, functions))
 
 
 def compile_group(
@@ -75,11 +75,11 @@ def compile_group(
     Arguments and exceptions are those of ``compile_graph``.
     """
     width, functions = programs.vector_functions()
-    _install(programs, number, width, lambda graph: run(_code_of_group, graph, most_straight, width, functions))
+    _install(programs, number, width, lambda graphs: run(_code_of_group, graphs, most_straight, width, functions))
 
 
 def _install(
-    programs: SpecializationCache, number: int, width: int, make: Callable[[dict[str, Any]], GraphCode]
+    programs: SpecializationCache, number: int, width: int, make: Callable[[Sequence[dict[str, Any]]], GraphCode]
 ) -> int:
     start = perf_counter()
     code = _compiled(programs, number, make)
@@ -104,22 +104,34 @@ def _install(
     return code.length
 
 
-def _compiled(programs: SpecializationCache, number: int, make: Callable[[dict[str, Any]], GraphCode]) -> GraphCode:
+#: A graph with this part of another one's nodes is looked at, too, if those are so many at most: to find its shape
+#: takes as long once more. Exported rows have two bytes each.
+_MUCH_LESS, _MOST_NODES, _ROW_BYTES = 0.985, 200_000, 2
+
+
+def _compiled(
+    programs: SpecializationCache, number: int, make: Callable[[Sequence[dict[str, Any]]], GraphCode]
+) -> GraphCode:
     """The code of a program.
 
-    What the program computes twice is computed once, unless too little of it repeats itself then.
+    What the program computes twice is computed once, also early where that is faster, unless too little of it repeats
+    itself then.
     """
+    graphs = [once := programs.scalar_graph(number, True)]
+    if len(once["rows"]) <= _MOST_NODES * _ROW_BYTES:
+        early = programs.scalar_graph(number, True, True)
+        graphs += [early] if len(early["rows"]) < _MUCH_LESS * len(once["rows"]) else []
     try:
-        return make(programs.scalar_graph(number, True))
+        return make(graphs)
     except UnsupportedGraphError:
-        return make(programs.scalar_graph(number, False))
+        return make([programs.scalar_graph(number, False)])
 
 
 # They import what writes code where they run.
 
 
 def _code_of_graph(
-    exported: Mapping[str, Any], most_straight: int, lanes: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, lanes: int, functions: Mapping[str, int]
 ) -> GraphCode:
     from .pipeline import code_of_graph
 
@@ -127,7 +139,7 @@ def _code_of_graph(
 
 
 def _code_of_group(
-    exported: Mapping[str, Any], most_straight: int, width: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, int]
 ) -> GraphCode:
     from .pipeline import code_of_group
 

@@ -24,7 +24,7 @@ from .passes.layout import Layout
 from .passes.leaving import left_early, mark
 from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage
-from .shapes.sections import find_fastest, find_structure, with_takes_if_faster
+from .shapes.sections import find_fastest, find_fastest_graph, find_structure
 from .shapes.structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
@@ -37,18 +37,17 @@ _MOST_BYTES = 1 << 25
 
 
 def code_of_graph(
-    exported: Mapping[str, Any], most_straight: int, lanes: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, lanes: int, functions: Mapping[str, int]
 ) -> GraphCode:
     """Machine code of a graph. It reads no memory but the exported arrays: it may run in another process.
 
     Args:
-        exported: the graph.
+        exported: the graph, or several that compute the same: the code is of the fastest.
         most_straight: so many nodes of code are written at most.
         lanes: how many numbers a vector has.
         functions: those of vectors, and their addresses.
     """
-    lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes_if_faster(with_reciprocals(read_graph(exported, lookups=lookups)), most_straight)
+    graph, lookups = _fastest_of(exported, most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -62,6 +61,14 @@ def code_of_graph(
     return _assembled(graph, passes, texts, lookups, metadata, scalar)
 
 
+def _fastest_of(exported: Sequence[Mapping[str, Any]], most_straight: int) -> tuple[ScalarGraph, Lookups]:
+    """The fastest of some graphs that compute the same, and the leaves that stand for its selections."""
+    lookups = [Lookups(_MOST_SELECTED) for _ in exported]
+    graphs = [with_reciprocals(read_graph(one, lookups=own)) for one, own in zip(exported, lookups, strict=True)]
+    which, graph = find_fastest_graph(graphs, most_straight)
+    return graph, lookups[which]
+
+
 def _is_mostly_in_loops(block: Block) -> bool:
     """Whether most operations that code does are in loops; straight-line code calls functions of vectors."""
     loops = [step for step in steps_in(block) if isinstance(step, Loop)]
@@ -70,11 +77,10 @@ def _is_mostly_in_loops(block: Block) -> bool:
 
 
 def code_of_group(
-    exported: Mapping[str, Any], most_straight: int, width: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, int]
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
-    lookups = Lookups(_MOST_SELECTED)
-    graph = with_takes_if_faster(with_reciprocals(read_graph(exported, lookups=lookups)), most_straight)
+    graph, lookups = _fastest_of(exported, most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")

@@ -17,7 +17,7 @@ from .nests import find_nests
 from .periods import Section, find_sections
 from .structure import Body, Repeat, build
 
-__all__ = ["find_fastest", "find_structure", "with_takes_if_faster"]
+__all__ = ["find_fastest", "find_fastest_graph", "find_structure", "with_takes_if_faster"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code (in C, where there is to be little, the next one), or where sections are too much; or
@@ -86,14 +86,20 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
 
 def with_takes_if_faster(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> ScalarGraph:
     """The graph with nodes that take items, unless it repeats itself more without: lists may be of any length."""
-    taken = with_takes(graph)
-    if taken is graph:
-        return graph
-    times = []
-    for one in (taken, graph):
+    return find_fastest_graph([graph], most_straight)[1]
+
+
+def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int) -> tuple[int, ScalarGraph]:
+    """Which of some graphs that compute the same takes the least time; that one, with nodes that take items or not."""
+    found: list[tuple[int, ScalarGraph]] = []
+    for which, graph in enumerate(graphs):
+        taken = with_takes(graph)
+        found += [(which, taken)] if taken is graph else [(which, taken), (which, graph)]
+    times: list[tuple[float, int]] = []
+    for place, (_, graph) in enumerate(found if len(found) > 1 else []):
         with suppress(UnsupportedGraphError):
-            times.append((_fastest(one, _shapes_within(one, most_straight))[1], one))
-    return min(times, key=lambda each: each[0])[1] if times else taken
+            times.append((_fastest(graph, _shapes_within(graph, most_straight))[1], place))
+    return found[min(times)[1] if times else 0]
 
 
 def _fastest(graph: ScalarGraph, shapes: Sequence[_Shape]) -> tuple[list[int | Repeat], float]:
