@@ -100,7 +100,7 @@ class Trial:
         recorded: by how much it has lengthened the tape.
         stored: the tests whose arms have stored something.
         chosen_by: the lines on which an int or a text that decisions choose decides something.
-        newly_decided: a line on which something decides that the function without conversions computes otherwise.
+        newly_decided: a line that decides something, and does not in the code as it is.
         needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
             asks for that which is not converted.
         asked: what code asks of things that is not converted.
