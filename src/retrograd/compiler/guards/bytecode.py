@@ -16,6 +16,7 @@ __all__ = [
     "IDENTITY",
     "NUMBERS",
     "TALKS",
+    "TYPES",
     "asked_for",
     "asks_for_numbers",
     "asks_what_it_is",
@@ -147,8 +148,8 @@ def asks_what_it_is(code: types.CodeType) -> bool:
     return any(not _ASKS.isdisjoint(one.co_names) for one in codes_of(code))
 
 
-#: Names in code that may ask what kind of thing something is.
-_KINDS = frozenset({"isinstance", "issubclass", "type", "hasattr", "__class__"})
+#: Names in code that may ask for a number's type, or for its attributes.
+TYPES = frozenset({"issubclass", "type", "hasattr", "__class__"})
 #: What there is of numbers in a trace, and in a plain run.
 _NUMBERS = (engine.Value, float, int, bool)
 
@@ -156,10 +157,10 @@ _NUMBERS = (engine.Value, float, int, bool)
 def asks_for_numbers(function: types.FunctionType) -> bool:
     """Whether a function's code may ask if something is a Value or a plain number.
 
-    ``isinstance(tree, str)`` does not: both are none. Only what it is compared with in its own code is known.
+    ``isinstance(tree, str)`` does not: no number is a text. Other classes count where the code names them itself.
     """
     for code in codes_of(function.__code__):
-        if not (_KINDS - {"isinstance"}).isdisjoint(code.co_names):
+        if not TYPES.isdisjoint(code.co_names):
             return True
         if "isinstance" not in code.co_names:
             continue

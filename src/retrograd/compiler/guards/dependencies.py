@@ -35,6 +35,7 @@ from .bytecode import (
     IDENTITY,
     NUMBERS,
     TALKS,
+    TYPES,
     asked_for,
     asks_for_numbers,
     assigned,
@@ -69,8 +70,6 @@ _READERS = frozenset(
         *("parameters", "named_parameters", "state_dict"),
     }
 )
-#: Names in code that may ask for a number's type, or for its attributes.
-_TYPES = frozenset({"issubclass", "type", "hasattr", "__class__"})
 #: Libraries' classes without code of their own, and others, whose instances hold what users put there.
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
@@ -371,7 +370,7 @@ class Reach:
                 self._refuse(f"calls {name}(), which may read any variable")
         if not is_of_dataclass(function.__code__):
             self.asks_kinds = self.asks_kinds or asks_for_numbers(function)
-            self.asks_types |= not names.isdisjoint(_TYPES)
+            self.asks_types |= not names.isdisjoint(TYPES)
             self.tests_identity |= tests_identity(function.__code__) or not names.isdisjoint(IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
             names.add("getattr")
