@@ -19,4 +19,4 @@ def _programs_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def kernel_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM compiles kernel calls, whatever it would choose."""
     require("llvmlite")
-    monkeypatch.setattr(tier_up, "_most_code", lambda _: 0)
+    monkeypatch.setattr(tier_up, "_most_scalar_nodes", lambda _: 0)

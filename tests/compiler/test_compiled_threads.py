@@ -98,7 +98,7 @@ def test_the_same_bits_on_any_number_of_threads(name: str, kind: str, monkeypatc
     if kind == "kernel calls":
         if name == "recurrence":
             return  # a thousand kernel calls take LLVM minutes
-        monkeypatch.setattr(tier_up, "_most_code", lambda _: 0)
+        monkeypatch.setattr(tier_up, "_most_scalar_nodes", lambda _: 0)
     case = CASES[name]()
     compiled = rg.compile(case.function, **KINDS[kind])
     expected = mean_of_eager(case.function, case.leaves, case.members)

@@ -24,12 +24,34 @@ def waves(p: list[Any], xs: list[Any]) -> Any:
 
 @pytest.fixture(autouse=True)
 def _both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tier_up, "_most_code", lambda _: 1_000)
-    monkeypatch.setattr(tier_up, "_either_may_win", lambda *_: True)
+    monkeypatch.setattr(tier_up, "_most_scalar_nodes", lambda _: 1_000)
+    monkeypatch.setattr(tier_up, "_nodes_an_instruction", lambda _: 20)
 
 
 def by_graph(compiled: Any) -> bool:
     return bool(compiled._cache.facts()[0]["graph_code"])
+
+
+def made_by_compilers(monkeypatch: pytest.MonkeyPatch, length: int | None = None) -> list[str]:
+    """A list to which each compiler adds its name, whose scalar code is said to have that length."""
+    from retrograd.compiler.backends.llvm import install as llvm_install
+    from retrograd.compiler.backends.loops import install as loops_install
+
+    made: list[str] = []
+    program, graph = llvm_install.compile_program, loops_install.compile_graph
+
+    def compile_program(*given: Any, **named: Any) -> bool:
+        made.append("compile_program")
+        return program(*given, **named)
+
+    def compile_graph(*given: Any, **named: Any) -> int:
+        made.append("compile_graph")
+        found = graph(*given, **named)
+        return found if length is None else length
+
+    monkeypatch.setattr(llvm_install, "compile_program", compile_program)
+    monkeypatch.setattr(loops_install, "compile_graph", compile_graph)
+    return made
 
 
 def test_calls_with_gradients_take_turns_and_then_one_kind_stays() -> None:
@@ -85,37 +107,40 @@ def test_code_of_thousands_of_nodes_takes_part_however_long_the_vectors_are(monk
     """An arm of six joints at 15 places: 200 nodes a vector instruction, and half the time as scalar code."""
     monkeypatch.undo()
     fact = {"nodes": 7_240, "instructions": 38}
-    assert tier_up._most_code(fact) >= 2_000
-    assert tier_up._either_may_win(fact, 2_000)
+    assert tier_up._most_scalar_nodes(fact) >= 2_000
+    assert tier_up._nodes_an_instruction(fact) >= tier_up._FEW_NODES
 
 
 def test_vectors_come_first_where_either_may_be_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rotor at 40 places has 18 to 200 nodes a vector instruction, however many of them are straight-line code."""
-    from retrograd.compiler.backends.llvm import install as llvm_install
-    from retrograd.compiler.backends.loops import install as loops_install
     from retrograd.compiler.backends.loops.graphs.graph import MOST_STRAIGHT
 
     monkeypatch.undo()
-    made: list[str] = []
-    for module, name in ((llvm_install, "compile_program"), (loops_install, "compile_graph")):
-        compiles = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, _n=name, _f=compiles, **k: (made.append(_n), _f(*a, **k))[1])
+    made = made_by_compilers(monkeypatch)
     compiled = rg.compile(waves, tier="llvm")
     point = [1.5, 0.7, -0.2]
     for _ in range(3 + RUNS):
         assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
     fact = compiled._cache.facts()[0]
-    assert tier_up._FEW_NODES <= fact["nodes"] / fact["instructions"] < tier_up._VECTORS_FIRST
-    assert tier_up._most_code({"nodes": 40_000, "instructions": 400}) == MOST_STRAIGHT
+    assert tier_up._FEW_NODES <= fact["nodes"] / fact["instructions"] < tier_up._MANY_NODES
+    assert tier_up._most_scalar_nodes({"nodes": 40_000, "instructions": 400}) == MOST_STRAIGHT
     assert made == ["compile_program", "compile_graph"]
 
 
-@pytest.mark.parametrize(("instructions", "length", "takes_part"), [(3_000, 9_000, False), (3_000, 13_000, True)])
+@pytest.mark.parametrize(("length", "takes_part"), [(9_000, False), (13_000, True)])
 def test_long_scalar_code_is_compared_however_short_the_vectors_are(
-    monkeypatch: pytest.MonkeyPatch, instructions: int, length: int, takes_part: bool
+    monkeypatch: pytest.MonkeyPatch, length: int, takes_part: bool
 ) -> None:
-    monkeypatch.undo()
-    assert tier_up._either_may_win({"nodes": 20_000, "instructions": instructions}, length) is takes_part
+    monkeypatch.setattr(tier_up, "_nodes_an_instruction", lambda _: 5)
+    made = made_by_compilers(monkeypatch, length)
+    compiled = rg.compile(waves, tier="llvm")
+    point = [1.5, 0.7, -0.2]
+    turns = []
+    for _ in range(3 + RUNS):
+        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+        turns.append(by_graph(compiled))
+    assert made == ["compile_graph"] + ["compile_program"] * takes_part
+    assert (False in turns[3:]) is takes_part
 
 
 @pytest.mark.parametrize(("most", "takes_part"), [(100_000, True), (10, False)])

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.native
 def _kernel_calls() -> Iterator[None]:
     """LLVM compiles kernel calls here, whatever it would choose: test_loops.py and test_nests.py have scalar code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tier_up, "_most_code", lambda _: 0)
+        patch.setattr(tier_up, "_most_scalar_nodes", lambda _: 0)
         yield
 
 

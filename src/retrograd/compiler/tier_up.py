@@ -24,26 +24,28 @@ __all__ = ["TierUp"]
 #: How often a program runs before LLVM compiles it, which takes some hundred milliseconds.
 THRESHOLD = 200
 
-#: A vector instruction takes at least as long as so many nodes in straight-line code. Of programs with many more nodes
-#: an instruction, so many nodes of code are written at most, or the nodes by so many: vectors are faster.
-_FEW_NODES, _SHORT, _ROLLED = 18, 8_000, 10
+#: A vector instruction takes at least as long as so many nodes in straight-line code: with fewer nodes an instruction,
+#: scalar code is faster.
+_FEW_NODES = 18
 
-#: With fewer nodes an instruction, but not so few, either may be faster: vectors come first, which take LLVM less time,
-#: and scalar code later, however long.
-_VECTORS_FIRST = 200
+#: With more nodes an instruction than this, vectors are faster, unless the nodes repeat themselves: then so many nodes
+#: of scalar code are written at most, or the program's by so many.
+_MANY_NODES, _SHORT, _ROLLED = 200, 8_000, 10
 
-#: With so many nodes an instruction, vector instructions are as fast, and to look for loops would take half a minute.
-_MANY_NODES = 20_000
+#: With so many nodes an instruction, vectors are as fast, and to look for loops would take half a minute.
+_MOST_NODES = 20_000
 
-#: A program with more instructions is compiled in both ways only where the second takes few lines of LLVM, because its
-#: steps repeat themselves; and one with many more is not. One with more than most stays on the virtual machine, if it
-#: has no scalar code: LLVM would take a minute.
-_FEW_INSTRUCTIONS, _MANY_INSTRUCTIONS, _MOST_INSTRUCTIONS, _FEW_LINES = 400, 4_000, 20_000, 15_000
+#: Where scalar code may be faster, a program of more instructions than this is compiled to vectors only if they take
+#: few lines of LLVM, because their steps repeat themselves.
+_FEW_INSTRUCTIONS, _FEW_LINES = 400, 15_000
+
+#: A program of more instructions stays on the virtual machine, if it has no scalar code: LLVM would take a minute.
+_MOST_INSTRUCTIONS = 20_000
 
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
 
-#: Vector instructions may be faster than scalar code of more nodes, however few nodes an instruction has.
+#: Vectors may be faster than scalar code of more nodes, however few nodes an instruction has.
 _LONG = 12_000
 
 #: To interpret so many nodes takes as long as to run one eagerly, and as what an eager call costs besides.
@@ -103,52 +105,58 @@ class TierUp:
         the virtual machine, and ``stats()`` says why.
         """
         from .backends.llvm.install import compile_program
-        from .backends.loops.graphs.graph import UnsupportedGraphError
-        from .backends.loops.install import compile_graph, compile_group
 
         self._compiled.add((number, batch))
         if number in self._scalar and batch != GROUP:
             return
         try:
             fact = self._fact(number)
-            most, whole, length = _most_code(fact), False, 0
             if batch == GROUP:
-                with contextlib.suppress(UnsupportedGraphError):
-                    if most > 0:
-                        compile_group(self._cache, number, min(most, _LONG), run=run)
+                self._compile_group(number, fact, run)
                 return
-            lines = None if fact["instructions"] <= _FEW_INSTRUCTIONS else _FEW_LINES
-            vectors = (
-                batch == 1
-                and _FEW_NODES <= _nodes_an_instruction(fact) < _VECTORS_FIRST
-                and compile_program(self._cache, number, batch, run=run, most_lines=lines)
-            )
-            if most > 0 and (batch < 2 or fact["one_by_one"]):
-                # Where the graph is not supported, it stays as it is, or becomes code kernel call by kernel call.
-                with contextlib.suppress(UnsupportedGraphError):
-                    length = compile_graph(self._cache, number, most, run=run)
-                    self._scalar.update([number] if fact["one_by_one"] else [])
-                    whole = True
-            if vectors:
-                if whole:
-                    self._cache.compare(number)
-            elif batch > 0 and not whole:
-                if self._tier == "llvm" or fact["instructions"] <= _MOST_INSTRUCTIONS:
-                    compile_program(self._cache, number, batch, run=run)
-                else:
-                    self._causes[Cause(Reason.TOO_LARGE, f"{fact['nodes']:,} nodes, of which few repeat others")] += 1
-            elif (
-                batch == 1
-                and _either_may_win(fact, length)
-                and compile_program(self._cache, number, batch, run, most_lines=None if length > _LONG else lines)
-            ):
-                self._cache.compare(number)
+            # Where either may be faster, vectors come first: they take LLVM less time.
+            either = batch == 1 and _nodes_an_instruction(fact) >= _FEW_NODES
+            vectors = either and compile_program(self._cache, number, batch, run, _most_lines(fact))
+            length = self._compile_scalar(number, fact, run) if batch < 2 or fact["one_by_one"] else None
+            if not vectors and batch > 0 and (length is None or (batch == 1 and length > _LONG)):
+                vectors = self._may_take_long(fact, length) and compile_program(self._cache, number, batch, run)
+            if vectors and length is not None:
+                self._cache.compare(number)  # runs tell which is faster
         except Exception as error:
             if not any(known == number for known, _, _ in self._cache.inventory()):  # it was dropped meanwhile
                 return
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
         finally:
             self._cache.wait_for_code(number, sys.maxsize)  # no longer
+
+    def _compile_group(self, number: int, fact: dict[str, Any], run: Run) -> None:
+        """Write scalar code for calls side by side, where scalar code is written."""
+        from .backends.loops.graphs.graph import UnsupportedGraphError
+        from .backends.loops.install import compile_group
+
+        with contextlib.suppress(UnsupportedGraphError):
+            if most := _most_scalar_nodes(fact):
+                compile_group(self._cache, number, min(most, _LONG), run=run)
+
+    def _compile_scalar(self, number: int, fact: dict[str, Any], run: Run) -> int | None:
+        """Write scalar code: of how many nodes it is, or None where it would be slower, or is not supported."""
+        from .backends.loops.graphs.graph import UnsupportedGraphError
+        from .backends.loops.install import compile_graph
+
+        with contextlib.suppress(UnsupportedGraphError):
+            if most := _most_scalar_nodes(fact):
+                length = compile_graph(self._cache, number, most, run=run)
+                self._scalar.update([number] if fact["one_by_one"] else [])
+                return length
+        return None
+
+    def _may_take_long(self, fact: dict[str, Any], length: int | None) -> bool:
+        """Whether to compile all instructions of a program that has scalar code of that length, or none."""
+        if fact["instructions"] <= _MOST_INSTRUCTIONS or (self._tier == "llvm" and length is None):
+            return True
+        if length is None:
+            self._causes[Cause(Reason.TOO_LARGE, f"{fact['nodes']:,} nodes, of which few repeat others")] += 1
+        return False
 
     def is_large(self, number: int) -> bool:
         """Whether a program may take seconds to compile."""
@@ -161,23 +169,19 @@ class TierUp:
         return found[0]
 
 
-def _most_code(fact: dict[str, Any]) -> int:
-    """For how many nodes of code at most scalar code may be faster than vector instructions; 0 if it is not."""
+def _most_scalar_nodes(fact: dict[str, Any]) -> int:
+    """For how many nodes of code at most scalar code may be faster than vectors; 0 if it is not."""
     from .backends.loops.graphs.graph import MOST_STRAIGHT
 
-    if _nodes_an_instruction(fact) < _VECTORS_FIRST:
+    nodes = _nodes_an_instruction(fact)
+    if nodes < _MANY_NODES:
         return MOST_STRAIGHT
-    if _nodes_an_instruction(fact) > _MANY_NODES:
-        return 0
-    return max(_SHORT, int(fact["nodes"]) // _ROLLED)
+    return max(_SHORT, int(fact["nodes"]) // _ROLLED) if nodes <= _MOST_NODES else 0
 
 
-def _either_may_win(fact: dict[str, Any], length: int) -> bool:
-    """Whether scalar code, of so many nodes, and vector instructions are both worth compiling: a run tells which is
-    faster."""
-    if length > _LONG:
-        return bool(fact["instructions"] <= _MOST_INSTRUCTIONS)
-    return _nodes_an_instruction(fact) >= _FEW_NODES and fact["instructions"] <= _MANY_INSTRUCTIONS
+def _most_lines(fact: dict[str, Any]) -> int | None:
+    """How many lines of LLVM to write at most for vectors, where scalar code may be faster; None for any number."""
+    return None if fact["instructions"] <= _FEW_INSTRUCTIONS else _FEW_LINES
 
 
 def _nodes_an_instruction(fact: dict[str, Any]) -> float:
