@@ -14,7 +14,7 @@ from ..ir_builder import IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall
 from ..kernels.elementwise import check_domain, operand_adjoint
 from ..kernels.gemm import GEMMS, is_tiled
-from ..kernels.op_formulas import FORMULAS
+from ..kernels.op_formulas import FORMULAS, has_formula
 
 __all__ = ["FusedContraction", "fuse_epilogues"]
 
@@ -64,9 +64,8 @@ class FusedContraction:
                 for p in (call.pointers[i] for i in _operands(call))
             ]  # fmt: skip
             if call.kernel == "map":
-                a, b = values[0], values[-1]
-                result = FORMULAS[call.row].value(a, b)
-                check_domain(t, call.row, a, b, result, count)
+                result = FORMULAS[call.row].value(*values)
+                check_domain(t, call.row, values, result, count)
             else:
                 a, b, y, g = values[0], values[-3], values[-2], values[-1]
                 result = operand_adjoint(call.row, call.which, a, b, y, g)
@@ -146,7 +145,9 @@ def _is_dense(product: KernelCall) -> bool:
 
 def _works_on(call: KernelCall, product: KernelCall, taken: Sequence[KernelCall]) -> bool:
     """Whether a call is elementwise, on the target and on arrays like it, and may write while others are computed."""
-    if call.kernel not in ("map", "map_back") or call.row not in FORMULAS or call.row in _LONG:
+    if call.kernel not in ("map", "map_back") or call.row in _LONG:
+        return False
+    if not has_formula(call.row, call.kernel == "map_back"):
         return False
     _, _, m, n, _ = product.counts
     if call.accumulate or call.either or call.counts != (1, 1, 1, 1, m * n):
@@ -167,9 +168,11 @@ def _works_on(call: KernelCall, product: KernelCall, taken: Sequence[KernelCall]
 
 
 def _operands(call: KernelCall) -> tuple[int, ...]:
-    """The pointers to what an elementwise call reads: a, b if it has that, and of a map_back y and g."""
-    operands = (1, 2)[: FORMULAS[call.row].arity]
-    return operands if call.kernel == "map" else (*operands, 3, 4)
+    """The pointers to what an elementwise call reads: its operands, and of a map_back y and g."""
+    arity = FORMULAS[call.row].arity
+    if call.kernel == "map":
+        return (1, 2, 3)[:arity]
+    return (1, 2, 3, 4) if arity == 2 else (1, 3, 4)  # of three, the partials need the first alone
 
 
 def _depend(late: KernelCall, early: KernelCall) -> bool:

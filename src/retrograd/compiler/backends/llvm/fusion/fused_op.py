@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel_calls import DOUBLE, KernelCall, Loop
-from ..kernels.op_formulas import FORMULAS
+from ..kernels.op_formulas import has_formula
 
 __all__ = ["Addresses", "FusedOp", "decompose"]
 
@@ -86,7 +86,7 @@ class FusedOp:
 def decompose(call: KernelCall, outer: int, strip: int) -> FusedOp | None:
     """The call as part of a nest with ``outer`` times ``strip`` iterations; None where it cannot run in those loops."""
     roles = _ROLES.get(call.kernel)
-    if roles is None or (call.kernel in ("map", "map_back") and call.row not in FORMULAS):
+    if roles is None or (call.kernel in ("map", "map_back") and not has_formula(call.row, call.kernel == "map_back")):
         return None  # there is no vector code for it
     along = call.loop(roles.strip_slot)
     if not _is_vectorizable(call, along, roles):

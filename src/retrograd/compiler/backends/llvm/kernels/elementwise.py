@@ -13,7 +13,7 @@ from ..kernel_calls import Address, KernelCall, Loop
 from ..loops import loop_nest
 from ..vectors import load_strided, store_strided
 from . import powers
-from .op_formulas import FORMULAS
+from .op_formulas import FORMULAS, has_formula
 from .reductions import Reduction, plus, reduce_lanes, reduce_with, sum_innermost
 
 __all__ = [
@@ -52,28 +52,27 @@ def for_each_vector(t: IRBuilder, call: KernelCall, pointers: Sequence[int], bod
         loop_nest(t, loops, after, lambda moved: body(moved, rest), cost)
 
 
-def check_domain(t: IRBuilder, row: str, a: Vector, b: Vector, y: Vector, count: int) -> None:
+def check_domain(t: IRBuilder, row: str, operands: Sequence[Vector], y: Vector, count: int) -> None:
     """Flag a domain error where one of the first ``count`` operands is outside the row's domain."""
     outside = FORMULAS[row].outside
     if outside is not None:
-        t.flag_domain_error(outside(a, b, y).any(count))
+        t.flag_domain_error(outside(operands[0], operands[-1], y).any(count))
 
 
 def map_forward(t: IRBuilder, call: KernelCall) -> bool:
     """MAP: d = row(a, b)."""
     if call.row == "pow":
         return powers.forward(t, call, for_each_vector)
-    if call.row not in FORMULAS:
+    if not has_formula(call.row, backward=False):
         return False
     formula = FORMULAS[call.row]
-    d, a, *b = (s[4] for s in call.strides[: 1 + formula.arity])
+    d, *along = (s[4] for s in call.strides[: 1 + formula.arity])
 
-    def body(operands: list[Address], count: int) -> None:
-        x = load_strided(t, operands[1], a, count)
-        y = load_strided(t, operands[2], b[0], count) if b else x
-        z = formula.value(x, y)
-        check_domain(t, call.row, x, y, z, count)
-        store_strided(t, operands[0], d, z, count, False)
+    def body(addresses: list[Address], count: int) -> None:
+        operands = [load_strided(t, at, stride, count) for at, stride in zip(addresses[1:], along, strict=True)]
+        y = formula.value(*operands)
+        check_domain(t, call.row, operands, y, count)
+        store_strided(t, addresses[0], d, y, count, False)
 
     cost = 4 if call.row in ("exp", "log", "sigmoid") else 1
     for_each_vector(t, call, range(1 + formula.arity), body, cost)
@@ -83,7 +82,10 @@ def map_forward(t: IRBuilder, call: KernelCall) -> bool:
 def operand_adjoint(row: str, which: int, a: Vector, b: Vector, y: Vector, g: Vector) -> Vector:
     """The contribution g * partial to an operand's adjoint. It is zero where g is, even if the partial is infinite."""
     formula = FORMULAS[row]
-    adjoint = g * formula.partials[which](a, b, y)
+    partial = formula.partials[which](a, b, y)
+    adjoint = g * partial
+    if formula.partly:
+        return partial.compare("oeq", 0.0).select(0.0, adjoint)
     return adjoint if formula.bounded else g.compare("oeq", 0.0).select(0.0, adjoint)
 
 
@@ -91,9 +93,9 @@ def map_backward(t: IRBuilder, call: KernelCall) -> bool:
     """MAP_BACK: adds g * partial(a, b, y) to the adjoint of one operand."""
     if call.row == "pow":
         return powers.backward(t, call, for_each_vector)
-    if call.row not in FORMULAS:
+    if not has_formula(call.row, backward=True):
         return False
-    two = FORMULAS[call.row].arity == 2
+    two = FORMULAS[call.row].arity == 2  # of three, the partials need the first alone
     sd, sa, sb, sy = (s[4] for s in call.strides)
 
     def adjoint(operands: list[Address], count: int) -> Vector:

@@ -9,7 +9,7 @@ from ..kernel_calls import DOUBLE, Address, KernelCall, Loop
 from ..loops import blocked_loop
 from ..vectors import gather, load_strided, scatter_add, store_strided
 from .elementwise import check_domain, operand_adjoint
-from .op_formulas import FORMULAS
+from .op_formulas import FORMULAS, has_formula
 
 __all__ = ["indexed_backward", "indexed_forward", "scatter", "select"]
 
@@ -36,11 +36,11 @@ def indexed_forward(t: IRBuilder, call: KernelCall) -> bool:
     lists = [_listed_addresses(call, i, call.pointers[1]) for i in range(arity)]
     for i in range(0, call.counts[4], t.width):
         count = min(t.width, call.counts[4] - i)
-        a, *b = (gather(t, addresses[i : i + count]) for addresses in lists)
-        value = a
+        operands = [gather(t, addresses[i : i + count]) for addresses in lists]
+        value = operands[0]
         if formula:
-            value = formula.value(a, b[0] if b else a)
-            check_domain(t, call.row, a, b[0] if b else a, value, count)
+            value = formula.value(*operands)
+            check_domain(t, call.row, operands, value, count)
         t.store(call.address(0).plus(i), value, count)
     return True
 
@@ -58,9 +58,9 @@ def scatter(t: IRBuilder, call: KernelCall) -> bool:
 
 def indexed_backward(t: IRBuilder, call: KernelCall) -> bool:
     """INDEXED_BACK: adds g[i] * partial to the adjoints at the lists of those operands that ``which`` masks."""
-    formula = FORMULAS.get(call.row)
-    if _stays_prebuilt(call) or formula is None:
+    if _stays_prebuilt(call) or not has_formula(call.row, backward=True):
         return False
+    formula = FORMULAS[call.row]
     values = [_listed_addresses(call, i, call.pointers[1]) for i in range(formula.arity)]
     adjoints = [_listed_addresses(call, i, call.pointers[2]) for i in range(formula.arity)]
     for i in range(0, call.counts[4], t.width):

@@ -13,20 +13,21 @@ from ..ir_builder import Mask, Vector
 from ..jit import has_avx512
 from ..vectors import fma
 
-__all__ = ["FORMULAS", "OpFormula"]
+__all__ = ["FORMULAS", "OpFormula", "has_formula"]
 
 _INFINITY = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
 class OpFormula:
-    """A row of the op table with operands a and b and result y."""
+    """A row of the op table with operands a, b and c and result y."""
 
     arity: int
-    value: Callable[[Vector, Vector], Vector]
+    value: Callable[..., Vector]  #: of the operands
     outside: Callable[[Vector, Vector, Vector], Mask] | None = None  #: where (a, b, y) is outside the domain
     partials: tuple[Callable[[Vector, Vector, Vector], Vector], ...] = ()  #: by operand, of (a, b, y)
     bounded: bool = True  #: the partials are finite wherever the value is
+    partly: bool = False  #: where a partial is zero, no gradient is handed on, be it infinite
 
 
 def _number(like: Vector, number: float) -> Vector:
@@ -110,6 +111,26 @@ def _one(a: Vector, b: Vector, y: Vector) -> Vector:
     return _number(a, 1.0)
 
 
+def _comparison(how: str) -> OpFormula:
+    return OpFormula(2, lambda a, b: a.compare(how, b).select(1.0, 0.0), partly=True)
+
+
+def _extreme(keeps: str, loses: str) -> OpFormula:
+    """The first operand where it is NaN or compares so with the second; of equal ones, both share the gradient."""
+
+    def partial(mine: Vector, other: Vector) -> Vector:
+        share = mine.compare("oeq", other).select(0.5, 1.0)
+        return mine.compare(loses, other).select(0.0, share)
+
+    return OpFormula(
+        2,
+        lambda a, b: a.compare("une", a).op("or", a.compare(keeps, b)).select(a, b),
+        None,
+        (lambda a, b, y: partial(a, b), lambda a, b, y: partial(b, a)),
+        partly=True,
+    )
+
+
 FORMULAS: dict[str, OpFormula] = {
     "add": OpFormula(2, lambda a, b: a + b, None, (_one, _one)),
     "sub": OpFormula(2, lambda a, b: a - b, None, (_one, lambda a, b, y: _number(a, -1.0))),
@@ -121,42 +142,67 @@ FORMULAS: dict[str, OpFormula] = {
         (lambda a, b, y: 1.0 / b, lambda a, b, y: -y / b),
         bounded=False,
     ),
-    "neg": OpFormula(1, lambda a, b: -a, None, (lambda a, b, y: _number(a, -1.0),)),
-    "square": OpFormula(1, lambda a, b: a * a, None, (lambda a, b, y: a * 2.0,)),
-    "reciprocal": OpFormula(1, lambda a, b: 1.0 / a, None, (lambda a, b, y: -y * y,), bounded=False),
-    "identity": OpFormula(1, lambda a, b: a, None, (_one,)),
-    "detach": OpFormula(1, lambda a, b: a, None, (lambda a, b, y: _number(a, 0.0),)),
+    "neg": OpFormula(1, lambda a: -a, None, (lambda a, b, y: _number(a, -1.0),)),
+    "square": OpFormula(1, lambda a: a * a, None, (lambda a, b, y: a * 2.0,)),
+    "reciprocal": OpFormula(1, lambda a: 1.0 / a, None, (lambda a, b, y: -y * y,), bounded=False),
+    "identity": OpFormula(1, lambda a: a, None, (_one,)),
+    "detach": OpFormula(1, lambda a: a, None, (lambda a, b, y: _number(a, 0.0),)),
     "relu": OpFormula(
         1,
-        lambda a, b: a.compare("ole", 0.0).select(0.0, a),
+        lambda a: a.compare("ole", 0.0).select(0.0, a),
         None,
         (lambda a, b, y: a.compare("ole", 0.0).select(0.0, 1.0),),
+        partly=True,
     ),
     "abs": OpFormula(
         1,
-        lambda a, b: absolute(a),
+        absolute,
         None,
         (lambda a, b, y: a.compare("ogt", 0.0).select(1.0, a.compare("olt", 0.0).select(-1.0, a)),),
     ),
     "sqrt": OpFormula(
         1,
-        lambda a, b: a.intrinsic("sqrt"),
+        lambda a: a.intrinsic("sqrt"),
         lambda a, b, y: a.compare("olt", 0.0),
         (lambda a, b, y: 0.5 / y,),
         bounded=False,
     ),
     "exp": OpFormula(
         1,
-        lambda a, b: exponential(a),
+        exponential,
         lambda a, b, y: y.compare("oeq", _INFINITY),  # of an infinite operand too: the tape decides that as well
         (lambda a, b, y: y,),
     ),
     "log": OpFormula(
         1,
-        lambda a, b: logarithm(a),
+        logarithm,
         lambda a, b, y: a.compare("ole", 0.0),
         (lambda a, b, y: 1.0 / a,),
         bounded=False,
     ),
-    "sigmoid": OpFormula(1, lambda a, b: sigmoid(a), None, (lambda a, b, y: y * sigmoid(-a),)),
+    "sigmoid": OpFormula(1, sigmoid, None, (lambda a, b, y: y * sigmoid(-a),)),
+    "less": _comparison("olt"),
+    "less_equal": _comparison("ole"),
+    "greater": _comparison("ogt"),
+    "greater_equal": _comparison("oge"),
+    "equal": _comparison("oeq"),
+    "not_equal": _comparison("une"),
+    "minimum": _extreme("ole", "ogt"),
+    "maximum": _extreme("oge", "olt"),
+    "where": OpFormula(
+        3,
+        lambda a, b, c: a.compare("une", 0.0).select(b, c),
+        None,
+        (
+            lambda a, b, y: _number(a, 0.0),
+            lambda a, b, y: a.compare("une", 0.0).select(1.0, 0.0),
+            lambda a, b, y: a.compare("une", 0.0).select(0.0, 1.0),
+        ),
+        partly=True,
+    ),
 }
+
+
+def has_formula(row: str, backward: bool) -> bool:
+    """Whether there is a vector formula for a row, or for its partials."""
+    return row in FORMULAS and not (backward and not FORMULAS[row].partials)
