@@ -90,6 +90,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
   entry->outputs = std::move(request.outputs);
   entry->as_array = request.as_array;
   entry->connected = request.connected;
+  entry->kind_unknown = request.kind_unknown;
   place_leaves(*entry, request.inputs);
   for (const auto& buffer : entry->buffers) {
     if (entry->options.exact) buffer->be_exact();

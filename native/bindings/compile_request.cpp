@@ -153,6 +153,7 @@ class Reader {
     each(recording, "outputs", [&](PyObject* output) { into_.outputs.push_back(root(held(Ref::borrow(output)))); });
     into_.as_array = flag(recording, "as_array");
     into_.connected = flag(recording, "connected");
+    into_.kind_unknown = flag(recording, "kind_unknown");
     each(recording, "selections", [&](PyObject* selection) { read_selection(selection); });
     const Ref compared = field(recording, "compared");
     Py_ssize_t place = 0;  // of a guard's left side among what is compared

@@ -30,6 +30,7 @@ struct CompileRequest {
   std::vector<uint32_t> outputs;  // the numbers of several results among the roots
   bool as_array = false;          // they are one array
   bool connected = false;         // a Value is among them
+  bool kind_unknown = false;      // the result is a Value, a float or an int
   std::vector<RequestedInput> inputs;
   std::vector<RequestedGradient> gradients;
   std::vector<Selection> selections;

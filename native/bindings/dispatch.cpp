@@ -127,8 +127,8 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   return outcome;
 }
 
-// The entry that stands for a call; its forward pass is done. `several`: it may be one with several results. `numbers`:
-// only one of arguments that have no Values.
+// The entry that stands for a call; its forward pass is done. `several`: a plain call, which may have several results.
+// `numbers`: only one of arguments that have no Values.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
            Py_ssize_t count, bool several = false, bool numbers = false) {
   Found found;
@@ -157,6 +157,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
     if (entry.differentiate_first != differentiate_first || (entry.has_several_results() && !several)) continue;
+    if (several && entry.kind_unknown) continue;
     if (numbers && !entry.signature->has_no_values()) continue;
     if (!std::all_of(departures.begin(), departures.end(),
                      [&](const Departure& one) { return entry.may_continue(*one.first, one.second); })) {

@@ -45,7 +45,7 @@ class Mapping {
     if (entry.differentiate_first != differentiate_first_ || !entry.state->hold_in(call_) || entry.invalid()) {
       return false;
     }
-    if (!differentiate_first_) return entry.buffers.empty();
+    if (!differentiate_first_) return entry.buffers.empty() && !entry.kind_unknown;
     return std::all_of(entry.gradients.begin(), entry.gradients.end(), [](const WantedGradient& wanted) {
       return wanted.source == WantedGradient::INPUT || wanted.index == kNoLeaf;
     });

@@ -112,6 +112,64 @@ def test_a_result_is_of_the_functions_kind(f: Callable[[Sequence[Any]], Any]) ->
         assert [value, *slopes] == pytest.approx([number, *gradient], rel=1e-12)
 
 
+@pytest.mark.parametrize("f", [*FUNCTIONS, *NUMBERS])
+@pytest.mark.parametrize("passes_first", [True, False])
+def test_passes_and_calls_take_turns(f: Callable[[Sequence[Any]], Any], passes_first: bool) -> None:
+    """A program for passes need not know what the result is; a plain call then has one of its own."""
+    compiled = rg.compile(f)
+    draw = random.Random(4)
+    points = [[draw.uniform(-2, 3) for _ in range(4)] for _ in range(10)]
+    points += [[1.0] * 4, [5.0] * 4, [-5.0] * 4, [0.0] * 4]
+    for k, x in enumerate([*points, *points]):
+        expected = outcome(f, x)
+        values = [Value(number) for number in x]
+        if (k % 3 == 0) is passes_first:
+            found = [compiled.backward(values), *(v.grad for v in values)]
+            assert found[: len(expected[1])] == pytest.approx(expected[1], rel=1e-12)
+            assert expected[0] is Value or found[1:] == [0.0] * 4
+        else:
+            assert outcome(compiled, x) == (expected[0], pytest.approx(expected[1], rel=1e-12))
+
+
+def test_a_pass_needs_no_kind_of_its_result() -> None:
+    """Which is a Value only where a level is one, and was not chosen away since."""
+
+    def highest(x: Sequence[Any]) -> Any:
+        total = 0.0
+        for v in x:
+            level = 0.0
+            if v > 1.5:
+                level = 1.0
+            elif v > 0.9:
+                level = v
+            total = max(total, level) if total < 5.0 else 5.0
+        return total
+
+    sizes = []
+    for run in ("backward", "__call__"):
+        compiled = rg.compile(highest)
+        draw = random.Random(5)
+        for _ in range(20):
+            getattr(compiled, run)([Value(draw.uniform(-2, 2)) for _ in range(60)])
+        (program,) = compiled.stats().programs
+        sizes.append(program.nodes)
+    assert sizes[0] == 5 * 60 < sizes[1]
+
+
+def test_several_calls_are_not_answered_by_a_program_for_passes() -> None:
+    """Which of a float and an int comes back is known of plain calls alone."""
+
+    def steps(x: float) -> Any:
+        return 2 if x > 0.0 else x
+
+    compiled = rg.compile(steps)
+    members = [(0.5,), (-0.5,), (1.5,), (-2.5,)]
+    for _ in range(4):
+        compiled.backward_batch(members)
+        found = compiled.call_batch(members)
+        assert [(type(one), one) for one in found] == [(type(steps(*one)), steps(*one)) for one in members]
+
+
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_one_guard_for_the_result(f: Callable[[Sequence[Any]], Any]) -> None:
     compiled = rg.compile(f)

@@ -128,7 +128,8 @@ class Specializer:
     ) -> Result | None:
         """Run the function as it is, trace it, and add a specialization that gives what the plain run gave.
 
-        ``several``: also one of several results. ``recorded``: whether the result is; False inside ``no_grad``.
+        ``several``: also one of several results, for a plain call; else it is for a pass, which gives a number and
+        gradients. ``recorded``: whether the result is; False inside ``no_grad``.
 
         None when there is one now, which has not answered the call yet. Otherwise what the plain run returned.
         """
@@ -142,7 +143,7 @@ class Specializer:
         if reason in _OTHERWISE and self.conversions and self._budget.is_spent():
             return as_it_is(Cause(Reason.POSTPONED))
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
-        state, described = self._capture(differentiate_first, arguments)
+        state, described = self._capture(differentiate_first, arguments, as_number=not several)
         varying = self._varying(differentiate_first, described)
         described = None if varying else described
         answer, effects = noting_effects(as_it_is, self._function, arguments, self.captured.generators)
@@ -228,6 +229,7 @@ class Specializer:
                 self.captured.asks,
                 several=several,
                 described=described,
+                as_number=not several,
                 functions=self.captured.functions,
                 exact=self._options.exact,
                 varying=varying,
@@ -325,11 +327,13 @@ class Specializer:
                 self._cache.drop(one)
                 self._examples.pop(one, None)
 
-    def _capture(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> tuple[int, Described | None]:
+    def _capture(
+        self, differentiate_first: bool, arguments: tuple[Any, ...], as_number: bool
+    ) -> tuple[int, Described | None]:
         """The number of the state that a call of these arguments depends on; and their description."""
         asks = self.captured.asks
         while True:
-            recorder = Recorder(asks.identity is not None, as_number=differentiate_first, wants_ints=asks.types)
+            recorder = Recorder(asks.identity is not None, as_number=as_number, wants_ints=asks.types)
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing)
                 described: Described | None = Described(recorder, signature, asks)

@@ -72,6 +72,7 @@ class DecisionRecorder(ABC):
         self._mixed: set[int] = set()  # nodes that are a Value or a plain number, as their selection comes out
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
+        self._chooses_ints = False  # as numbers, beside floats
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
@@ -320,7 +321,10 @@ class DecisionRecorder(ABC):
         """Whether what was chosen is an int, as a number that the program computes."""
         whole = [self._is_whole(one) for one in (yes, no)]
         known = whole if set(map(type, whole)) == {float} else None  # a Value that is compared would decide
-        if known != [0.0, 0.0] and not self._as_number:
+        if known == [0.0, 0.0]:
+            return
+        self._chooses_ints = True
+        if not self._as_number:
             self._whole[id(node)] = 1.0 if known == [1.0, 1.0] else engine.apply("where", condition, *whole)
 
     def _is_whole(self, thing: Any) -> Value | float:

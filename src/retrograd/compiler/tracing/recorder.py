@@ -37,7 +37,7 @@ from .choice_tracer import ChoiceTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Choice, IndexGuard, Recording, Selection
-from .result_kinds import kind_of
+from .result_kinds import is_surely_a_value, kind_of
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
@@ -193,6 +193,7 @@ class Recorder(DecisionRecorder):
             self._settle_whole(result, is_alone=True)
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
             recording.kind_varies = self._kind_varies([recording.result])
+            recording.kind_unknown = self._as_number and self._kind_is_unknown(recording.result)
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -533,6 +534,11 @@ class Recorder(DecisionRecorder):
 
     def _kind_varies(self, results: Sequence[Value | float]) -> bool:
         return bool(self._mixed) and not self._as_number and not self._are_surely_values(results)
+
+    def _kind_is_unknown(self, result: Value | float) -> bool:
+        if self._mixed:
+            return not is_surely_a_value(result, {*self._mixed, *self._numbers})
+        return self._chooses_ints
 
     def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
         """Whether results are Values in each call, or at least in those that further guards let pass."""

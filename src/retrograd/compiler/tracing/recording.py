@@ -115,6 +115,8 @@ class Recording:
     #: what else must be positive for it to be a Value, if it is not.
     mixes_kinds: bool = False
     kind_varies: bool = False
+    #: Whether nothing tells what the result is: a Value, a float or an int. Passes do not ask; a plain call does.
+    kind_unknown: bool = False
     positive: list[Value] = field(default_factory=list)
 
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.

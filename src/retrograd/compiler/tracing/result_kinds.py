@@ -15,7 +15,7 @@ from ...engine import Value
 from .bool_tracer import COMPARISON_ROWS
 from .recording import Choice, Selection
 
-__all__ = ["kind_of"]
+__all__ = ["is_surely_a_value", "kind_of"]
 
 #: What gives a plain number, whatever it is of; the number of a Value may also be a Value, without a gradient.
 _PLAIN = frozenset({"detach", *COMPARISON_ROWS.values()})
@@ -42,7 +42,7 @@ def kind_of(
         Its kind; False also where that cannot be known. None where a selection has an index or many candidates, for
         which no kind is computed.
     """
-    if _is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
+    if is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
         return True
     selected = {id(one.node): one for one in selections if id(one.node) in mixed}
     if (enough := _is_a_value_if(result, selected, mixed, numbers)) is not None:
@@ -74,7 +74,7 @@ def kind_of(
     return kinds[id(result)]
 
 
-def _is_surely_a_value(result: Value | float, unsure: set[int]) -> bool:
+def is_surely_a_value(result: Value | float, unsure: set[int]) -> bool:
     """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids; those that are not go there."""
     rest, seen = deque[Any]([result]), set[int]()
     while rest:
@@ -113,7 +113,7 @@ def _is_a_value_if(
             rest.extend(_below(node) or ())
             continue
         condition, yes, no = _test_of(node, selection)
-        sure = [isinstance(one, Value) and _is_surely_a_value(one, unsure) for one in (yes, no)]
+        sure = [isinstance(one, Value) and is_surely_a_value(one, unsure) for one in (yes, no)]
         if all(sure):
             return True
         if condition is None or not any(sure):
