@@ -190,15 +190,19 @@ class Conversions:
                 pass
             elif new := run.chosen_by - self._wanted - self._refused:
                 self._wanted |= new
-            elif left := self._wanted.intersection(Outcomes(decided).by_line):  # what no arm can be
-                self._note_sources(tracing.functions)
-                self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
-                self._wanted -= left
-                self._refused |= left
             else:
                 self._least, self._recorded = None, run.recorded
-                return made[0]
+                return made[0] if self._has_converted(tracing, Outcomes(decided)) else None
         return None
+
+    def _has_converted(self, tracing: Tracing[T], decided: Outcomes) -> bool:
+        """Whether a trace has converted something; what decides in it even so cannot be written as an arm."""
+        if left := self._wanted.intersection(decided.by_line):
+            self._note_sources(tracing.functions)
+            self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
+            self._wanted -= left
+            self._refused |= left
+        return bool(self._wanted)
 
     def _cut_off(self, recorded: int, budget: Budget) -> None:
         """A trace was too long: convert less where that can be, or let the next one record more, or refuse."""
