@@ -2,7 +2,6 @@
 // out as they did then.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,6 @@ namespace retrograd::compiler {
 // The outcome of a comparison between two of the program's roots when the function was traced.
 struct Guard {
   enum Test : uint8_t { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL };
-  static constexpr size_t kTests = 6;
   Test test;
   uint32_t left, right;  // numbers of roots; right is 0 for a comparison with a plain number
   double number;
@@ -48,32 +46,6 @@ struct Divergence {
 
   // A pass ended at this guard of a schedule; those before it hold.
   static Divergence at(GuardSchedule::const_iterator guard, GuardSchedule::const_iterator end);
-};
-
-// All guards of a program, to be checked at once: sorted by what they test, each with the addresses of its two numbers.
-// Of several that compare one root with plain numbers, in the same way and with the same outcome, the tightest is left.
-class GuardChecks {
- public:
-  // `place(i)` is where the number of the i-th root is.
-  template <class Place>
-  GuardChecks(std::span<const Guard> guards, Place&& place) {
-    const std::vector<Guard> left = tightest(guards);
-    numbers_.reserve(left.size());  // they stay where they are
-    for (const Guard& guard : left) {
-      if (!guard.right) numbers_.push_back(guard.number);
-      pairs_[guard.test][guard.outcome].push_back(
-          {place(guard.left), guard.right ? place(guard.right) : &numbers_.back()});
-    }
-  }
-  bool all_hold() const;
-
- private:
-  static std::vector<Guard> tightest(std::span<const Guard> guards);
-  struct Pair {
-    const double *left, *right;
-  };
-  std::array<std::array<std::vector<Pair>, 2>, Guard::kTests> pairs_;  // by test and outcome
-  std::vector<double> numbers_;                                        // on the right
 };
 
 }  // namespace retrograd::compiler

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "compiler/lower/lower.hpp"
+#include "compiler/run/guard_checks.hpp"
 #include "compiler/run/guards.hpp"
 #include "compiler/run/workspace.hpp"
 #include "parameters/parameter_buffer.hpp"
