@@ -1,4 +1,4 @@
-"""The vector forms of what selects: comparisons, ``where``, ``minimum`` and ``maximum``, of numbers that may be equal."""
+"""The vector forms of what selects: comparisons, ``where``, ``minimum``, ``maximum``, of numbers that may be equal."""
 
 from __future__ import annotations
 
