@@ -82,6 +82,7 @@ class Conversions:
     def __init__(self, known: Conversions | None = None) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
+        self._deciding: set[Site] = set()  # wanted ones that decide even so
         self._reasons: dict[Site, str] = {}
         self.lengthened: int = 0
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
@@ -120,7 +121,7 @@ class Conversions:
 
     def concerns(self, decided: Outcomes) -> bool:
         """Whether a comparison is on a line that is converted."""
-        return not self._wanted.isdisjoint(decided.by_line)
+        return not (self._wanted - self._deciding).isdisjoint(decided.by_line)
 
     def reason(self, site: Site) -> str:
         """Why the test on a line stays as it is, or else one on another line; empty where that is not known."""
@@ -196,12 +197,14 @@ class Conversions:
         return None
 
     def _has_converted(self, tracing: Tracing[T], decided: Outcomes) -> bool:
-        """Whether a trace has converted something; what decides in it even so cannot be written as an arm."""
-        if left := self._wanted.intersection(decided.by_line):
+        """Whether a trace has converted something; its code stays the same where a wanted test decides even so."""
+        if left := self._wanted.intersection(decided.by_line) - self._deciding:
             self._note_sources(tracing.functions)
             self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
-            self._wanted -= left
-            self._refused |= left
+            self._deciding |= left
+        if self._wanted <= self._deciding:
+            self._refused |= self._wanted
+            self._wanted.clear()
         return bool(self._wanted)
 
     def _cut_off(self, recorded: int, budget: Budget) -> None:
@@ -210,7 +213,7 @@ class Conversions:
             budget.spend(recorded)
             self._wanted, self._least, self._takes_more = self._least - self._refused, None, False
         elif not budget.was_too_little(recorded):
-            self._note(self._wanted, "to run both arms of each test takes too many operations")
+            self._note(self._wanted, "to run both branches of each test takes too many operations")
             self._refuse({})
 
     def _room(self, budget: Budget) -> int:
