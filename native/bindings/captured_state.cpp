@@ -35,7 +35,9 @@ PyObject* outdated(PyObject* object, PyObject* number) {
   std::vector<std::shared_ptr<Specialization>> gone;  // destroying them may run Python code that calls this cache
   auto& specializations = *self->specializations;
   for (auto& entry : specializations) {
-    if (entry->state == state) gone.push_back(std::move(entry));
+    if (entry->state != state) continue;
+    self->dropped_hits += entry->hits;
+    gone.push_back(std::move(entry));
   }
   std::erase(specializations, nullptr);
   ++self->changes;

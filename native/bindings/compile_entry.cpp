@@ -120,6 +120,7 @@ PyObject* drop(PyObject* object, PyObject* argument) {
       std::find_if(specializations.begin(), specializations.end(), [&](const auto& one) { return one.get() == entry; });
   const auto dropped = std::move(*found);  // what it lets go of may come back here
   specializations.erase(found);
+  self_of(object)->dropped_hits += dropped->hits;
   ++self_of(object)->changes;
   Py_RETURN_NONE;
 }

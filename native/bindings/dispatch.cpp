@@ -167,6 +167,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       found.reason = Reason::PARAMETER_DELETED;
       const auto gone = std::move(specializations[i]);  // what it lets go of may come back here
       specializations.erase(specializations.begin() + static_cast<std::ptrdiff_t>(i--));
+      self->dropped_hits += gone->hits;
       ++self->changes;
       continue;
     }
@@ -535,6 +536,11 @@ PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize
 // calls(): each counts once.
 PyObject* calls(PyObject* object, PyObject*) {
   return PyLong_FromUnsignedLongLong(self_of(object)->calls - self_of(object)->again);
+}
+
+// dropped_hits(): how many calls specializations have answered that were dropped since.
+PyObject* dropped_hits(PyObject* object, PyObject*) {
+  return PyLong_FromUnsignedLongLong(self_of(object)->dropped_hits);
 }
 
 // departures(): of the last call that was looked up, the programs that it left, and by the number of which guard.

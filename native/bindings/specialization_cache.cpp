@@ -240,6 +240,7 @@ PyMethodDef methods[] = {
     {"outdated", guarded<outdated>, METH_O, "Drop the specializations of a state that does not come back."},
     {"standing", guarded<standing>, METH_VARARGS, "The specialization that would answer a call, or None."},
     {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
+    {"dropped_hits", guarded<dropped_hits>, METH_NOARGS, "How many calls were answered by what was dropped since."},
     {"departures", guarded<departures>, METH_NOARGS, "The programs that the last call left, and at which guards."},
     {"pause", guarded<pause>, METH_O, "Look no specialization up for so many calls."},
     {"wait_for_code", guarded<wait_for_code>, METH_VARARGS,

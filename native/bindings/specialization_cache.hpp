@@ -42,9 +42,10 @@ struct SpecializationCache {
   // What the function reads besides its arguments, as specializations were traced with it; the newest comes last.
   std::vector<Shared<StateGuards>>* states;
   size_t states_made;
-  uint64_t calls;    // that were looked up
-  uint64_t again;    // of those, that were looked up once more, since there may be Values among their arguments
-  uint64_t changes;  // of the list of specializations
+  uint64_t calls;         // that were looked up
+  uint64_t dropped_hits;  // calls that specializations answered which have been dropped since
+  uint64_t again;         // of those, that were looked up once more, since there may be Values among their arguments
+  uint64_t changes;       // of the list of specializations
   std::vector<std::pair<size_t, size_t>>* departures;  // of the last call: programs, and the guard that failed of each
   uint64_t pause;  // so many calls run eagerly before specializations are looked up again
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
@@ -117,6 +118,7 @@ PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, Py
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize_t count);
 PyObject* calls(PyObject* object, PyObject*);
+PyObject* dropped_hits(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
 PyObject* wait_for_code(PyObject* object, PyObject* args);

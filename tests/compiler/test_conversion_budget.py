@@ -75,6 +75,24 @@ def test_calls_run_as_they_are_until_they_have_earned_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.native
+def test_users_are_told_when_most_calls_wait(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+    """With the line on which most is decided."""
+    monkeypatch.setattr(budget, "_FREE", -(10**9))
+    rng = random.Random(3)
+    compiled = rg.compile(flipping)
+    for _ in range(20):
+        compiled.value_and_grad([rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)])
+    assert not recwarn.list
+    for _ in range(40):
+        compiled.value_and_grad([rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)])
+    (told,) = recwarn.list
+    line = flipping.__code__.co_firstlineno + 3
+    assert told.category is rg.errors.CompileWarning
+    assert f"test_conversion_budget.py:{line}, in flipping compares numbers" in str(told.message)
+    assert "runs uncompiled in most calls" in str(told.message)
+
+
+@pytest.mark.native
 def test_a_conversion_that_is_small_is_made_at_once() -> None:
     rng = random.Random(4)
     compiled = rg.compile(flipping)

@@ -454,7 +454,7 @@ class Compiled(Generic[P]):
         """
         if self._primal is not None:
             return self._answering().stats()
-        return gathered([] if self._uncompiled else self._cache.facts(), self._causes)
+        return gathered(None if self._uncompiled else self._cache, self._causes)
 
     def program(self, after: Pass = "reroll") -> str:
         """The program that was used last, as text.

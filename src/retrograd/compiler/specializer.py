@@ -22,7 +22,7 @@ from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
 from .if_conversion.budget import BYTES_OF_NODE, Budget
 from .if_conversion.conversions import Conversions, Tracing
-from .reports.notices import Notices, runs_as_it_is, traced_in_vain
+from .reports.notices import Notices, not_worth_a_program, runs_as_it_is, traced_in_vain
 from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
@@ -45,6 +45,9 @@ _FEW_TRACES = 4
 #: So many programs of code that is converted alike, each for decisions of its own, are in vain if they are larger than
 #: those of the code as it is by this factor.
 _IN_VAIN, _LARGER = 6, 8
+
+#: Users are told from so many calls on that run eagerly because a program for them would take longer to make.
+_MANY_POSTPONED = 32
 
 #: Why a call is traced that may decide otherwise than those before.
 _OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
@@ -141,6 +144,7 @@ class Specializer:
         if (cause := self._untraceable.waits(shape)) is not None:
             return as_it_is(cause)
         if reason in _OTHERWISE and self.conversions and self._budget.is_spent():
+            self._note_postponed()
             return as_it_is(Cause(Reason.POSTPONED))
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
         state, described = self._capture(differentiate_first, arguments, as_number=not several)
@@ -361,16 +365,27 @@ class Specializer:
             return
         if not is_storm:
             return
-        programs = [example.decided for example in [*self._examples.values()]]
-        turning = flipping(programs)
-        where, obstacle = "", ""
+        turning, where, obstacle = self._decisive_line()
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
-        if not difference and (turning or cause.reason is Reason.GUARD_FAILED):
-            line = most_decided(programs, turning)
-            where, obstacle = (str(line), self.conversions.reason((line.file, line.line))) if line else ("", "")
+        if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
+            where = obstacle = ""
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference))
         if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def _note_postponed(self) -> None:
+        """Warn where most calls run eagerly because a program for them would take longer to make than they took."""
+        postponed = self._causes[Cause(Reason.POSTPONED)] + 1
+        if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls():
+            _, where, obstacle = self._decisive_line()
+            self.notices.once("storm", not_worth_a_program(self._function, where, obstacle))
+
+    def _decisive_line(self) -> tuple[bool, str, str]:
+        """Whether comparisons come out otherwise from program to program; where most do, and why they must decide."""
+        programs = [example.decided for example in [*self._examples.values()]]
+        turning = flipping(programs)
+        line = most_decided(programs, turning)
+        return bool(turning), *((str(line), self.conversions.reason((line.file, line.line))) if line else ("", ""))
 
     def _difference(self, number: int) -> str:
         """What the arguments of a new program's call have otherwise than those of the one before."""

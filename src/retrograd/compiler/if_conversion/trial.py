@@ -43,7 +43,7 @@ class NotAnArmError(Exception):
 
 
 def refuse(why: str) -> NotAnArmError:
-    return NotAnArmError(f"an arm that is not taken {why}")
+    return NotAnArmError(f"a branch that is not taken {why}")
 
 
 class Frame:
@@ -244,7 +244,7 @@ class Trial:
             return False
         if not self.is_too_long:  # which is not the doing of this test
             problem = sys.exception()
-            why = str(problem) if isinstance(problem, NotAnArmError) else f"an arm raises {type(problem).__name__}"
+            why = str(problem) if isinstance(problem, NotAnArmError) else f"a branch raises {type(problem).__name__}"
             self.failed[frame.site] = why
         return True
 

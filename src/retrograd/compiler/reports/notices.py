@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ... import errors
 from ...engine.source_lines import current_location
 
-__all__ = ["Notices", "frozen_data", "runs_as_it_is", "traced_in_vain"]
+__all__ = ["Notices", "frozen_data", "not_worth_a_program", "runs_as_it_is", "traced_in_vain"]
 
 
 class Notices:
@@ -52,14 +52,28 @@ def traced_in_vain(function: object, why: str, where: str, obstacle: str, differ
     ``difference`` is what arguments have otherwise than before.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
-    if not where:
-        remedy = "Pass what differs from call to call as a float, a Value or an rg.Index"
-        remedy += f": {difference}." if difference else "."
-    else:
-        remedy = f"{where} compares numbers, and decides otherwise in nearly every call. "
-        if obstacle:
-            remedy += f"The compiler does not select there: {obstacle}. Do without that, or write "
-        else:
-            remedy += "Write "
-        remedy += "rg.where(a < b, x, y) or rg.maximum, which need no decision."
+    remedy = _other_comparison(where, obstacle) if where else _other_arguments(difference)
     return f"{name} was traced again in nearly every call ({why}); it runs uncompiled for a while. {remedy}"
+
+
+def not_worth_a_program(function: object, where: str, obstacle: str) -> str:
+    """The warning that most calls of ``function`` run uncompiled; the rest is as in ``traced_in_vain``."""
+    name = errors.name_of_function(function)
+    remedy = _other_comparison(where, obstacle) if where else _other_arguments("")
+    return (
+        f"{name} runs uncompiled in most calls: a comparison decides otherwise than before, and a program of both "
+        f"branches would take longer to make than all calls until now. {remedy}"
+    )
+
+
+def _other_comparison(where: str, obstacle: str) -> str:
+    """What to do about a comparison."""
+    found = f"{where} compares numbers, and decides otherwise in nearly every call. "
+    found += f"The compiler does not select there: {obstacle}. Do without that, or write " if obstacle else "Write "
+    return found + "rg.where(a < b, x, y) or rg.maximum, which need no decision."
+
+
+def _other_arguments(difference: str) -> str:
+    """What to do about arguments of another structure."""
+    found = "Pass what differs from call to call as a float, a Value or an rg.Index"
+    return found + (f": {difference}." if difference else ".")

@@ -23,7 +23,7 @@ class Reason(enum.Enum):
     STATE_CHANGED = "traced: {} has changed"
     # … or the call must run eagerly, even if one does match.
     INSIDE_TRACE = "run eagerly: called while another function is traced"
-    BACKING_OFF = "run eagerly: a program was missing for most of the calls before"
+    BACKING_OFF = "run eagerly for a while: most calls before needed a trace of their own"
     GRADIENTS_OFF = "run eagerly: gradients are switched off by no_grad"
     OBSERVED = "run eagerly: every operation is observed, as detect_anomaly does"
     AWAITS_CODE = "run eagerly: the program is slower, until its machine code is there"
@@ -32,7 +32,7 @@ class Reason(enum.Enum):
     # Found while tracing and compiling.
     UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}, where a tracer stands for a number"
-    POSTPONED = "run eagerly: to compile it for such calls would take longer than the calls until now"
+    POSTPONED = "run eagerly: a program of both branches would take longer to make than the calls so far"
     GRAPH_BREAK = "run eagerly, graph break: {}"
     SEVERAL_RESULTS = "run eagerly: the function returns something else than one Value or number"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"

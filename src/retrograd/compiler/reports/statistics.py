@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from ...engine import SpecializationCache
 from .reasons import Cause
 
 __all__ = ["ProgramStatistics", "Statistics", "gathered"]
@@ -61,10 +61,12 @@ class Statistics:
     Attributes:
         programs: The specializations that the function keeps, the most recently used one first.
         causes: How often the function was traced or a call ran eagerly, by :class:`~.reasons.Cause`.
+        dropped_hits: Calls that were answered by programs which have been dropped since, for others that do more.
     """
 
     programs: tuple[ProgramStatistics, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
+    dropped_hits: int = 0
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -74,7 +76,7 @@ class Statistics:
     @property
     def hits(self) -> int:
         """Calls that a program answered."""
-        return sum(program.hits for program in self.programs)
+        return self.dropped_hits + sum(program.hits for program in self.programs)
 
     @property
     def traces(self) -> int:
@@ -87,8 +89,9 @@ class Statistics:
         return sum(count for cause, count in self.causes.items() if cause.reason.runs_eagerly)
 
     def __str__(self) -> str:
+        dropped = f" ({self.dropped_hits:,} by others, dropped since)" if self.dropped_hits else ""
         lines = [
-            f"{self.hits:,} calls answered by {len(self.programs)} programs, {self.traces:,} traces, "
+            f"{self.hits:,} calls answered by {len(self.programs)} programs{dropped}, {self.traces:,} traces, "
             f"{self.eager:,} run eagerly"
         ]
         for program in self.programs:
@@ -104,11 +107,11 @@ class Statistics:
         return "\n".join(lines)
 
 
-def gathered(facts: list[dict[str, Any]], causes: Mapping[Cause, int]) -> Statistics:
-    """The statistics, from the native facts about each specialization and the counted causes."""
+def gathered(cache: SpecializationCache | None, causes: Mapping[Cause, int]) -> Statistics:
+    """The statistics, from what the cache tells of each specialization, if there is one, and the counted causes."""
     programs = []
-    for fact in facts:
+    for fact in cache.facts() if cache else ():
         kept = {name: fact[name] for name in ProgramStatistics.__dataclass_fields__}
         kept["batches"] = tuple(kept["batches"])
         programs.append(ProgramStatistics(**kept))
-    return Statistics(tuple(programs), dict(causes))
+    return Statistics(tuple(programs), dict(causes), cache.dropped_hits() if cache else 0)

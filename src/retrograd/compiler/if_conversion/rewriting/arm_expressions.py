@@ -118,7 +118,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         if None in node.keys:
-            raise RefusedError("**")
+            raise RefusedError("a ** before an argument or an item")
         made = self._born(node)
         node.keys = [at(of_arms("as_key", key), key) for key in node.keys if key is not None]
         return made
@@ -156,7 +156,7 @@ class ArmExpressions(ast.NodeTransformer):
             node.args[0] = self.visit(node.args[0])
             return node
         if any(one.arg is None for one in node.keywords):
-            raise RefusedError("**")
+            raise RefusedError("a ** before an argument or an item")
         if getattr(node.func, "id", "") not in ("any", "all") and (made := self.reduction(node, _of_that_name)):
             return made
         for keyword in node.keywords:

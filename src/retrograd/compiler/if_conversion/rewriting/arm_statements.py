@@ -120,7 +120,7 @@ class ArmStatements:
         yes, no = (reachable([*arm, *rest]) for arm in (node.body, node.orelse))
         names_in_it = assigned(yes) | assigned(no)
         if names_in_it & self._free or any(reads_first(no, name) for name in assigned(yes) - around.bound):
-            raise RefusedError("a variable of another scope, or of the other arm")
+            raise RefusedError("a variable of another scope, or of the other branch")
         arms = [self._block(arm, result, around) for arm in (yes, no)]
         old = sorted(assigned(yes) & around.bound)
         return self._both(node, arms[0], arms[1], old, [result], self._decision(node, visit))
@@ -170,7 +170,7 @@ class ArmStatements:
         """A loop that data leave. ``rest``: what follows it, after which ``around.live`` is live."""
         goes_on, returned, result = (self._variable() for _ in range(3))
         if isinstance(node, ast.While) and node.orelse:
-            raise RefusedError("while with else")
+            raise RefusedError("a while with an else")
         after: list[ast.stmt] = []
         before: list[ast.stmt] = []
         loop = without_returns(node, returned, result)

@@ -82,7 +82,7 @@ def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
         made = _written(code, lambda function: _Converter(code.co_filename, function, lists=lists).convert_to_arm())
         return made or "whose source cannot be found"
     except RefusedError as refused:
-        return f"in which there is something that arms lack: {refused}"
+        return f"in which there is {refused}, which must not run for a branch that is not taken"
     except Exception:
         return "which may do something else than compute"
 
@@ -330,7 +330,7 @@ class _Converter(ast.NodeTransformer):
             made = write(node, *arguments)
         except RefusedError as refused:
             site = self._file, (node.test if isinstance(node, ast.If) else header_of(node)).lineno
-            refusals[site] = f"there is something that arms lack: {refused}"
+            refusals[site] = f"it cannot compute both branches where one has {refused}"
             return None
         self._found = True
         return made
@@ -390,7 +390,7 @@ def _free_in(function: ast.FunctionDef) -> frozenset[str]:
         if isinstance(one, (ast.Global, ast.Nonlocal)):
             found.update(one.names)
         elif isinstance(one, ast.Delete) or (isinstance(one, ast.Name) and one.id in _SEE_VARIABLES):
-            raise RefusedError("it deletes variables, or sees those that are written")
+            raise RefusedError("a del, or a function that sees all variables")
     return frozenset(found)
 
 
