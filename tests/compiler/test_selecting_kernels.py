@@ -104,6 +104,32 @@ def test_of_numbers_anywhere(kind: str) -> None:
     assert compiled.stats().eager == 0
 
 
+@pytest.mark.parametrize("width", [2, 3, 8, 9, 16, 19])
+@pytest.mark.parametrize("rows", [2, 6])
+@pytest.mark.parametrize("used", ["once", "often", "elsewhere"])
+def test_extremes_of_equal_numbers(rows: int, width: int, used: str) -> None:
+    """Python's ``max`` owes the first of them all, and ``rg.math.max`` each of them its share."""
+    leaves = [Value(0.0) for _ in range(rows * width)]
+
+    def loss() -> Any:
+        numbers = [x * 2.0 for x in leaves]
+        matrix = [numbers[width * i : width * i + width] for i in range(rows)]
+        if used == "once":
+            return sum((max(row) if k % 2 else rg.math.max(row)) * (k + 1.0) for k, row in enumerate(matrix))
+        total = sum((max(row) + 2.0 * rg.math.max(row) - min(row)) * (k + 1.0) for k, row in enumerate(matrix))
+        return total + sum(x * x for x in numbers) if used == "elsewhere" else total
+
+    draw = random.Random(width)
+    for kind in ("vm", "llvm"):
+        require("llvmlite")
+        compiled = rg.compile(loss, **KINDS_OF_CODE[kind])
+        for _ in range(4):
+            for leaf in leaves:
+                leaf.data = draw.choice(GRID[:3])
+            assert_near(backward(compiled, leaves, ()), eagerly(loss, leaves, ()), 1e-12, kind)
+        assert compiled.stats().eager == 0
+
+
 def test_a_side_that_is_not_chosen_is_owed_nothing() -> None:
     """Not even a NaN, where the derivative of the chosen one is infinite."""
     leaves = [Value(float(i % 3)) for i in range(16)]
