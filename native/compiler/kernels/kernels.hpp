@@ -75,6 +75,7 @@ struct KernelSet {
   VectorFunction (*function)(uint16_t row);  // null if the row has none
   KernelFunction (*find)(Kernel kernel, uint16_t row, uint8_t which);
   bool (*all_finite)(const double* numbers, int64_t count);
+  void (*add_to)(double* sums, const double* numbers, int64_t count);
   void (*adam)(const AdamStep& step, int64_t count, double* m, double* v, const double* gradients, double* parameters);
 };
 

@@ -1,7 +1,8 @@
 #include "compiler/run/leaf_runs.hpp"
 
 #include <algorithm>
-#include <functional>
+
+#include "compiler/kernels/kernels.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -17,7 +18,7 @@ void copy(const double* from, size_t from_step, uint32_t count, double* to, size
 
 void add(const double* from, size_t step, uint32_t count, double* to) {
   if (step == 1) {
-    std::transform(from, from + count, to, to, std::plus<>());
+    best_kernels().add_to(to, from, count);
     return;
   }
   for (size_t i = 0; i < count; ++i) to[i] += from[i * step];
