@@ -23,6 +23,16 @@ inline double number_of(PyObject* number) {
   return *reinterpret_cast<const double*>(reinterpret_cast<const char*>(number) + sizeof(PyObject));
 }
 
+// Reads numbers in place, up to the first item that is no float, or is of a subclass; how many those are.
+inline size_t read_numbers(PyObject* const* items, size_t count, double* to) {
+  constexpr size_t begin = sizeof(PyObject);
+  for (size_t i = 0; i < count; ++i) {
+    if (Py_TYPE(items[i]) != &PyFloat_Type) return i;
+    to[i] = *reinterpret_cast<const double*>(reinterpret_cast<const char*>(items[i]) + begin);
+  }
+  return count;
+}
+
 // How many items a list or a tuple has.
 inline Py_ssize_t size_of(PyObject* sequence, bool is_list) {
   if (!reads_in_place) return is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);

@@ -279,7 +279,7 @@ int Signature::read_floats(const Node& node, PyObject* argument, Arguments& into
   if (trees::size_of(argument, list) != static_cast<Py_ssize_t>(node.count)) return 0;
   double* to = (node.active ? into.active : into.passive).data() + node.number;
   PyObject* const* items = trees::items_of(argument, list);
-  for (size_t i = 0; i < node.count; ++i) {
+  for (size_t i = items ? trees::read_numbers(items, node.count, to) : 0; i < node.count; ++i) {
     const auto at = static_cast<Py_ssize_t>(i);
     PyObject* item = items ? items[i] : list ? PyList_GetItem(argument, at) : PyTuple_GetItem(argument, at);
     if (is_float(item)) {
