@@ -32,6 +32,15 @@ def by_graph(compiled: Any) -> bool:
     return bool(compiled._cache.facts()[0]["graph_code"])
 
 
+def turns_of(compiled: Any) -> list[bool]:
+    """Whether each call of a few was answered by scalar code; all of them are right."""
+    point, turns = [1.5, 0.7, -0.2], []
+    for _ in range(3 + RUNS):
+        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+        turns.append(by_graph(compiled))
+    return turns
+
+
 def made_by_compilers(monkeypatch: pytest.MonkeyPatch, length: int | None = None) -> list[str]:
     """A list to which each compiler adds its name, whose scalar code is said to have that length."""
     from retrograd.compiler.backends.llvm import install as llvm_install
@@ -118,9 +127,7 @@ def test_vectors_come_first_where_either_may_be_faster(monkeypatch: pytest.Monke
     monkeypatch.undo()
     made = made_by_compilers(monkeypatch)
     compiled = rg.compile(waves, tier="llvm")
-    point = [1.5, 0.7, -0.2]
-    for _ in range(3 + RUNS):
-        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
+    turns_of(compiled)
     fact = compiled._cache.facts()[0]
     assert tier_up._FEW_NODES <= fact["nodes"] / fact["instructions"] < tier_up._MANY_NODES
     assert tier_up._most_scalar_nodes({"nodes": 40_000, "instructions": 400}) == MOST_STRAIGHT
@@ -133,12 +140,7 @@ def test_long_scalar_code_is_compared_however_short_the_vectors_are(
 ) -> None:
     monkeypatch.setattr(tier_up, "_nodes_an_instruction", lambda _: 5)
     made = made_by_compilers(monkeypatch, length)
-    compiled = rg.compile(waves, tier="llvm")
-    point = [1.5, 0.7, -0.2]
-    turns = []
-    for _ in range(3 + RUNS):
-        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
-        turns.append(by_graph(compiled))
+    turns = turns_of(rg.compile(waves, tier="llvm"))
     assert made == ["compile_graph"] + ["compile_program"] * takes_part
     assert (False in turns[3:]) is takes_part
 
@@ -149,10 +151,5 @@ def test_many_instructions_take_part_where_they_take_few_lines(
 ) -> None:
     monkeypatch.setattr(tier_up, "_FEW_INSTRUCTIONS", 0)
     monkeypatch.setattr(tier_up, "_FEW_LINES", most)
-    compiled = rg.compile(waves, tier="llvm")
-    point = [1.5, 0.7, -0.2]
-    turns = []
-    for _ in range(3 + RUNS):
-        assert compiled.value_and_grad(point, XS)[0] == pytest.approx(waves(point, XS), rel=1e-12)
-        turns.append(by_graph(compiled))
+    turns = turns_of(rg.compile(waves, tier="llvm"))
     assert (False in turns[3:]) is takes_part
