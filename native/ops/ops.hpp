@@ -56,16 +56,18 @@ enum NaryKind { PLAIN, PAIRED, SOFTMAX };
   inline double f_##name([[maybe_unused]] double a, [[maybe_unused]] double b) { return forward; }       \
   struct Rule_##name {                                                                                   \
     static constexpr Row row = ROW_##name;                                                               \
+    static constexpr bool partly = #g1[0] != 't' || #g2[0] != 't';                                       \
     static double call(double a, double b) { return f_##name(a, b); }                                    \
     static int domain([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double y) { \
       return rule;                                                                                       \
     }                                                                                                    \
   };
-#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                 \
-  inline double f_##name(double a, double b, double c) { return forward; }         \
-  struct Rule_##name {                                                             \
-    static constexpr Row row = ROW_##name;                                         \
-    static double call(double a, double b, double c) { return f_##name(a, b, c); } \
+#define RG_OP3(name, label, forward, g1, d1, g2, d2, g3, d3, rule)                  \
+  inline double f_##name(double a, double b, double c) { return forward; }          \
+  struct Rule_##name {                                                              \
+    static constexpr Row row = ROW_##name;                                          \
+    static constexpr bool partly = #g1[0] != 't' || #g2[0] != 't' || #g3[0] != 't'; \
+    static double call(double a, double b, double c) { return f_##name(a, b, c); }  \
   };
 // A fold from left to right; m is the largest operand.
 #define RG_NARY(name, kind, allows_empty, init, step_, finish_, g1, d1, g2, d2)                                       \
