@@ -23,7 +23,8 @@ inline double number_of(PyObject* number) {
   return *reinterpret_cast<const double*>(reinterpret_cast<const char*>(number) + sizeof(PyObject));
 }
 
-// Reads numbers in place, up to the first item that is no float, or is of a subclass; how many those are.
+// Copies the numbers of the leading items that are floats, of no subclass, and returns how many those are. Only where
+// reads_in_place.
 inline size_t read_numbers(PyObject* const* items, size_t count, double* to) {
   constexpr size_t begin = sizeof(PyObject);
   for (size_t i = 0; i < count; ++i) {

@@ -152,7 +152,7 @@ def test_a_yield_in_an_arm_stays_a_decision(f: Function) -> None:
 def test_the_reason_names_the_yield() -> None:
     compiled = rg.compile(passing)
     draws = [[0.1 * ((seed * i) % 17) - 0.8 for i in range(1, 9)] for seed in range(40)]
-    with pytest.warns(rg.errors.CompileWarning, match="one has a yield"):
+    with pytest.warns(rg.errors.CompileWarning, match="because one has a yield"):
         found = [compiled(ps, [0.0] * 8) for ps in draws]
     assert found == pytest.approx([passing(ps, [0.0] * 8) for ps in draws])
 

@@ -8,6 +8,16 @@
 namespace retrograd::compiler {
 namespace {
 
+// The C library stores as widely as the processor can, which is faster from about 16 numbers on.
+void set_to_zero(double* numbers, size_t count) {
+  constexpr size_t enough = 16;
+  if (count < enough) {
+    std::fill_n(numbers, count, 0.0);
+  } else {
+    std::memset(numbers, 0, count * sizeof(double));
+  }
+}
+
 double* numbers_of(Numbers& memory) { return reinterpret_cast<double*>(memory.at()); }
 
 }  // namespace
@@ -55,18 +65,6 @@ bool CodeRun::finite_results(uint32_t call) const {
   return std::all_of(result_roots_.begin(), result_roots_.end(),
                      [&](uint32_t which) { return std::isfinite(root(call, which)); });
 }
-
-namespace {
-// The C library stores as widely as the processor can, which pays for some numbers and more.
-void set_to_zero(double* numbers, size_t count) {
-  constexpr size_t some = 16;
-  if (count < some) {
-    std::fill_n(numbers, count, 0.0);
-  } else {
-    std::memset(numbers, 0, count * sizeof(double));
-  }
-}
-}  // namespace
 
 bool CodeRun::backward(double seed) {
   const size_t width = code_->width;

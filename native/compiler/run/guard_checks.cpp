@@ -29,7 +29,8 @@ struct Interval {
     if (has_high && (number > high || (number == high && !strict))) return;
     high = number, below_high = strict, has_high = true;
   }
-  // Makes sure that a number is not in it. Whether it could: the number lies outside, or was an end.
+  // Excludes a number that lies outside, or is an end, which does not belong to it then. False if the number lies
+  // inside: it needs a check of its own.
   bool leave_out(double number) {
     if ((has_low && number < low) || (has_high && number > high)) return true;
     if (has_low && number == low) return above_low = true;
@@ -148,7 +149,8 @@ class Reduction {
     bool strict;
   };
 
-  // Whether orders that are left lead from the lower root to the higher one. `search`: another number each time.
+  // Whether orders that are left lead from the lower root to the higher one. `search`: a number that no search had,
+  // from 1 on.
   bool follows(const Order& wanted, uint32_t search) {
     constexpr size_t most = 64;  // orders that are looked at
     size_t looked = 0;
@@ -187,7 +189,7 @@ bool any_broken(const std::vector<Item>& items, Compare holds) {
 
 GuardChecks::GuardChecks(std::span<const Guard> guards, const std::function<const double*(uint32_t)>& place) {
   Relations relations(guards);
-  never_ = relations.with_nan;
+  compares_with_nan_ = relations.with_nan;
   for (const Order& one : Reduction(std::move(relations.orders)).run()) {
     (one.strict ? below_ : at_most_).push_back({place(one.below), place(one.above)});
   }
@@ -204,9 +206,9 @@ GuardChecks::GuardChecks(std::span<const Guard> guards, const std::function<cons
 bool GuardChecks::all_hold() const {
   const auto pairs = [](auto compare) { return [=](const Pair& one) { return compare(*one.left, *one.right); }; };
   const auto bounds = [](auto compare) { return [=](const Bound& one) { return compare(*one.root, one.number); }; };
-  return !never_ && !any_broken(below_, pairs(std::less<>())) && !any_broken(at_most_, pairs(std::less_equal<>())) &&
-         !any_broken(equal_, pairs(std::equal_to<>())) && !any_broken(unequal_, pairs(std::not_equal_to<>())) &&
-         !any_broken(below_numbers_, bounds(std::less<>())) &&
+  return !compares_with_nan_ && !any_broken(below_, pairs(std::less<>())) &&
+         !any_broken(at_most_, pairs(std::less_equal<>())) && !any_broken(equal_, pairs(std::equal_to<>())) &&
+         !any_broken(unequal_, pairs(std::not_equal_to<>())) && !any_broken(below_numbers_, bounds(std::less<>())) &&
          !any_broken(at_most_numbers_, bounds(std::less_equal<>())) &&
          !any_broken(above_numbers_, bounds(std::greater<>())) &&
          !any_broken(at_least_numbers_, bounds(std::greater_equal<>())) &&

@@ -10,7 +10,7 @@
 
 namespace retrograd::compiler {
 
-// Comparisons from which all guards follow, fewer than there are guards: what a sort has compared follows from each
+// Comparisons from which all guards follow, often far fewer: what a sort has compared follows from each
 // number and the next one. If one of them does not hold, the guards may hold all the same, as they do of some NaNs:
 // then they have to be asked.
 class GuardChecks {
@@ -31,7 +31,7 @@ class GuardChecks {
   std::vector<Pair> below_, at_most_, equal_, unequal_;
   std::vector<Bound> below_numbers_, at_most_numbers_, above_numbers_, at_least_numbers_;
   std::vector<Bound> equal_numbers_, unequal_numbers_;
-  bool never_ = false;  // all_hold: a guard compares with a plain NaN
+  bool compares_with_nan_ = false;  // a plain one: then the guards themselves are asked
 };
 
 }  // namespace retrograd::compiler

@@ -125,7 +125,7 @@ struct Specialization {
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
   bool as_array = false;             // several results are one array
   bool connected = false;            // a Value is among several results
-  bool kind_unknown = false;         // of the result: it answers passes, and no plain call
+  bool kind_unknown = false;         // whether the result is a Value, a float or an int: it answers passes alone
 
   void want(std::vector<WantedGradient> wanted);
   // Makes the program of the graph. Throws Unsupported.

@@ -46,7 +46,7 @@ _FEW_TRACES = 4
 #: those of the code as it is by this factor.
 _IN_VAIN, _LARGER = 6, 8
 
-#: Users are told from so many calls on that run eagerly because a program for them would take longer to make.
+#: After so many calls that were put off, if they are most, users are warned; or of a storm, whichever comes first.
 _MANY_POSTPONED = 32
 
 #: Why a call is traced that may decide otherwise than those before.
@@ -376,7 +376,7 @@ class Specializer:
     def _note_postponed(self) -> None:
         """Warn where most calls run eagerly because a program for them would take longer to make than they took."""
         postponed = self._causes[Cause(Reason.POSTPONED)] + 1
-        if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls():
+        if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self.notices.is_new("storm"):
             _, where, obstacle = self._decisive_line()
             self.notices.once("storm", not_worth_a_program(self._function, where, obstacle))
 

@@ -82,7 +82,7 @@ class Conversions:
     def __init__(self, known: Conversions | None = None) -> None:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
-        self._deciding: set[Site] = set()  # wanted ones that decide even so
+        self._deciding: set[Site] = set()  # wanted lines on which a comparison is a guard of converted code, too
         self._reasons: dict[Site, str] = {}
         self.lengthened: int = 0
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
@@ -193,11 +193,14 @@ class Conversions:
                 self._wanted |= new
             else:
                 self._least, self._recorded = None, run.recorded
-                return made[0] if self._has_converted(tracing, Outcomes(decided)) else None
+                return made[0] if self._settle_what_decides(tracing, Outcomes(decided)) else None
         return None
 
-    def _has_converted(self, tracing: Tracing[T], decided: Outcomes) -> bool:
-        """Whether a trace has converted something; its code stays the same where a wanted test decides even so."""
+    def _settle_what_decides(self, tracing: Tracing[T], decided: Outcomes) -> bool:
+        """Note the wanted tests that decide in converted code even so; whether it has converted others.
+
+        If so, the code stays as it is, by which the programs that are made of it are known.
+        """
         if left := self._wanted.intersection(decided.by_line) - self._deciding:
             self._note_sources(tracing.functions)
             self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")

@@ -17,9 +17,13 @@ class Notices:
     def __init__(self) -> None:
         self._given: set[str] = set()
 
+    def is_new(self, kind: str) -> bool:
+        """Whether no warning of a kind was given before."""
+        return kind not in self._given
+
     def once(self, kind: str, message: str) -> None:
         """Warn of ``message``, unless a warning of this kind was given before."""
-        if kind in self._given:
+        if not self.is_new(kind):
             return
         self._given.add(kind)
         here = current_location()
@@ -61,8 +65,8 @@ def not_worth_a_program(function: object, where: str, obstacle: str) -> str:
     name = errors.name_of_function(function)
     remedy = _other_comparison(where, obstacle) if where else _other_arguments("")
     return (
-        f"{name} runs uncompiled in most calls: a comparison decides otherwise than before, and a program of both "
-        f"branches would take longer to make than all calls until now. {remedy}"
+        f"{name} runs uncompiled in most calls: no program that there is fits them, and one of both branches of its "
+        f"comparisons would take longer to make than all calls until now. {remedy}"
     )
 
 

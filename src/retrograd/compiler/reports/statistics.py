@@ -61,7 +61,7 @@ class Statistics:
     Attributes:
         programs: The specializations that the function keeps, the most recently used one first.
         causes: How often the function was traced or a call ran eagerly, by :class:`~.reasons.Cause`.
-        dropped_hits: Calls that were answered by programs which have been dropped since, for others that do more.
+        dropped_hits: Calls that were answered by programs which are no longer kept.
     """
 
     programs: tuple[ProgramStatistics, ...] = ()
@@ -89,7 +89,7 @@ class Statistics:
         return sum(count for cause, count in self.causes.items() if cause.reason.runs_eagerly)
 
     def __str__(self) -> str:
-        dropped = f" ({self.dropped_hits:,} by others, dropped since)" if self.dropped_hits else ""
+        dropped = f" ({self.dropped_hits:,} by others, no longer kept)" if self.dropped_hits else ""
         lines = [
             f"{self.hits:,} calls answered by {len(self.programs)} programs{dropped}, {self.traces:,} traces, "
             f"{self.eager:,} run eagerly"
@@ -110,8 +110,8 @@ class Statistics:
 def gathered(cache: SpecializationCache | None, causes: Mapping[Cause, int]) -> Statistics:
     """The statistics, from what the cache tells of each specialization, if there is one, and the counted causes."""
     programs = []
-    for fact in cache.facts() if cache else ():
+    for fact in cache.facts() if cache is not None else ():
         kept = {name: fact[name] for name in ProgramStatistics.__dataclass_fields__}
         kept["batches"] = tuple(kept["batches"])
         programs.append(ProgramStatistics(**kept))
-    return Statistics(tuple(programs), dict(causes), cache.dropped_hits() if cache else 0)
+    return Statistics(tuple(programs), dict(causes), cache.dropped_hits() if cache is not None else 0)

@@ -115,7 +115,7 @@ class Recording:
     #: what else must be positive for it to be a Value, if it is not.
     mixes_kinds: bool = False
     kind_varies: bool = False
-    #: Whether nothing tells what the result is: a Value, a float or an int. Passes do not ask; a plain call does.
+    #: Whether it was not recorded what the result is: a Value, a float or an int. Passes do not ask; a plain call does.
     kind_unknown: bool = False
     positive: list[Value] = field(default_factory=list)
 

@@ -40,7 +40,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in ("super", "__class__"):  # which look at the frame that calls them
-            raise RefusedError(node.id)
+            raise RefusedError(f"the name {node.id}")
         return node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

@@ -103,7 +103,7 @@ class ArmStatements:
             raise RefusedError("a variable of another scope")
         for name in names_in_it - around.bound:
             if any(reads_first(arm, name) for arm in arms) or (name in around.live and name not in surely):
-                raise RefusedError(f"a variable that not both of them assign, {name}")
+                raise RefusedError(f"a variable that it alone assigns, {name}")
         merged = sorted(names_in_it & around.live)
         yes, no = (self._block(arm, None, around) for arm in arms)
         return self._both(node, yes, no, sorted(names_in_it & around.bound), merged, self._decision(node, visit))

@@ -82,7 +82,7 @@ def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
         made = _written(code, lambda function: _Converter(code.co_filename, function, lists=lists).convert_to_arm())
         return made or "whose source cannot be found"
     except RefusedError as refused:
-        return f"in which there is {refused}, which must not run for a branch that is not taken"
+        return f"in which there is {refused}, which the compiler cannot run for a branch that is not taken"
     except Exception:
         return "which may do something else than compute"
 
@@ -330,7 +330,7 @@ class _Converter(ast.NodeTransformer):
             made = write(node, *arguments)
         except RefusedError as refused:
             site = self._file, (node.test if isinstance(node, ast.If) else header_of(node)).lineno
-            refusals[site] = f"it cannot compute both branches where one has {refused}"
+            refusals[site] = f"it cannot run both branches, because one has {refused}"
             return None
         self._found = True
         return made

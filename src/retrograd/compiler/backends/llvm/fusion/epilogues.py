@@ -169,10 +169,10 @@ def _works_on(call: KernelCall, product: KernelCall, taken: Sequence[KernelCall]
 
 def _operands(call: KernelCall) -> tuple[int, ...]:
     """The pointers to what an elementwise call reads: its operands, and of a map_back y and g."""
-    arity = FORMULAS[call.row].arity
+    formula = FORMULAS[call.row]
     if call.kernel == "map":
-        return (1, 2, 3)[:arity]
-    return (1, 2, 3, 4) if arity == 2 else (1, 3, 4)  # of three, the partials need the first alone
+        return (1, 2, 3)[: formula.arity]
+    return *(1, 2)[: formula.read_by_partials], 3, 4
 
 
 def _depend(late: KernelCall, early: KernelCall) -> bool:

@@ -80,7 +80,10 @@ def map_forward(t: IRBuilder, call: KernelCall) -> bool:
 
 
 def operand_adjoint(row: str, which: int, a: Vector, b: Vector, y: Vector, g: Vector) -> Vector:
-    """The contribution g * partial to an operand's adjoint. It is zero where g is, even if the partial is infinite."""
+    """The contribution g * partial to an operand's adjoint.
+
+    It is zero where g is, even if the partial is infinite, and where the row hands on nothing, even if g is.
+    """
     formula = FORMULAS[row]
     partial = formula.partials[which](a, b, y)
     adjoint = g * partial
@@ -95,7 +98,7 @@ def map_backward(t: IRBuilder, call: KernelCall) -> bool:
         return powers.backward(t, call, for_each_vector)
     if not has_formula(call.row, backward=True):
         return False
-    two = FORMULAS[call.row].arity == 2  # of three, the partials need the first alone
+    two = FORMULAS[call.row].read_by_partials == 2
     sd, sa, sb, sy = (s[4] for s in call.strides)
 
     def adjoint(operands: list[Address], count: int) -> Vector:

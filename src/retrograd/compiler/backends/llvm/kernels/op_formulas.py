@@ -27,7 +27,12 @@ class OpFormula:
     outside: Callable[[Vector, Vector, Vector], Mask] | None = None  #: where (a, b, y) is outside the domain
     partials: tuple[Callable[[Vector, Vector, Vector], Vector], ...] = ()  #: by operand, of (a, b, y)
     bounded: bool = True  #: the partials are finite wherever the value is
-    partly: bool = False  #: where a partial is zero, no gradient is handed on, be it infinite
+    partly: bool = False  #: where a partial is zero nothing is handed on, even of a gradient that is infinite or NaN
+
+    @property
+    def read_by_partials(self) -> int:
+        """How many operands, from the first on, the partials read: both of two, and the condition of three."""
+        return min(self.arity, 2) if self.arity != 3 else 1
 
 
 def _number(like: Vector, number: float) -> Vector:
