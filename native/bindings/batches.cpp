@@ -116,8 +116,7 @@ class Batch {
 
   bool run_entry(const std::shared_ptr<Specialization>& shared) {
     Specialization& entry = *shared;
-    if (entry.differentiate_first || entry.has_several_results() || !entry.state->hold_in(call_) || entry.invalid())
-      return true;
+    if (!entry.is_for(false, false) || !entry.state->hold_in(call_) || entry.invalid()) return true;
     fitting_.clear();
     for (const uint32_t member : left_) {
       const int fit = members_.match(entry, member);

@@ -59,17 +59,19 @@ PyObject* check(PyObject* object, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// standing(differentiate_first, arguments): the number of the specialization that would answer a call, or None. The
-// forward pass runs, and nothing else changes.
+// standing(differentiate_first, plain_call, arguments): the number of the specialization that would answer a call, or
+// None. The forward pass runs, and nothing else changes.
 PyObject* standing(PyObject* object, PyObject* args) {
-  int differentiate_first;
+  int differentiate_first, plain_call;
   PyObject* tuple;
-  if (!PyArg_ParseTuple(args, "pO!:standing", &differentiate_first, &PyTuple_Type, &tuple)) return nullptr;
+  if (!PyArg_ParseTuple(args, "ppO!:standing", &differentiate_first, &plain_call, &PyTuple_Type, &tuple)) {
+    return nullptr;
+  }
   SpecializationCache* self = self_of(object);
   const std::vector<PyObject*> items = items_of(tuple);
   const uint64_t call = ++self->calls, changes = self->changes;
   for (const auto& entry : *self->specializations) {
-    if (entry->differentiate_first != (differentiate_first == 1) || entry->invalid()) continue;
+    if (!entry->is_for(differentiate_first == 1, plain_call == 1) || entry->invalid()) continue;
     const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     if (fit == 0) continue;

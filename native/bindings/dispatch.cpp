@@ -127,10 +127,10 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   return outcome;
 }
 
-// The entry that stands for a call; its forward pass is done. `several`: a plain call, which may have several results.
+// The entry that stands for a call; its forward pass is done. `plain_call`: it asks for no gradients.
 // `numbers`: only one of arguments that have no Values.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
-           Py_ssize_t count, bool several = false, bool numbers = false) {
+           Py_ssize_t count, bool plain_call = false, bool numbers = false) {
   Found found;
   if (tracing()) {  // an outer function is being traced, and this one is part of it
     found.reason = Reason::INSIDE_TRACE;
@@ -156,8 +156,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
   std::vector<Departure> departures;  // each took a forward pass
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
-    if (entry.differentiate_first != differentiate_first || (entry.has_several_results() && !several)) continue;
-    if (several && entry.kind_unknown) continue;
+    if (!entry.is_for(differentiate_first, plain_call)) continue;
     if (numbers && !entry.signature->has_no_values()) continue;
     if (!std::all_of(departures.begin(), departures.end(),
                      [&](const Departure& one) { return entry.may_continue(*one.first, one.second); })) {
@@ -190,7 +189,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       found.reason = Reason::AWAITS_CODE;
       return found;
     }
-    found.deferred = several && differentiates && may_defer(entry, *self->scratch);
+    found.deferred = plain_call && differentiates && may_defer(entry, *self->scratch);
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results() && !found.deferred;
     const Wanted wanted = sweeps ? Wanted::GRADIENTS : Wanted::VALUE;
     Outcome outcome;

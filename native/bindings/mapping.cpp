@@ -42,10 +42,9 @@ class Mapping {
   // Whether members may run on an entry: no Value is to be told of its result, and each number of a gradient is the
   // member's own.
   bool stands(const Specialization& entry) const {
-    if (entry.differentiate_first != differentiate_first_ || !entry.state->hold_in(call_) || entry.invalid()) {
-      return false;
-    }
-    if (!differentiate_first_) return entry.buffers.empty() && !entry.kind_unknown;
+    if (!entry.is_for(differentiate_first_, !differentiate_first_)) return false;
+    if (!entry.state->hold_in(call_) || entry.invalid()) return false;
+    if (!differentiate_first_) return entry.buffers.empty();
     return std::all_of(entry.gradients.begin(), entry.gradients.end(), [](const WantedGradient& wanted) {
       return wanted.source == WantedGradient::INPUT || wanted.index == kNoLeaf;
     });

@@ -158,6 +158,11 @@ struct Specialization {
   bool may_continue(const Specialization& other, Divergence there) const;
 
   bool has_several_results() const { return !outputs.empty(); }
+  // Whether it may answer calls of a kind: passes that differentiate the first argument, or parameters, which have one
+  // result; or plain calls, whose results may be any numbers and Values.
+  bool is_for(bool first, bool plain_call) const {
+    return differentiate_first == first && (plain_call ? !kind_unknown : !has_several_results());
+  }
   // Several numbers and no Value, which are never differentiated.
   bool gives_numbers() const { return has_several_results() && !connected; }
   size_t cotangents() const { return connected ? outputs.size() : 0; }

@@ -106,7 +106,7 @@ class Compiled(Generic[P]):
             return target(*args)
         if self._uncompiled:
             return self._eager.answer(Method.CALL, args, self._uncompiled)
-        self._verify(False, args)
+        self._verify(Method.CALL, args)
         return self._dispatcher.finished(self._cache.call(*args), args)
 
     def backward(self, *args: P.args, **kwargs: P.kwargs) -> float:
@@ -139,7 +139,7 @@ class Compiled(Generic[P]):
             return target.backward(*args)
         if self._uncompiled:
             return self._eager.answer(Method.BACKWARD, args, self._uncompiled)  # type: ignore[no-any-return]
-        self._verify(False, args)
+        self._verify(Method.BACKWARD, args)
         return self._cache.backward(*args)
 
     def value_and_grad(self, *args: P.args, **kwargs: P.kwargs) -> tuple[float, Any]:
@@ -173,7 +173,7 @@ class Compiled(Generic[P]):
             raise no_first_argument()
         if self._uncompiled:
             return self._eager.answer(Method.GRADIENTS, args, self._uncompiled)  # type: ignore[no-any-return]
-        self._verify(True, args)
+        self._verify(Method.GRADIENTS, args)
         return self._cache.gradients(*args)
 
     def backward_batch(self, members: Sequence[tuple[Any, ...]], *, threads: int | None = None) -> float:
@@ -213,7 +213,7 @@ class Compiled(Generic[P]):
             return backward_batch_eagerly(self._eager, batch, Cause(Reason.INSIDE_TRACE))
         if self._uncompiled:
             return backward_batch_eagerly(self._eager, batch, self._uncompiled)
-        self._verify(False, batch[0])
+        self._verify(Method.BACKWARD, batch[0])
         return backward_batch(self._cache, self._dispatcher.specializer, self._eager, batch, count)
 
     def call_batch(self, members: Sequence[tuple[Any, ...]], *, threads: int | None = None) -> list[Any]:
@@ -284,13 +284,13 @@ class Compiled(Generic[P]):
             return [call(*member) for member in members]
         return mapped(self._dispatcher, method, call, list(members), threads)
 
-    def _verify(self, differentiate_first: bool, args: tuple[Any, ...]) -> None:
+    def _verify(self, method: Method, args: tuple[Any, ...]) -> None:
         """Before each ``verify``-th answer: compare it with that of the function itself."""
         if not self._options.verify:
             return
         self._calls += 1
         if self._calls % self._options.verify == 0 and active_recorder() is None:
-            self._dispatcher.specializer.verify(differentiate_first, args)
+            self._dispatcher.specializer.verify(method, args)
 
     def to_jax(self, *args: Any, parameters: Any = None) -> JaxFunction:
         """The function as a JAX function ``g(parameters, *inputs)``, to jit, differentiate, map and shard.

@@ -13,7 +13,7 @@ from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
-from .calls.eager import EagerRunner, Result, number_of
+from .calls.eager import EagerRunner, Method, Result, number_of
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
 from .calls.varying import CONSTANT, Column, Varying, between
@@ -484,9 +484,10 @@ class Specializer:
         living = {number for number, _, _ in self._cache.inventory()}
         self._examples = {number: example for number, example in [*self._examples.items()] if number in living}
 
-    def verify(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> None:
+    def verify(self, method: Method, arguments: tuple[Any, ...]) -> None:
         """Compare the specialization that would answer a call with a plain run. Raises VerificationError."""
-        number = self._cache.standing(differentiate_first, arguments)
+        differentiate_first = method.differentiates_first
+        number = self._cache.standing(differentiate_first, method is Method.CALL, arguments)
         if number is None or number not in self._examples:
             return
         plain = self._eager.run(arguments, differentiate_first)
