@@ -126,13 +126,13 @@ class Specializer:
         differentiate_first: bool,
         arguments: tuple[Any, ...],
         reason: Reason,
-        several: bool = False,
+        plain_call: bool = False,
         recorded: bool = True,
     ) -> Result | None:
         """Run the function as it is, trace it, and add a specialization that gives what the plain run gave.
 
-        ``several``: also one of several results, for a plain call; else it is for a pass, which gives a number and
-        gradients. ``recorded``: whether the result is; False inside ``no_grad``.
+        ``plain_call``: for a call, which may have several results; else for a pass, which gives a number and gradients.
+        ``recorded``: whether the result is; False inside ``no_grad``.
 
         None when there is one now, which has not answered the call yet. Otherwise what the plain run returned.
         """
@@ -147,11 +147,11 @@ class Specializer:
             self._note_postponed()
             return as_it_is(Cause(Reason.POSTPONED))
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
-        state, described = self._capture(differentiate_first, arguments, as_number=not several)
+        state, described = self._capture(differentiate_first, arguments, as_number=not plain_call)
         varying = self._varying(differentiate_first, described)
         described = None if varying else described
         answer, effects = noting_effects(as_it_is, self._function, arguments, self.captured.generators)
-        obstacle = self._obstacle(answer, effects, several)
+        obstacle = self._obstacle(answer, effects, plain_call)
         if obstacle:
             self._give_up(shape, obstacle)
             return answer
@@ -163,12 +163,12 @@ class Specializer:
         passed: int | None = None  # a program to which an argument that is a parameter is not known as one
         while True:
             try:
-                traced = self._trace(arguments, differentiate_first, several, held, described, varying)
+                traced = self._trace(arguments, differentiate_first, plain_call, held, described, varying)
                 if varying and (left := self._left_varying(traced, varying)) != varying:
                     varying = left
-                    traced = self._trace(arguments, differentiate_first, several, held, None, varying)
+                    traced = self._trace(arguments, differentiate_first, plain_call, held, None, varying)
                 if reason in _OTHERWISE and self._learns(traced, differentiate_first):
-                    traced = self._trace(arguments, differentiate_first, several, held, None, varying)
+                    traced = self._trace(arguments, differentiate_first, plain_call, held, None, varying)
             finally:
                 if passed is not None:
                     self._cache.drop(passed)
@@ -218,7 +218,7 @@ class Specializer:
         self,
         arguments: tuple[Any, ...],
         differentiate_first: bool,
-        several: bool,
+        plain_call: bool,
         held: Snapshot,
         described: Described | None,
         varying: Varying,
@@ -231,9 +231,9 @@ class Specializer:
                 arguments,
                 differentiate_first,
                 self.captured.asks,
-                several=several,
+                several=plain_call,
                 described=described,
-                as_number=not several,
+                as_number=not plain_call,
                 functions=self.captured.functions,
                 exact=self._options.exact,
                 varying=varying,
@@ -398,7 +398,7 @@ class Specializer:
         same = [each.arguments for each in others if each.differentiate_first == new.differentiate_first]
         return first_difference(same[-1], new.arguments) if same else ""
 
-    def _obstacle(self, plain: Result, effects: Effects, several: bool) -> Cause | None:
+    def _obstacle(self, plain: Result, effects: Effects, plain_call: bool) -> Cause | None:
         """Why a call is not worth tracing, if that is known from the plain run."""
         if effects.first:
             return Cause(Reason.GRAPH_BREAK, effects.first)
@@ -407,7 +407,7 @@ class Specializer:
         if self.captured.graph_break:
             return Cause(Reason.GRAPH_BREAK, self.captured.graph_break)
         if not isinstance(plain.root, Value) and not is_number(plain.root):
-            leaves = leaves_of(plain.root) if several else None
+            leaves = leaves_of(plain.root) if plain_call else None
             if leaves is None or is_single(plain.root):
                 return Cause(Reason.SEVERAL_RESULTS)
         return None
