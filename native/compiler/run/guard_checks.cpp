@@ -33,9 +33,10 @@ struct Interval {
   // inside: it needs a check of its own.
   bool leave_out(double number) {
     if ((has_low && number < low) || (has_high && number > high)) return true;
-    if (has_low && number == low) return above_low = true;
-    if (has_high && number == high) return below_high = true;
-    return false;
+    const bool is_low = has_low && number == low, is_high = has_high && number == high;
+    above_low |= is_low;
+    below_high |= is_high;
+    return is_low || is_high;
   }
 };
 
@@ -108,7 +109,9 @@ class Relations {
   // Of two roots that are in order, and are not equal.
   bool makes_strict(uint32_t a, uint32_t b) {
     const auto place = places_.find(key_of(a, b));
-    return place != places_.end() && (orders[place->second].strict = true);
+    if (place == places_.end()) return false;
+    orders[place->second].strict = true;
+    return true;
   }
 
   static uint64_t key_of(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
