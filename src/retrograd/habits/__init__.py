@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from ..ops import NARY
 from . import keywords
@@ -55,24 +55,36 @@ def answer_imports() -> None:
 class Elsewhere:
     """An attribute that a class does not have; asking for it raises AttributeError with the sentence of its table.
 
-    For the native Value and Compiled, on which a ``__getattr__`` would slow every attribute down. An instance with a
-    dictionary may have such an attribute all the same.
+    A ``__getattr__`` would slow every other attribute down. What an instance holds, or a base class that comes later,
+    is found all the same.
     """
 
     def __init__(self, name: str, table: Mapping[str, str]) -> None:
         self._name, self._table = name, table
         self.__doc__ = f"Not here: {table[name]}."
 
-    def _refuse(self, owner: type) -> NoReturn:
-        raise elsewhere(f"a {owner.__name__}", self._name, self._table)
+    def __get__(self, instance: object, owner: type) -> Any:
+        holder = next(kind for kind in owner.__mro__ if vars(kind).get(self._name) is self)
+        try:
+            return getattr(super(holder, owner if instance is None else instance), self._name)
+        except AttributeError:
+            raise self.error(owner) from None
+
+    def error(self, owner: type) -> AttributeError:
+        """What is raised for an instance of ``owner``."""
+        return elsewhere(f"{owner.__name__!r} object", self._name, self._table)
+
+
+class NotAssigned(Elsewhere):
+    """The same of a class whose instances have no dictionary: assigning is answered, too, but in subclasses that do."""
 
     def __get__(self, instance: object, owner: type) -> Any:
         own = getattr(instance, "__dict__", {})
-        return own[self._name] if self._name in own else self._refuse(owner)
+        return own[self._name] if self._name in own else super().__get__(instance, owner)
 
     def __set__(self, instance: object, thing: object) -> None:
         if not hasattr(instance, "__dict__"):
-            self._refuse(type(instance))
+            raise self.error(type(instance))
         vars(instance)[self._name] = thing
 
 
@@ -85,8 +97,9 @@ def _listed(instance: object) -> list[str]:
 
 def refuse_on(owner: Any, table: Mapping[str, str]) -> None:
     """Have a class refuse each name of a table."""
+    kind = Elsewhere if owner.__dictoffset__ else NotAssigned
     for name in table:
-        setattr(owner, name, Elsewhere(name, table))
+        setattr(owner, name, kind(name, table))
     owner.__dir__ = _listed
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Parameters, Value, zero_gradients
 from ..errors import CheckpointError, describe
-from ..habits import OPTIMIZER, elsewhere
+from ..habits import OPTIMIZER, refuse_on
 from ..nn.module import Module
 
 __all__ = ["Optimizer", "checked_number"]
@@ -53,11 +53,6 @@ class Optimizer(ABC):
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
         return f"{type(self).__name__}({len(self.params)} parameters, {settings})"
-
-    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise elsewhere(f"{type(self).__name__!r} object", name, OPTIMIZER)
 
     @property
     def params(self) -> tuple[Value, ...]:
@@ -161,6 +156,9 @@ class Optimizer(ABC):
 
     def _restore(self, settings: Mapping[str, Any]) -> None:
         self.lr = settings["lr"]
+
+
+refuse_on(Optimizer, OPTIMIZER)
 
 
 def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:

@@ -6,10 +6,10 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 from ..errors import CheckpointError, describe
-from ..habits import SCHEDULE, elsewhere, keywords, refusing
+from ..habits import SCHEDULE, keywords, refuse_on, refusing
 from .optimizer import Optimizer, checked_number
 
 __all__ = [
@@ -66,11 +66,6 @@ class Schedule(ABC):
         self.end: float = checked_number("the final learning rate", end)
         self.total = total
         self.steps: int = 0
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise elsewhere(f"{type(self).__name__!r} object", name, SCHEDULE)
 
     @abstractmethod
     def rate(self, step: int) -> float:
@@ -143,6 +138,9 @@ class Schedule(ABC):
         self.start, self.steps = float(state["start"]), state["steps"]
         for part, inner in zip(self._parts, state.get("schedules", ()), strict=True):
             part._take(inner)
+
+
+refuse_on(Schedule, SCHEDULE)
 
 
 class _Bounded(Schedule):

@@ -75,7 +75,7 @@ class SGD(Optimizer):
             What ``closure`` returned, or None without one.
         """
         loss = None if closure is None else closure()
-        sgd_step(self._parameters, self.velocity, self.lr, self.momentum, self.weight_decay, self.nesterov)
+        sgd_step(self._parameters, self.velocity, self._lr, self.momentum, self.weight_decay, self.nesterov)
         return loss
 
     def settings(self) -> dict[str, Any]:
