@@ -122,28 +122,55 @@ PyObject* zero_gradients(PyObject*, PyObject* sequence) {
   Py_RETURN_NONE;
 }
 
-PyObject* sgd_step(PyObject*, PyObject* args) {
-  PyObject *values, *velocity;
+struct Descent {
   double rate, momentum, decay;
-  int nesterov;
-  if (!PyArg_ParseTuple(args, "OOdddp:sgd_step", &values, &velocity, &rate, &momentum, &decay, &nesterov))
-    return nullptr;
+  bool nesterov;
+
+  RETROGRAD_VECTOR void update(Py_ssize_t length, const double* __restrict gradients, double* __restrict data) const {
+    for (Py_ssize_t i = 0; i < length; ++i) {
+      const double gradient = decay == 0.0 ? gradients[i] : gradients[i] + decay * data[i];
+      data[i] = data[i] - rate * gradient;
+    }
+  }
+
+  RETROGRAD_VECTOR void update(Py_ssize_t length, double* __restrict speeds, const double* __restrict gradients,
+                               double* __restrict data) const {
+    for (Py_ssize_t i = 0; i < length; ++i) {
+      const double gradient = decay == 0.0 ? gradients[i] : gradients[i] + decay * data[i];
+      speeds[i] = momentum * speeds[i] + gradient;
+      data[i] = data[i] - rate * (nesterov ? gradient + momentum * speeds[i] : speeds[i]);
+    }
+  }
+};
+
+// Reads `count` floats; false with an exception set if one is none.
+bool read_floats(PyObject* const* args, int count, double* numbers) {
+  for (int i = 0; i < count; ++i) {
+    numbers[i] = PyFloat_AsDouble(args[i]);
+    if (numbers[i] == -1.0 && PyErr_Occurred()) return false;
+  }
+  return true;
+}
+
+// sgd_step(values, velocity, lr, momentum, weight_decay, nesterov)
+PyObject* sgd_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 6) return PyErr_Format(PyExc_TypeError, "sgd_step takes 6 arguments, not %zd.", count);
+  double numbers[3];
+  const int nesterov = PyObject_IsTrue(args[5]);
+  if (nesterov < 0 || !read_floats(args + 2, 3, numbers)) return nullptr;
+  const Descent descent{numbers[0], numbers[1], numbers[2], nesterov != 0};
   if (!tell_tracer("assigns .data")) return nullptr;
   Parameters parameters;
-  if (!parameters.open(values)) return nullptr;
+  if (!parameters.open(args[0])) return nullptr;
   Array given;
-  Array& moving = compiler::array_of(values, 0, given);
-  if (velocity != Py_None && !moving.open(velocity, parameters.count(), "sgd_step")) return nullptr;
-  double* const speeds = velocity == Py_None ? nullptr : moving.numbers();
+  Array& moving = compiler::array_of(args[0], 0, given);
+  const bool moves = args[1] != Py_None;
+  if (moves && !moving.open(args[1], parameters.count(), "sgd_step")) return nullptr;
   bool done = parameters.each_update([&](Py_ssize_t start, Py_ssize_t length, const double* gradients, double* data) {
-    for (Py_ssize_t i = 0; i < length; ++i) {
-      double gradient = decay == 0.0 ? gradients[i] : gradients[i] + decay * data[i];
-      if (speeds) {
-        double& speed = speeds[start + i];
-        speed = momentum * speed + gradient;
-        gradient = nesterov ? gradient + momentum * speed : speed;
-      }
-      data[i] = data[i] - rate * gradient;
+    if (moves) {
+      descent.update(length, moving.numbers() + start, gradients, data);
+    } else {
+      descent.update(length, gradients, data);
     }
   });
   if (!done) return nullptr;
@@ -200,10 +227,7 @@ class FlushToZero {
 PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count != 10) return PyErr_Format(PyExc_TypeError, "adam_step takes 10 arguments, not %zd.", count);
   double numbers[6];
-  for (int i = 0; i < 6; ++i) {
-    numbers[i] = PyFloat_AsDouble(args[3 + i]);
-    if (numbers[i] == -1.0 && PyErr_Occurred()) return nullptr;
-  }
+  if (!read_floats(args + 3, 6, numbers)) return nullptr;
   const auto [step, rate, beta1, beta2, epsilon, decay] = numbers;
   const int decoupled = PyObject_IsTrue(args[9]);
   if (decoupled < 0) return nullptr;
@@ -243,7 +267,7 @@ PyObject* adam_step(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 PyMethodDef optimizer_functions[] = {
     {"zero_gradients", zero_gradients, METH_O, "Set the gradient of each value to zero."},
-    {"sgd_step", sgd_step, METH_VARARGS, "One step of gradient descent on every value, in place."},
+    {"sgd_step", fast(sgd_step), METH_FASTCALL, "One step of gradient descent on every value, in place."},
     {"adam_step", fast(adam_step), METH_FASTCALL,
      "One step of Adam, or AdamW when decoupled, on every value, in place."},
     {nullptr, nullptr, 0, nullptr},
