@@ -243,3 +243,15 @@ def test_random_expressions_to_second_order_against_torch(expression: Any, point
     theirs = torch.autograd.functional.hessian(lambda v: recipe.run(torch_backend(), list(v)), inputs)
     size = max(1.0, float(theirs.abs().max()), *(abs(slope.data) for slope in slopes))
     np.testing.assert_allclose(np.array(ours), theirs.numpy(), rtol=1e-8, atol=1e-9 * size)
+
+
+# --- derivatives that have rows of their own ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "silu", "softplus"])
+def test_the_second_derivative_of_an_activation_is_a_short_graph(name: str) -> None:
+    """Its partial is a row, not the choice between two formulas that is exact everywhere."""
+    x = Value(0.3)
+    (slope,) = gradient(Apply(name, x), [x], create_graph=True)
+    (curvature,) = gradient(slope, [x], create_graph=True)
+    assert len(engine.topological_order(curvature)) < 25

@@ -36,7 +36,7 @@ SECTIONS = {
     "Angles": ("sin", "radians"), "Hyperbolic": ("sinh", "atanh"),
     "Neural networks": ("sigmoid", "gelu"), "Special functions": ("erf", "polygamma"),
     "Kinks and jumps": ("abs", "round"), "Choices and comparisons": ("minimum", "not_equal"),
-    "Others": ("identity", "detach"),
+    "Others": ("sech2", "detach"),
 }  # fmt: skip
 
 

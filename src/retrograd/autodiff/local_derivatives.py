@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .. import engine
 from ..engine import Value
-from ..ops import BY_NAME, OPS, NaryOp, formula
+from ..ops import BY_NAME, OPS, NaryOp, Op, formula
 
 __all__ = ["Local", "LocalDerivatives", "ieee", "product"]
 
@@ -89,10 +89,14 @@ class _Row(NamedTuple):
 
 
 @cache
-def _compiled(name: str, in_rows: bool = False) -> _Row:
-    """The partials of a row. ``in_rows``: conditions are numbers that rows compute; guards take what partials do."""
+def _compiled(name: str, graph: bool = True, in_rows: bool = False) -> _Row:
+    """The partials of a row, for numbers or for a ``graph`` to be differentiated again.
+
+    ``in_rows``: conditions are numbers that rows compute; guards take what partials do.
+    """
     row, names = BY_NAME[name], formula.operand_names(name)
-    partials = tuple(_compile(text, names, formula.to_rows if in_rows else formula.to_python) for text in row.partials)
+    texts = (graph and isinstance(row, Op) and row.smooth_partials) or row.partials
+    partials = tuple(_compile(text, names, formula.to_rows if in_rows else formula.to_python) for text in texts)
     guarded = any(partial is not None and partial.guard is not None for partial in partials)
     if isinstance(row, NaryOp):
         return _Row(partials, guarded, (), row)
@@ -145,7 +149,7 @@ class LocalDerivatives:
         name = engine.row_name(node)
         if name == "user":
             return node._op.slopes(operands)  # type: ignore[attr-defined, no-any-return]  # retrograd.primitives
-        row = _compiled(name, self.in_rows)
+        row = _compiled(name, self.graph, self.in_rows)
         if row.constants:
             return [one if want else None for one, want in zip(row.constants, wanted or _ALL, strict=False)]
         result: Value | float = node
@@ -212,7 +216,7 @@ class LocalDerivatives:
             equal = _NAMESPACE["equal"]
             ties = engine.reduce("sum", [equal(a, y) for _, a, _ in pairs])
             ties = _NAMESPACE["maximum"](ties, 1.0)  # where nothing is equal, no partial asks, but all are computed
-        partials = _compiled(row.name, True).partials
+        partials = _compiled(row.name, in_rows=True).partials
         locals_: list[Local] = []
         for (which, a, b), rest, want in zip(pairs, rests, wanted, strict=True):
             arguments = (a, b, y, count, ties, rest)

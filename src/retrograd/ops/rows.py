@@ -65,6 +65,7 @@ class Op:
     accuracy: tuple[int, ...] = ()  #: bounds of y and the partials, where they are not 2 and 4 (see docs/ops.md)
     card: str = ""  #: the name of the rule, for those who learn it
     public: bool = True  #: offered in ``retrograd.math`` and as a method
+    smooth_partials: tuple[str, ...] = ()  #: the partials as a row, where those above are costly to differentiate
 
     @property
     def arity(self) -> int:

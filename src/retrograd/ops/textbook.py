@@ -50,10 +50,14 @@ TEXTBOOK: Mapping[str, Textbook] = {
     "degrees": Textbook("a * 180 / pi", ("180 / pi",)),
     "radians": Textbook("a * pi / 180", ("pi / 180",)),
     "tanh": Textbook("tanh(a)", ("1 - pow(tanh(a), 2)",)),
+    "sech2": Textbook("1 - pow(tanh(a), 2)", ("-2 * tanh(a) * (1 - pow(tanh(a), 2))",)),
     "asinh": Textbook("asinh(a)", ("1 / sqrt(1 + pow(a, 2))",)),
     "acosh": Textbook("acosh(a)", ("1 / sqrt(pow(a, 2) - 1)",)),
     "atanh": Textbook("atanh(a)", ("1 / (1 - pow(a, 2))",)),
     "sigmoid": Textbook("1 / (1 + exp(-a))", ("sigmoid(a) * (1 - sigmoid(a))",)),
+    "logistic_slope": Textbook(
+        "sigmoid(a) * (1 - sigmoid(a))", ("sigmoid(a) * (1 - sigmoid(a)) * (1 - 2 * sigmoid(a))",)
+    ),
     "softplus": Textbook("log(1 + exp(a))", ("sigmoid(a)",)),
     "relu": Textbook("maximum(a, 0)", ("select(a <= 0, 0, 1)",)),
     "silu": Textbook("a * sigmoid(a)", ("sigmoid(a) + a * sigmoid(a) * (1 - sigmoid(a))",)),

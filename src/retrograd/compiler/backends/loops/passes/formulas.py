@@ -159,11 +159,19 @@ def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
 
 
 def _tanh_partial(t: Builder, a: Value, y: Value) -> Value:
-    """1 - y*y near zero; 4 e / (1 + e)**2 with e = exp(-2 |a|) where that would cancel."""
-    e = t.call("exp", t.mul(t.fabs(a), -2.0))
+    """1 - y*y near zero; what does not cancel elsewhere."""
+    return t.select(t.compare("olt", t.fabs(y), 0.7072), t.sub(1.0, t.mul(y, y)), _tanh_slope(t, a))
+
+
+def _sigmoid_slope(t: Builder, a: Value) -> Value:
+    """e / (1 + e)**2 with e = exp(-|a|)."""
+    e = t.call("exp", t.neg(t.fabs(a)))
     whole = t.add(e, 1.0)
-    far = t.div(t.mul(e, 4.0), t.mul(whole, whole))
-    return t.select(t.compare("olt", t.fabs(y), 0.7072), t.sub(1.0, t.mul(y, y)), far)
+    return t.div(e, t.mul(whole, whole))
+
+
+def _tanh_slope(t: Builder, a: Value) -> Value:
+    return t.mul(_sigmoid_slope(t, t.mul(a, 2.0)), 4.0)
 
 
 _SIMPLE: Mapping[str, Callable[..., Value]] = {
@@ -174,6 +182,8 @@ _SIMPLE: Mapping[str, Callable[..., Value]] = {
     "div": Builder.div,
     "neg": Builder.neg,
     "abs": Builder.fabs,
+    "sech2": _tanh_slope,
+    "logistic_slope": _sigmoid_slope,
     "identity": lambda t, a: a,
     "detach": lambda t, a: a,
     "largest": lambda t, a: a,

@@ -41,7 +41,7 @@ _BOUNDED = {
         "abs",
     ),
     *("maximum", "minimum", "max", "min", "first_max", "first_min", "sigmoid", "where"),
-    *("exp2", "expm1", "sinh", "cosh", "atan", "softplus", "erf"),
+    *("exp2", "expm1", "sinh", "cosh", "atan", "softplus", "erf", "sech2", "logistic_slope"),
     *(row.name for row in OPS if set(row.partials) == {"0"}),
 }
 
