@@ -100,6 +100,29 @@ def test_another_name_is_pythons_own_error(owner: str) -> None:
         _ = OWNERS[owner][0]().nonsense
 
 
+def test_what_another_base_class_has_is_found() -> None:
+    class Clipping:
+        half = "of the mixin"
+
+        def to(self, bound: float) -> str:
+            return f"to {bound}"
+
+    class Net(nn.Module, Clipping):
+        def __init__(self) -> None:
+            self.w, self.type = rg.Value(2.0), "plain"
+
+    net = Net()
+    assert (net.to(3.0), net.half, Net.half, net.type) == ("to 3.0", "of the mixin", "of the mixin", "plain")
+    assert net.parameters() == [net.w]
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'cuda'"):
+        _ = net.cuda  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'cuda'"):
+        _ = Net.cuda  # type: ignore[attr-defined]
+    assert not hasattr(net, "cuda")
+    assert {"to", "half", "type"} <= set(dir(net))
+    assert "cuda" not in dir(net)
+
+
 def test_type_checkers_do_not_believe_in_them() -> None:
     """The stub has none of them, and stubtest, which compares it with the class, knows why."""
     text = (Path(__file__).resolve().parents[1] / "tools" / "stubtest_allowlist.txt").read_text()

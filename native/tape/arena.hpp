@@ -103,7 +103,7 @@ struct Tape {
   Ref tracer;                       // is told of every number that would leave a pure trace
   bool tracing = false;             // there is a tracer, and it is not running
   bool following = false;           // it follows each number, and is not only told of what happens
-  Ref comparison_type;              // of what comparisons give in such a trace; none where the tracer is to be asked
+  Ref comparison_type;              // what comparisons give in such a trace: tracers, or bools that have decided
   bool told_of_raising = false;     // the tracer knows that floats are divided
   bool keeps_fallible = false;      // a trace keeps the nodes whose operands may be outside a domain in later calls:
   std::vector<Ref> fallible;        // the function raises there, whether its result depends on them or not

@@ -61,38 +61,38 @@ void dealloc(PyObject* object) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
-// The guard of the place in the code that asks now, if the same was decided there before: 1, 0, or -1 with an
+// Adds the guard of the place in the code that asks now, if the same was decided there before: 1, 0, or -1 with an
 // exception. The recorder has `known_guards` for that (src/retrograd/compiler/tracing/decision_recorder.py:
 // DecisionRecorder).
-int decide_as_before(ComparisonTracer* tracer) {
+int decide_as_before(PyObject* recorder, PyObject* kind, PyObject* left, PyObject* right, bool outcome) {
   auto* frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());  // borrowed
   if (!frame) return 0;
   const Ref code(reinterpret_cast<PyObject*>(PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame))));
-  const Ref place(PyObject_GetAttr(frame, names[LASTI])), known(PyObject_GetAttr(tracer->recorder, names[KNOWN]));
+  const Ref place(PyObject_GetAttr(frame, names[LASTI])), known(PyObject_GetAttr(recorder, names[KNOWN]));
   const Ref address(PyLong_FromVoidPtr(code.get()));
   if (!place || !known || !address) return -1;
-  const Ref key(PyTuple_Pack(4, address.get(), place.get(), tracer->kind, tracer->outcome ? Py_True : Py_False));
+  const Ref key(PyTuple_Pack(4, address.get(), place.get(), kind, outcome ? Py_True : Py_False));
   PyObject* const guard = key ? PyDict_GetItemWithError(known.get(), key.get()) : nullptr;  // borrowed
   if (!guard) return PyErr_Occurred() ? -1 : 0;
-  const Ref recording(PyObject_GetAttr(tracer->recorder, names[RECORDING]));
+  const Ref recording(PyObject_GetAttr(recorder, names[RECORDING]));
   const Ref guards(recording ? PyObject_GetAttr(recording.get(), names[GUARDS]) : nullptr);
   const Ref compared(guards ? PyObject_GetAttr(recording.get(), names[COMPARED]) : nullptr);
   if (!compared) return -1;
-  const bool added = PyList_Append(guards.get(), guard) == 0 && PyList_Append(compared.get(), tracer->left) == 0 &&
-                     PyList_Append(compared.get(), tracer->right) == 0;
-  tracer->decided = added;
+  const bool added = PyList_Append(guards.get(), guard) == 0 && PyList_Append(compared.get(), left) == 0 &&
+                     PyList_Append(compared.get(), right) == 0;
   return added ? 1 : -1;
 }
 
 // The outcome decides something now. Only where that is new to the trace is the recorder asked.
 int is_true(PyObject* self) {
   ComparisonTracer* tracer = tracer_at(self);
-  int known = 0;
-  if (following() && current_tape->tracer.get() == tracer->recorder) {
-    known = tracer->decided ? 1 : decide_as_before(tracer);
+  const bool here = following() && current_tape->tracer.get() == tracer->recorder;
+  if (here && !tracer->decided) {
+    const int known = decide_as_before(tracer->recorder, tracer->kind, tracer->left, tracer->right, tracer->outcome);
     if (known < 0) return -1;
+    tracer->decided = known > 0;
   }
-  if (!known && !Ref(PyObject_CallMethodObjArgs(self, names[DECIDE], nullptr))) return -1;
+  if (!(here && tracer->decided) && !Ref(PyObject_CallMethodObjArgs(self, names[DECIDE], nullptr))) return -1;
   return tracer->outcome;
 }
 
@@ -144,8 +144,11 @@ PyObject* traced_comparison(int operation, Value* left, PyObject* right, bool ou
   if (!following() || !tape->comparison_type) return nullptr;
   const Ref side = right_side(right);
   if (!side) return nullptr;
+  PyObject *const recorder = tape->tracer.get(), *const kind = kinds[static_cast<size_t>(operation)];
   auto* type = reinterpret_cast<PyTypeObject*>(tape->comparison_type.get());
-  return made(type, tape->tracer.get(), kinds[static_cast<size_t>(operation)], as_object(left), side.get(), outcome);
+  if (type != &PyBool_Type) return made(type, recorder, kind, as_object(left), side.get(), outcome);
+  if (decide_as_before(recorder, kind, as_object(left), side.get(), outcome) <= 0) return nullptr;
+  return Py_NewRef(outcome ? Py_True : Py_False);
 }
 
 bool add_comparison_tracer_type(PyObject* module) {

@@ -90,9 +90,9 @@ class NotAssigned(Elsewhere):
 
 def _listed(instance: object) -> list[str]:
     """What ``dir`` lists: nothing that is refused, so that no editor offers it."""
-    found = {name: member for kind in reversed(type(instance).__mro__) for name, member in vars(kind).items()}
-    own = getattr(instance, "__dict__", {})
-    return [name for name in object.__dir__(instance) if name in own or not isinstance(found.get(name), Elsewhere)]
+    members = [each for kind in type(instance).__mro__ for each in vars(kind).items()]
+    there = {name for name, member in members if not isinstance(member, Elsewhere)}.union(getattr(instance, "__dict__", ()))
+    return [name for name in object.__dir__(instance) if name in there]
 
 
 def refuse_on(owner: Any, table: Mapping[str, str]) -> None:

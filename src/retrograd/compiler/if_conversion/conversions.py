@@ -91,7 +91,8 @@ class Conversions:
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
-        self._decided: set[Site] = set()  # lines on which comparisons decide in the code as it is
+        self._decided: set[Site] = set()  # lines on which comparisons decide in the code as it is, and
+        self._traced: list[Outcomes] = []  # traces whose lines are to be added
         self._recorded = 0  # by the last trace that gave a program
         self._compares_indices = False
         # Of loops: as many as any call took, and some more.
@@ -102,7 +103,9 @@ class Conversions:
 
     def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
-        self._decided.update(*(each.by_line for each in programs))
+        self._traced += (each for each in programs if each not in self._traced)
+        if len(self._traced) > _LEAST_AGAIN:  # most functions have few, and none of which asks for more
+            self._count_decided()
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
         new = flipping(programs) - self._wanted - self._refused
@@ -111,6 +114,10 @@ class Conversions:
             isinstance(one, IndexGuard) for each in programs for one in each.guards
         )
         return bool(new)
+
+    def _count_decided(self) -> None:
+        self._decided.update(*(each.by_line for each in self._traced))
+        self._traced.clear()
 
     def departed(self, site: Site, decided: Outcomes) -> None:
         """A call has left the path of converted code at a test: convert that, and what else decides there."""
@@ -309,6 +316,7 @@ class Conversions:
                 catches |= catches_exceptions(code)
                 if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
                     asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
+            self._count_decided()
             made_trial = Trial(
                 most,
                 self._iterations,

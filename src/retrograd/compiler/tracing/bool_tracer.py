@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import enum
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, Protocol
 
 from ...engine import ComparisonTracer, Value
@@ -41,6 +43,9 @@ class ComparisonRecorder(Protocol):
 
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison has just been asked for its truth."""
+
+    def decide_in(self, frame: FrameType, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison decides where a frame is."""
 
     def guard(self, kind: str, left: Value, right: Value | float, outcome: bool, purpose: Purpose) -> None:
         """A comparison decided something."""
@@ -125,6 +130,14 @@ class BoolTracer(ComparisonTracer):
             else:
                 self._recorder.guard(self._kind, self._left, self._right, self.outcome, purpose)
 
+    def decide_in(self, frame: FrameType) -> bool:
+        """The outcome, which decides something where ``frame`` is."""
+        self._recorder.check("a comparison")
+        if not self._decided:
+            self._decided = True
+            self._recorder.decide_in(frame, self._kind, self._left, self._right, self.outcome)
+        return self.outcome
+
     def __index__(self) -> int:
         return int(bool(self))
 
@@ -160,10 +173,11 @@ def _binary(name: str) -> None:
     function = getattr(operator, name)
 
     def forward(self: BoolTracer, other: Any) -> Any:
-        return function(bool(self), bool(other) if is_comparison(other) else other)
+        frame = sys._getframe(1)
+        return function(self.decide_in(frame), other.decide_in(frame) if is_comparison(other) else other)
 
     def reflected(self: BoolTracer, other: Any) -> Any:
-        return function(other, bool(self))
+        return function(other, self.decide_in(sys._getframe(1)))
 
     plain = name.strip("_")
     setattr(BoolTracer, f"__{plain}__", forward)

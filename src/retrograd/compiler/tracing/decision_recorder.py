@@ -77,8 +77,8 @@ class DecisionRecorder(ABC):
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
-        #: What the engine makes of comparisons.
-        self.comparison_type: type[BoolTracer] | None = None if tests_identity else BoolTracer
+        #: What the engine makes of comparisons; a bool has decided.
+        self.comparison_type: type[BoolTracer | bool] = bool if tests_identity else BoolTracer
         self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
         self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
         self._recording = Recording()
@@ -139,13 +139,13 @@ class DecisionRecorder(ABC):
             self.guard(kind, left, right, outcome)
             return outcome
         if self._tests_identity:
-            self._decide_at_once(kind, left, number, outcome)
+            # In code that may ask which object it is, it decides before anything asks for its truth.
+            self.decide_in(sys._getframe(2), kind, left, number, outcome)
             return outcome
         return BoolTracer(self, kind, left, number, outcome)
 
-    def _decide_at_once(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
-        """A comparison decides before anything asks for its truth, in code that may ask which object it is."""
-        frame = sys._getframe(3)  # of what compares, if it is the user's
+    def decide_in(self, frame: FrameType, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
+        """A comparison decides where a frame is, which may be the user's."""
         known = self.known_guards.get((id(frame.f_code), frame.f_lasti, kind, outcome))
         if known is not None:
             self._recording.guard(known, left, right)
