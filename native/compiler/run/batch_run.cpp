@@ -23,6 +23,12 @@ size_t members_of_chunk(const Specialization& entry, size_t members) {
   return std::min(chunk, members);
 }
 
+void add(const ParameterGradients& from, ParameterGradients& to) {
+  for (size_t b = 0; b < to.size(); ++b) {
+    for (size_t i = 0; i < to[b].size(); ++i) to[b][i] += from[b][i];
+  }
+}
+
 ParameterGradients zeros_for(const Specialization& entry) {
   ParameterGradients sums;
   for (const auto& buffer : entry.buffers) sums.emplace_back(buffer->size());
@@ -78,16 +84,12 @@ void BatchRun::run() {
 void BatchRun::work(Worker& worker) {
   for (size_t chunk; (chunk = next_.fetch_add(1)) < chunks_;) {
     try {
-      if (!failed_) run_chunk(worker, chunk * chunk_, std::min((chunk + 1) * chunk_, members_.size()));
+      if (failed_) return;
+      run_chunk(worker, chunk * chunk_, std::min((chunk + 1) * chunk_, members_.size()));
+      merge(worker, chunk);
     } catch (const std::bad_alloc&) {
       failed_ = true;
     }
-    std::unique_lock lock(mutex_);
-    merged_.wait(lock, [&] { return turn_ == chunk; });
-    if (sums_up_) merge(worker);
-    runs_.insert(runs_.end(), worker.runs.begin(), worker.runs.end());
-    ++turn_;
-    merged_.notify_all();
   }
 }
 
@@ -185,15 +187,34 @@ void BatchRun::take_values(uint32_t member, Root&& root) {
   for (size_t i = 0; i < entry_->outputs.size(); ++i) values[i] = root(entry_->outputs[i]);
 }
 
-// Adds the gradients of a chunk to those of the chunks before it.
-void BatchRun::merge(Worker& worker) {
+void BatchRun::add_gradients_of(const Worker& worker, ParameterGradients& sums) {
   const Machine* machine = worker.twin->machine();
-  if (machine && machine->accumulates()) {
-    if (!worker.first) machine->add_gradients_to(sums_);
-    return;
+  if (!machine || !machine->accumulates()) return add(worker.sums, sums);
+  if (!worker.first) machine->add_gradients_to(sums);
+}
+
+BatchRun::Sum BatchRun::kept(const Worker& worker) const {
+  Sum kept{zeros_for(*entry_), worker.runs};
+  if (sums_up_) add_gradients_of(worker, kept.sums);
+  return kept;
+}
+
+// Adds the gradients of a chunk to those of the chunks before it, and those of later ones that waited for it.
+void BatchRun::merge(Worker& worker, size_t chunk) {
+  std::optional<Sum> early;
+  if (turn_ != chunk) early = kept(worker);
+  const std::lock_guard lock(mutex_);
+  if (early) {
+    early_.emplace(chunk, std::move(*early));
+  } else {
+    if (sums_up_) add_gradients_of(worker, sums_);
+    runs_.insert(runs_.end(), worker.runs.begin(), worker.runs.end());
+    ++turn_;
   }
-  for (size_t b = 0; b < sums_.size(); ++b) {
-    for (size_t i = 0; i < sums_[b].size(); ++i) sums_[b][i] += worker.sums[b][i];
+  for (auto next = early_.find(turn_); next != early_.end(); next = early_.find(++turn_)) {
+    add(next->second.sums, sums_);
+    runs_.insert(runs_.end(), next->second.runs.begin(), next->second.runs.end());
+    early_.erase(next);
   }
 }
 

@@ -1,12 +1,12 @@
 // Members of a batch on several threads, without the GIL.
 //
 // The members are divided into chunks, in the same way for any number of threads. A thread sums up the gradients of a
-// chunk, and adds the sum to that of the chunks before it when these are all there. So each result has the same bits on
-// any number of threads.
+// chunk. Sums are added to each other in the order of the chunks, those that are there too early are kept. So each
+// result has the same bits on any number of threads.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -52,6 +52,11 @@ class BatchRun {
     bool first = true;        // no backward pass of this chunk has been run
     std::vector<uint32_t> together, broken, runs;
   };
+  // What a chunk gave whose turn has not come.
+  struct Sum {
+    ParameterGradients sums;
+    std::vector<uint32_t> runs;
+  };
 
   void make_worker();
   void work(Worker& worker);
@@ -61,7 +66,9 @@ class BatchRun {
   void interpret(Worker& worker, uint32_t member);
   template <class Root>
   void take_values(uint32_t member, Root&& root);
-  void merge(Worker& worker);
+  static void add_gradients_of(const Worker& worker, ParameterGradients& sums);
+  Sum kept(const Worker& worker) const;
+  void merge(Worker& worker, size_t chunk);
 
   std::shared_ptr<Specialization> entry_;
   std::vector<const Arguments*> members_;
@@ -77,9 +84,9 @@ class BatchRun {
 
   std::atomic<size_t> next_ = 0;  // chunk to be begun
   std::atomic<bool> failed_ = false;
-  std::mutex mutex_;  // of what follows, of sums_ and runs_
-  std::condition_variable merged_;
-  size_t turn_ = 0;  // chunk to be merged
+  std::mutex mutex_;              // of what follows, of sums_ and runs_
+  std::atomic<size_t> turn_ = 0;  // chunk to be merged
+  std::map<size_t, Sum> early_;   // later ones that are there
 };
 
 }  // namespace retrograd::compiler
