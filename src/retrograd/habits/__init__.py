@@ -91,7 +91,9 @@ class NotAssigned(Elsewhere):
 def _listed(instance: object) -> list[str]:
     """What ``dir`` lists: nothing that is refused, so that no editor offers it."""
     members = [each for kind in type(instance).__mro__ for each in vars(kind).items()]
-    there = {name for name, member in members if not isinstance(member, Elsewhere)}.union(getattr(instance, "__dict__", ()))
+    there = {name for name, member in members if not isinstance(member, Elsewhere)}.union(
+        getattr(instance, "__dict__", ())
+    )
     return [name for name in object.__dir__(instance) if name in there]
 
 

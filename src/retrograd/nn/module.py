@@ -56,16 +56,25 @@ class Module:
 
         Returns:
             What ``forward`` returns.
+        """
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes. A subclass defines it.
+
+        Args:
+            *args: The module's inputs.
+            **kwargs: Those that it takes by name.
+
+        Returns:
+            What it computes.
 
         Raises:
-            TypeError: The class has no ``forward``.
+            TypeError: The class does not say what it computes.
         """
-        forward = getattr(type(self), "forward", None)
-        if forward is None:
-            raise TypeError(
-                f"a {type(self).__name__} cannot be called: define what it computes as its method forward(self, x)."
-            )
-        return forward(self, *args, **kwargs)
+        raise TypeError(
+            f"a {type(self).__name__} cannot be called: define what it computes as its method forward(self, x)."
+        )
 
     def modules(self) -> Iterator[Module]:
         """This module and every module in its public attributes, each once, in the order of assignment.

@@ -9,7 +9,6 @@ nothing else that they keep for themselves.
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import collections
 import contextvars
@@ -47,10 +46,21 @@ from .bytecode import (
     method_that_is_asked_for,
     tests_identity,
 )
+from .classes import (
+    MAKERS,
+    METHODS,
+    NAMESPACES,
+    Kind,
+    dictionary_of,
+    names_of_libraries,
+    shared_names,
+    users_namespaces,
+)
 from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
 from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
+from .libraries import READERS, inherited_names, is_library, of_a_library
 
-__all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach", "is_library"]
+__all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach"]
 
 #: A place as native/compiler/guards/state_guards.hpp reads it.
 Place = tuple[str, Any, Any]
@@ -61,20 +71,8 @@ LIMIT = 200_000
 #: Bytes of data that calls compare, at most: 8 an item, and 64 a container.
 DATA_LIMIT = 64 * 1024
 
-#: Names in code that may read any attribute.
-_READERS = frozenset(
-    {
-        *("getattr", "hasattr", "setattr", "delattr", "AttributeError"),
-        *("vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
-        *("attrgetter", "asdict", "astuple", "fields", "replace"),
-        *("parameters", "named_parameters", "state_dict"),
-    }
-)
-#: Libraries' classes without code of their own, and others, whose instances hold what users put there.
-_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
-_OPEN = (*_NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
-#: Methods that run when an instance is made, and not when there is one.
-_MAKERS = {"__init__", "__new__", "__post_init__"}
+#: These, and others whose instances are looked into.
+_OPEN = (*NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
 #: Where Python and NumPy have iterators and queues, which move on when they are asked.
@@ -85,8 +83,6 @@ _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items())
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-#: What functions can be made of, beside being assigned.
-_METHODS = (staticmethod, classmethod, functools.cached_property, property)
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _LONGEST_PATH = 120
 _MOST_RESULTS = 1000
@@ -117,7 +113,7 @@ class Reach:
         self._classes: list[tuple[type, str]] = []
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
-        self._kinds: dict[type, tuple[bool, dict[str, types.MemberDescriptorType], dict[str, None]]] = {}
+        self._kinds: dict[type, Kind] = {}
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._sizes: list[tuple[Mapping[str, Any], int, str]] = []  # how many attributes an object or a class has
@@ -208,11 +204,11 @@ class Reach:
             if thing.func in TALKS:
                 self._refuse(f"calls {thing.func.__name__}() through {path}")
         elif issubclass(kind, type):
-            if not _of_a_library(thing):
+            if not of_a_library(thing):
                 self._shared(thing, path)
                 self._makers(thing, path)  # the class itself: it may be called
                 for base in thing.__mro__[1:]:
-                    if not _of_a_library(base):
+                    if not of_a_library(base):
                         self._when_used("super", functools.partial(self._makers, base, base.__name__))
         elif "scalar_function" in vars(kind):  # a compiled function
             self._ahead(thing.scalar_function, path)
@@ -221,7 +217,7 @@ class Reach:
             return
         else:
             self._numbers(thing, path)
-        if kind.__module__ != "builtins" and not _of_a_library(kind):  # a container with attributes
+        if kind.__module__ != "builtins" and not of_a_library(kind):  # a container with attributes
             self._instance(thing, path)
 
     # --- containers -----------------------------------------------------------------------------------
@@ -410,13 +406,13 @@ class Reach:
                         self._whole(vars(thing), name)
         return found
 
-    def _uses(self, names: set[str], asked: Collection[str] = ()) -> None:
+    def _uses(self, names: Collection[str], asked: Collection[str] = ()) -> None:
         """Code that uses these names can be reached; attributes that are asked for may be missing."""
-        new, missing = sorted(names - self.names), sorted(set(asked) - self._asked)
+        new, missing = sorted({*names} - self.names), sorted(set(asked) - self._asked)
         self.names.update(new)
         self._asked.update(missing)
         self.asks_missing |= bool(missing)
-        woken = list(self._waiting) if not _READERS.isdisjoint(new) else new
+        woken = list(self._waiting) if not READERS.isdisjoint(new) else new
         for name in woken:
             for act in self._waiting.pop(name, ()):
                 _if_it_lets(act)
@@ -426,7 +422,7 @@ class Reach:
             self._missing(kind, path, missing)
 
     def _when_used(self, name: str, act: Callable[[], None]) -> None:
-        if name in self.names or not _READERS.isdisjoint(self.names):
+        if name in self.names or not READERS.isdisjoint(self.names):
             act()
         else:
             self._waiting.setdefault(name, []).append(act)
@@ -454,27 +450,27 @@ class Reach:
 
     def _instance(self, thing: Any, path: str) -> None:
         kind = type(thing)
-        if kind not in self._kinds:
-            # The code of a library's class is not looked at: it may use any attribute.
-            now = _of_a_library(kind) and not issubclass(kind, _NAMESPACES)
-            self._kinds[kind] = now, _slots(kind), dict.fromkeys(_shared_names(kind))
-        now, slots, shared = self._kinds[kind]
+        if (known := self._kinds.get(kind)) is None:
+            known = self._kinds[kind] = Kind(kind)
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
         for attributes in attributes_of(thing):
             self._sizes.append((attributes, len(attributes), path))
-            if now:
+            if known.reads_any:
                 self._whole(attributes, path)
                 continue
-            for name in {**attributes, **shared}:
+            for name in {**attributes, **known.shared}:
                 if name in self.names:
                     self._named(attributes, name, f"{path}.{name}")
                 else:
                     self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
             self._when_used("getattr", functools.partial(self._place, "entries", attributes, None, path))
-        for name, slot in slots.items():
+            known.instances.append((attributes, path))
+            for name in sorted(known.inherited & self.names):
+                self._named(attributes, name, f"{path}.{name}")
+        for name, slot in known.slots.items():
             self._when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
-        if not now:
+        if known.is_users or not known.reads_any:
             self._shared(kind, kind.__name__)
 
     def _slot(self, thing: Any, slot: types.MemberDescriptorType, path: str) -> None:
@@ -490,30 +486,46 @@ class Reach:
         self._sizes.append((vars(kind), len(vars(kind)), path))
         self._classes.append((kind, path))
         self._missing(kind, path, self._asked)
-        for name in _shared_names(kind):
+        for name in shared_names(kind):
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
         for base in kind.__mro__[1:]:  # what is hidden by another of its name
-            if not _of_a_library(base):
+            if not of_a_library(base):
                 self._when_used("super", functools.partial(self._shared, base, base.__name__))
+        self._inherited(kind)
+
+    def _inherited(self, kind: type) -> None:
+        """What methods that a class has of libraries read of its instances, and what may hide such attributes."""
+        names = inherited_names(kind)
+        self._uses(names.in_use - READERS)
+        if names.read_any:
+            self._uses(shared_names(kind))
+        for name, used in names.by_method.items():
+            self._when_used(name, functools.partial(self._uses, used))
+        for name in sorted(names_of_libraries(kind)):
+            self._when_used(name, functools.partial(self._may_hide, kind, name))
+
+    def _may_hide(self, kind: type, name: str) -> None:
+        """An attribute that a class has of a library's may get another value in a user's class, and in an instance."""
+        for namespace in users_namespaces(kind):
+            self._named(namespace, name, f"{kind.__name__}.{name}")
+        for attributes, path in self._kinds[kind].instances if kind in self._kinds else ():
+            self._named(attributes, name, f"{path}.{name}")
 
     def _makers(self, kind: type, path: str) -> None:
-        for name in sorted(_MAKERS & set(dir(kind))):
+        for name in sorted(MAKERS & set(dir(kind))):
             self._shared_attribute(kind, name, f"{path}.{name}")
 
     def _missing(self, kind: type, path: str, names: Collection[str]) -> None:
         """Attributes that a class may get later."""
-        namespaces = [
-            namespace for base in kind.__mro__ if not _of_a_library(base) for namespace in _dictionary_of(base)
-        ]
         for name in sorted(names):
             if not any(name in vars(base) for base in kind.__mro__):
-                for namespace in namespaces:
+                for namespace in users_namespaces(kind):
                     self._named(namespace, name, f"{path}.{name}")
 
     def _shared_attribute(self, kind: type, name: str, path: str) -> None:
         item = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
-        if issubclass(type(item), _METHODS):
+        if issubclass(type(item), METHODS):
             functions = (getattr(item, part, None) for part in ("fget", "func", "__wrapped__"))
             self._ahead(next((one for one in functions if one is not None), None), path)
         if type(item) in (types.FunctionType, property) or not hasattr(type(item), "__get__"):
@@ -521,7 +533,7 @@ class Reach:
             self._ahead(item, path)
         else:  # a descriptor, which the class holds in its dictionary
             for base in kind.__mro__:
-                for namespace in _dictionary_of(base):
+                for namespace in dictionary_of(base):
                     self._named(namespace, name, path)
                 if name in vars(base):
                     break
@@ -541,34 +553,6 @@ def _if_it_lets(act: Callable[..., None], *arguments: Any) -> None:
         return
 
 
-def _shared_names(kind: type) -> list[str]:
-    """The attributes of a user's class, and the special methods that operators call."""
-    return [
-        name
-        for base in kind.__mro__
-        if not _of_a_library(base)
-        for name, item in vars(base).items()
-        if not isinstance(item, types.MemberDescriptorType)
-        and (not name.startswith("__") or (isinstance(item, (types.FunctionType, *_METHODS)) and name not in _MAKERS))
-    ]
-
-
-def _dictionary_of(kind: type) -> list[dict[str, Any]]:
-    """The dictionary of a class, of which Python shows a proxy only."""
-    return [one for one in gc.get_referents(vars(kind)) if type(one) is dict]
-
-
-def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
-    """The slots that users' classes give their instances."""
-    return {
-        name: member
-        for base in kind.__mro__
-        if not _of_a_library(base)
-        for name, member in vars(base).items()
-        if isinstance(member, types.MemberDescriptorType)
-    }
-
-
 def _subscript(key: Any) -> str:
     shown = type(key) is str or (type(key) is int and abs(key) < 10**9)
     return f"[{key!r}]" if shown else "[…]"
@@ -576,26 +560,10 @@ def _subscript(key: Any) -> str:
 
 def _is_open(kind: type) -> bool:
     """Whether instances of a class are looked into: those of users' classes, and modules, as tree.py knows them."""
-    return issubclass(kind, _OPEN) or not _of_a_library(kind) or callable(getattr(kind, "parameters", None))
+    return issubclass(kind, _OPEN) or not of_a_library(kind) or callable(getattr(kind, "parameters", None))
 
 
 def _is_transform(thing: Any) -> bool:
     """Whether a transform made a function: its own variables never change, those of the function inside it may."""
     module = thing.__globals__.get("__name__") if type(thing) is types.FunctionType else None
     return type(module) is str and module.startswith("retrograd.autodiff.")
-
-
-@functools.lru_cache(maxsize=1024)
-def is_library(module: object) -> bool:
-    """Whether a module of this name belongs to Python or was installed."""
-    if type(module) is not str:
-        return False
-    top = module.partition(".")[0]
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
-    known = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
-    return module != "__main__" and (known or "site-packages" in file or "dist-packages" in file)
-
-
-def _of_a_library(kind: type) -> bool:
-    module = type.__getattribute__(kind, "__module__")
-    return is_library(module if type(module) is str else None)

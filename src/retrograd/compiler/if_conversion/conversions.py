@@ -22,7 +22,7 @@ from ..guards.bytecode import (
     tests_none,
 )
 from ..guards.captured_state import functions_of
-from ..guards.dependencies import is_library
+from ..guards.libraries import is_library
 from ..tracing.followed_calls import own_code
 from ..tracing.outcomes import Outcomes, Site, flipping
 from ..tracing.recording import Guard, IndexGuard

@@ -23,7 +23,7 @@ import numpy as np
 
 from ... import math as our_math
 from ..guards.bytecode import codes_of, global_names
-from ..guards.dependencies import is_library
+from ..guards.libraries import is_library
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 

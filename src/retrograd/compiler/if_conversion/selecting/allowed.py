@@ -20,7 +20,7 @@ from .... import engine
 from .... import math as our_math
 from ....engine import Value
 from ...guards import builtin_overrides
-from ...guards.dependencies import is_library
+from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer

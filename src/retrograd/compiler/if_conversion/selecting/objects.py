@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....engine import Value
-from ...guards.dependencies import is_library
+from ...guards.libraries import is_library
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.frozen_list import FrozenList
 from ..trial import once, refuse

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from ....engine import Value
-from ...guards.dependencies import is_library
+from ...guards.libraries import is_library
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import among, joined, must_hold, negated

@@ -9,7 +9,7 @@ from typing import Any
 
 from .... import engine
 from ....engine import Value
-from ...guards.dependencies import is_library
+from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES, LARGEST, is_choice
 from ...tracing.float_tracer import FloatTracer

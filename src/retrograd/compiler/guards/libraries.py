@@ -1,0 +1,84 @@
+"""What belongs to Python or was installed, and what code of its classes reads of users' objects.
+
+The code of a library is not looked into, with one exception: a class that a user derives from a library's inherits
+methods, such as ``nn.Module.__call__``, and these read attributes and call methods of the user's.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .bytecode import codes_of
+
+__all__ = ["READERS", "InheritedNames", "inherited_names", "is_library", "of_a_library"]
+
+#: Names in code that may read any attribute.
+READERS = frozenset(
+    {
+        *("getattr", "hasattr", "setattr", "delattr", "AttributeError"),
+        *("vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
+        *("attrgetter", "asdict", "astuple", "fields", "replace"),
+        *("parameters", "named_parameters", "state_dict"),
+    }
+)
+#: Special methods that run when a class or an instance is made, copied or shown: not when there is one.
+_NOT_IN_USE = frozenset(
+    {
+        *("__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__subclasshook__"),
+        *("__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__del__", "__copy__", "__deepcopy__"),
+        *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
+    }
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def is_library(module: object) -> bool:
+    """Whether a module of this name belongs to Python or was installed."""
+    if type(module) is not str:
+        return False
+    top = module.partition(".")[0]
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    known = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
+    return module != "__main__" and (known or "site-packages" in file or "dist-packages" in file)
+
+
+def of_a_library(kind: type) -> bool:
+    """Whether a class belongs to Python or was installed."""
+    module = type.__getattribute__(kind, "__module__")
+    return is_library(module if type(module) is str else None)
+
+
+class InheritedNames(NamedTuple):
+    """The names in the methods that a user's class has of libraries."""
+
+    in_use: frozenset[str]  #: in what operators, calls and loops run
+    by_method: Mapping[str, frozenset[str]]  #: in others
+
+    @property
+    def read_any(self) -> bool:
+        """Whether what operators run may read any attribute."""
+        return not READERS.isdisjoint(self.in_use)
+
+
+def inherited_names(kind: type) -> InheritedNames:
+    """What code of libraries reads of the instances of a user's class."""
+    in_use, by_method = set[str](), dict[str, frozenset[str]]()
+    for base in kind.__mro__:
+        for name, item in vars(base).items():
+            names = frozenset().union(*(code.co_names for code in _codes_of_libraries(item)))
+            if names and not (name.startswith("__") and name.endswith("__")):
+                by_method[name] = names | by_method.get(name, frozenset())
+            elif name not in _NOT_IN_USE:
+                in_use |= names
+    return InheritedNames(frozenset(in_use), by_method)
+
+
+def _codes_of_libraries(item: Any) -> Iterator[types.CodeType]:
+    parts = (item, *(getattr(item, part, None) for part in ("fget", "func", "__func__"))) if item is not None else ()
+    for function in parts:
+        if type(function) is types.FunctionType and is_library(function.__globals__.get("__name__")):
+            yield from codes_of(function.__code__)
