@@ -6,11 +6,12 @@ methods, such as ``nn.Module.__call__``, and these read attributes and call meth
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .bytecode import codes_of
 
@@ -33,6 +34,8 @@ _NOT_IN_USE = frozenset(
         *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
     }
 )
+#: Instructions that read or change an attribute.
+_ON_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "SUPER_ATTR", "SUPER_METHOD")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -68,17 +71,31 @@ def inherited_names(kind: type) -> InheritedNames:
     """What code of libraries reads of the instances of a user's class."""
     in_use, by_method = set[str](), dict[str, frozenset[str]]()
     for base in kind.__mro__:
-        for name, item in vars(base).items():
-            names = frozenset().union(*(code.co_names for code in _codes_of_libraries(item)))
-            if names and not (name.startswith("__") and name.endswith("__")):
+        for name, names in _methods(base) if of_a_library(base) else _found_methods(base):
+            if not (name.startswith("__") and name.endswith("__")):
                 by_method[name] = names | by_method.get(name, frozenset())
             elif name not in _NOT_IN_USE:
                 in_use |= names
     return InheritedNames(frozenset(in_use), by_method)
 
 
-def _codes_of_libraries(item: Any) -> Iterator[types.CodeType]:
-    parts = (item, *(getattr(item, part, None) for part in ("fget", "func", "__func__"))) if item is not None else ()
-    for function in parts:
-        if type(function) is types.FunctionType and is_library(function.__globals__.get("__name__")):
-            yield from codes_of(function.__code__)
+def _found_methods(kind: type) -> Iterator[tuple[str, frozenset[str]]]:
+    """The methods that libraries wrote, of those that a class has itself, and the names of attributes in their code."""
+    for name, item in vars(kind).items():
+        parts = (item, *(getattr(item, part, None) for part in ("fget", "func", "__func__")))
+        for function in parts if item is not None else ():
+            if type(function) is types.FunctionType and is_library(function.__globals__.get("__name__")):
+                yield name, _attributes_in(function.__code__)
+
+
+@functools.lru_cache(maxsize=1024)
+def _methods(kind: type) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple(_found_methods(kind))
+
+
+def _attributes_in(code: types.CodeType) -> frozenset[str]:
+    found = set[str]()
+    for one in codes_of(code):
+        found |= READERS.intersection(one.co_names)
+        found.update(now.argval for now in dis.get_instructions(one) if now.opname.endswith(_ON_ATTRIBUTES))
+    return frozenset(found)
