@@ -138,11 +138,9 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
         return quotient if which == 0 else t.neg(t.mul(quotient, result()))
     if row == "pow" and which == 0 and t.retried and isinstance(operands[1], Ref) and t.is_constant(operands[1]):
         return t.mul(g, _power_partial(t, operands[0], operands[1], result()))
-    if row == "tanh":
-        return t.mul(g, _tanh_partial(t, operands[0], result()))
     op = _row(row)
     formula = _Formula(t, dict(zip("abc", operands, strict=False)), result)
-    tree = _parsed(op.partials[which], op.arity)
+    tree = _parsed((op.smooth_partials or op.partials)[which], op.arity)
     match tree:  # on the zero side of a structural partial nothing is added, whatever the other side is
         case ast.Call(func=ast.Name(id="select"), args=[condition, yes, no]) if _is_zero(yes) != _is_zero(no):
             truth = formula.truth(condition)
@@ -158,9 +156,10 @@ def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
     return t.select(t.compare("ogt", t.fabs(y), 1e-290), t.div(t.mul(b, y), a), math.nan)
 
 
-def _tanh_partial(t: Builder, a: Value, y: Value) -> Value:
-    """1 - y*y near zero; what does not cancel elsewhere."""
-    return t.select(t.compare("olt", t.fabs(y), 0.7072), t.sub(1.0, t.mul(y, y)), _tanh_slope(t, a))
+def _sigmoid(t: Builder, a: Value) -> Value:
+    """As the table has it, by one exponential: of a number that is not positive."""
+    e = t.call("exp", t.neg(t.fabs(a)))
+    return t.div(t.select(t.compare("oge", a, 0.0), 1.0, e), t.add(e, 1.0))
 
 
 def _sigmoid_slope(t: Builder, a: Value) -> Value:
@@ -182,6 +181,7 @@ _SIMPLE: Mapping[str, Callable[..., Value]] = {
     "div": Builder.div,
     "neg": Builder.neg,
     "abs": Builder.fabs,
+    "sigmoid": _sigmoid,
     "sech2": _tanh_slope,
     "logistic_slope": _sigmoid_slope,
     "identity": lambda t, a: a,
