@@ -22,6 +22,7 @@ __all__ = [
     "asks_what_it_is",
     "assigned",
     "catches_exceptions",
+    "catches_missing",
     "codes_of",
     "compares_types",
     "global_names",
@@ -44,6 +45,7 @@ _METHODS_OF_VALUES = frozenset(engine.functions)
 #: What asks for attributes by their names; and what gives all there are.
 _ASK = frozenset({"getattr", "hasattr", "attrgetter"})
 _GIVE_ALL = frozenset({"vars", "dir", "__dict__"})
+_ANY_ERROR = frozenset({"Exception", "BaseException"})
 _STORE_GLOBAL = dis.opmap["STORE_GLOBAL"]
 
 
@@ -279,14 +281,21 @@ def compares_types(code: types.CodeType) -> bool:
     return False
 
 
+def catches_missing(code: types.CodeType) -> bool:
+    """Whether code goes on where an attribute is missing."""
+    names = code.co_names
+    return "AttributeError" in names or (not _ANY_ERROR.isdisjoint(names) and catches_exceptions(code))
+
+
 def asked_for(code: types.CodeType) -> tuple[set[str], bool]:
     """The attributes that code asks for although they may be missing; and whether it may ask for any others."""
-    if _ASK.isdisjoint(code.co_names) and _GIVE_ALL.isdisjoint(code.co_names) and "AttributeError" not in code.co_names:
+    caught = catches_missing(code)
+    if _ASK.isdisjoint(code.co_names) and _GIVE_ALL.isdisjoint(code.co_names) and not caught:
         return set(), False
     names = {text for text in _texts(code.co_consts) if text.isidentifier()}
     any_other, near = not _GIVE_ALL.isdisjoint(code.co_names), 0
     for now in dis.get_instructions(code):
-        if now.opname in ("LOAD_ATTR", "LOAD_METHOD") and "AttributeError" in code.co_names:
+        if now.opname in ("LOAD_ATTR", "LOAD_METHOD") and caught:
             names.add(now.argval)
         if near > 0 and now.opname == "LOAD_CONST" and type(now.argval) is str:
             near = 0

@@ -9,7 +9,7 @@ import types
 from itertools import chain
 from typing import Any
 
-from .libraries import inherited_names, of_a_library
+from .libraries import inherited_names, is_in_use, of_a_library
 
 __all__ = [
     "MAKERS",
@@ -53,11 +53,15 @@ def users_namespaces(kind: type) -> list[dict[str, Any]]:
 
 
 def names_of_libraries(kind: type) -> frozenset[str]:
-    """The attributes that a user's class has of libraries' classes."""
+    """The attributes that a user's class has of libraries' classes, and the special methods that operators call."""
     if of_a_library(kind):
         return frozenset()
-    names = chain.from_iterable(vars(base) for base in kind.__mro__ if of_a_library(base))
-    return frozenset(name for name in names if not name.startswith("__"))
+    members = chain.from_iterable(vars(base).items() for base in kind.__mro__ if of_a_library(base))
+    return frozenset(
+        name
+        for name, item in members
+        if not name.startswith("__") or (type(item) is types.FunctionType and is_in_use(name))
+    )
 
 
 def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:

@@ -38,6 +38,7 @@ from .bytecode import (
     asked_for,
     asks_for_numbers,
     assigned,
+    catches_missing,
     codes_of,
     compares_types,
     global_names,
@@ -79,6 +80,8 @@ _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
 _MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
 #: What a dictionary's keys, values and items are seen through.
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+#: What holds a function or a class.
+_WRAPPERS = (staticmethod, classmethod, property, super, types.GenericAlias, type(functools.cmp_to_key(max)))
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
@@ -111,6 +114,7 @@ class Reach:
         self._asked: set[str] = set()  # those of the names that may be missing
         self._modules: list[tuple[dict[str, Any], str]] = []
         self._classes: list[tuple[type, str]] = []
+        self._namespaces: list[tuple[Mapping[str, Any], int]] = []  # of modules, and how many variables they had
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
         self._kinds: dict[type, Kind] = {}
@@ -125,6 +129,10 @@ class Reach:
             self.frozen.append(f"{self._queue[0][1]}, after {LIMIT:,} others,")
         for namespace, name in self._built_in:  # the last to be looked at
             self._named(namespace, name, name)
+
+    def has_grown(self) -> bool:
+        """Whether a module has variables that it had not, of which a place may be needed."""
+        return any(len(names) != size for names, size in self._namespaces)
 
     def added(self) -> str:
         """An attribute that something was given since, as users write it; "" if none was."""
@@ -174,9 +182,8 @@ class Reach:
         elif issubclass(kind, GENERATORS):
             if not issubclass(kind, random.SystemRandom):  # which has no state
                 self.generators.append(thing)
-            return
         elif self._special(thing, path):
-            return
+            pass
         elif kind is types.FunctionType:
             if own or not is_library(thing.__globals__.get("__name__")):
                 self._function(thing, path)
@@ -191,6 +198,7 @@ class Reach:
         elif kind is types.ModuleType:
             if not is_library(thing.__name__):
                 self._modules.append((vars(thing), path))
+                self._namespaces.append((vars(thing), len(vars(thing))))
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
             self.asks_types = True  # it keeps what it is called with
@@ -254,6 +262,8 @@ class Reach:
         self._place("entries", thing, None, path)
         if issubclass(type(thing), collections.OrderedDict):
             self._place("elements", thing, collections.OrderedDict, path)  # its order is its own
+        elif isinstance(thing, collections.defaultdict):
+            self._ahead(thing.default_factory, f"what makes the items of {path}")
         for key, item in list(dict.items(thing)):
             self._ahead(key, f"a key of {path}")
             self._ahead(item, path + _subscript(key))
@@ -300,13 +310,20 @@ class Reach:
                 self._ahead(thing.__self__, f"what {path} is a method of")
         elif issubclass(kind, _VIEWS):
             self._ahead(thing.mapping, path)
+        elif issubclass(kind, _WRAPPERS):
+            for part in gc.get_referents(thing):
+                self._ahead(part, path)
         elif has_buffer(thing):  # an array of ctypes
             self._buffer(thing, path)
-        elif kind in (operator.attrgetter, operator.methodcaller):
-            self._uses({part for name in thing.__reduce__()[1] if type(name) is str for part in name.split(".")})
+        elif kind is operator.attrgetter:
+            self._uses({part for name in thing.__reduce__()[1] for part in name.split(".")})
+        elif kind is operator.methodcaller:
+            for part in gc.get_referents(thing):  # the name, and arguments
+                self._uses({part} if type(part) is str else ())
+                self._ahead(part, path)
         elif kind is contextvars.ContextVar or issubclass(kind, threading.local):
             self._refuse(f"reads {path}, which is another in each context or thread")
-        elif kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait")):
+        elif any(map(_moves, kind.__mro__)):
             self._refuse(f"reads {path}, an iterator or a queue, which moves on")
         else:
             return False
@@ -360,6 +377,7 @@ class Reach:
             for name in handed_on(code):
                 self._refuse(f"hands on {name}(), whose calls are not heard")
         self._codes.extend(codes)
+        self._namespaces.append((function.__globals__, len(function.__globals__)))
         names = {name for code in codes for name in code.co_names}
         for name in sorted(names & _ANY_VARIABLE):
             if name not in function.__globals__:
@@ -370,16 +388,18 @@ class Reach:
             self.tests_identity |= tests_identity(function.__code__) or not names.isdisjoint(IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
             names.add("getattr")
+        if any(map(catches_missing, codes)):
+            names.add("AttributeError")
         stored = assigned(function.__code__)
         for name in sorted(frozenset().union(*map(global_names, codes)) | (names & {"getattr"})):
             if name in function.__globals__:
                 self._named(function.__globals__, name, name)
             elif hasattr(builtins, name):
                 self._built_in.append((function.__globals__, name))
-            elif "NameError" in names or name in stored:
+            else:  # which may come later
                 self._named(function.__globals__, name, name)
-            elif name in sys.modules:  # imported in the function itself
-                self._ahead(sys.modules[name], name)
+                if name in sys.modules and name not in stored:  # imported in the function itself
+                    self._ahead(sys.modules[name], name)
         if sys.version_info < (3, 14):  # a function makes this dictionary when it is first asked for: no change of it
             _ = function.__annotations__
         self._place("function", function, None, path)
@@ -503,7 +523,8 @@ class Reach:
         for name, used in names.by_method.items():
             self._when_used(name, functools.partial(self._uses, used))
         for name in sorted(names_of_libraries(kind)):
-            self._when_used(name, functools.partial(self._may_hide, kind, name))
+            act = functools.partial(self._may_hide, kind, name)
+            act() if name.startswith("__") else self._when_used(name, act)
 
     def _may_hide(self, kind: type, name: str) -> None:
         """An attribute that a class has of a library's may get another value in a user's class, and in an instance."""
@@ -556,6 +577,10 @@ def _if_it_lets(act: Callable[..., None], *arguments: Any) -> None:
 def _subscript(key: Any) -> str:
     shown = type(key) is str or (type(key) is int and abs(key) < 10**9)
     return f"[{key!r}]" if shown else "[…]"
+
+
+def _moves(kind: type) -> bool:
+    return kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
 
 
 def _is_open(kind: type) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import os
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from .bytecode import codes_of
 
-__all__ = ["READERS", "InheritedNames", "inherited_names", "is_library", "of_a_library"]
+__all__ = ["READERS", "InheritedNames", "inherited_names", "is_in_use", "is_library", "of_a_library"]
 
 #: Names in code that may read any attribute.
 READERS = frozenset(
@@ -34,6 +35,13 @@ _NOT_IN_USE = frozenset(
         *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
     }
 )
+#: Where Python's own modules are.
+_STANDARD = os.path.dirname(os.__file__)
+#: Modules that users' classes seem to belong to, which ``make_dataclass``, ``ABCMeta`` and ``exec`` made; none that a
+#: static type belongs to.
+_MAKERS_OF_CLASSES, _HEAP_TYPE = frozenset({"types", "abc", "builtins"}), 1 << 9
+#: Where descriptors keep the function that they are made of.
+_FUNCTION_IN = {property: "fget", functools.cached_property: "func", staticmethod: "__func__", classmethod: "__func__"}
 #: Instructions that read or change an attribute.
 _ON_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "SUPER_ATTR", "SUPER_METHOD")
 
@@ -46,13 +54,22 @@ def is_library(module: object) -> bool:
     top = module.partition(".")[0]
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     known = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
+    if top in sys.stdlib_module_names and file.endswith(".py") and not file.startswith(_STANDARD):
+        known = False  # a user's file of the same name, such as test.py
     return module != "__main__" and (known or "site-packages" in file or "dist-packages" in file)
 
 
 def of_a_library(kind: type) -> bool:
     """Whether a class belongs to Python or was installed."""
     module = type.__getattribute__(kind, "__module__")
+    if module in _MAKERS_OF_CLASSES and kind.__flags__ & _HEAP_TYPE:
+        return getattr(sys.modules[module], kind.__name__, None) is kind
     return is_library(module if type(module) is str else None)
+
+
+def is_in_use(name: str) -> bool:
+    """Whether operators, calls, loops or the like run a method of this name."""
+    return name.startswith("__") and name.endswith("__") and name not in _NOT_IN_USE
 
 
 class InheritedNames(NamedTuple):
@@ -72,20 +89,20 @@ def inherited_names(kind: type) -> InheritedNames:
     in_use, by_method = set[str](), dict[str, frozenset[str]]()
     for base in kind.__mro__:
         for name, names in _methods(base) if of_a_library(base) else _found_methods(base):
-            if not (name.startswith("__") and name.endswith("__")):
-                by_method[name] = names | by_method.get(name, frozenset())
-            elif name not in _NOT_IN_USE:
+            if is_in_use(name):
                 in_use |= names
+            else:
+                by_method[name] = names | by_method.get(name, frozenset())
     return InheritedNames(frozenset(in_use), by_method)
 
 
 def _found_methods(kind: type) -> Iterator[tuple[str, frozenset[str]]]:
     """The methods that libraries wrote, of those that a class has itself, and the names of attributes in their code."""
     for name, item in vars(kind).items():
-        parts = (item, *(getattr(item, part, None) for part in ("fget", "func", "__func__")))
-        for function in parts if item is not None else ():
-            if type(function) is types.FunctionType and is_library(function.__globals__.get("__name__")):
-                yield name, _attributes_in(function.__code__)
+        part = _FUNCTION_IN.get(type(item))
+        function = getattr(item, part) if part else item
+        if type(function) is types.FunctionType and is_library(function.__globals__.get("__name__")):
+            yield name, _attributes_in(function.__code__)
 
 
 @functools.lru_cache(maxsize=1024)
