@@ -100,27 +100,52 @@ def test_another_name_is_pythons_own_error(owner: str) -> None:
         _ = OWNERS[owner][0]().nonsense
 
 
-def test_what_another_base_class_has_is_found() -> None:
-    class Clipping:
-        half = "of the mixin"
+@pytest.mark.parametrize(
+    ("base", "arguments", "method", "other", "refused"),
+    [
+        (nn.Module, (), "to", "device", "cuda"),
+        (optim.SGD, ([rg.Value(1.0)],), "minimize", "defaults", "state"),
+        (rg.Value, (1.0,), "numpy", "device", "cuda"),
+    ],
+)
+def test_what_another_base_class_has_is_found(
+    base: Any, arguments: tuple[Any, ...], method: str, other: str, refused: str
+) -> None:
+    class Mixin:
+        @property
+        def kept(self) -> Any:
+            return self.__dict__["_kept"]
 
-        def to(self, bound: float) -> str:
-            return f"to {bound}"
+        @kept.setter
+        def kept(self, thing: Any) -> None:
+            self.__dict__["_kept"] = [thing]
 
-    class Net(nn.Module, Clipping):
-        def __init__(self) -> None:
-            self.w, self.type = rg.Value(2.0), "plain"
+        @kept.deleter
+        def kept(self) -> None:
+            self.__dict__["_kept"] = "gone"
 
-    net = Net()
-    assert (net.to(3.0), net.half, Net.half, net.type) == ("to 3.0", "of the mixin", "of the mixin", "plain")
-    assert net.parameters() == [net.w]
-    with pytest.raises(AttributeError, match="'Net' object has no attribute 'cuda'"):
-        _ = net.cuda  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="'Net' object has no attribute 'cuda'"):
-        _ = Net.cuda  # type: ignore[attr-defined]
-    assert not hasattr(net, "cuda")
-    assert {"to", "half", "type"} <= set(dir(net))
-    assert "cuda" not in dir(net)
+    setattr(Mixin, other, Mixin.kept)
+    setattr(Mixin, method, lambda self: f"of the mixin, {type(self).__name__}")
+    both = type("Both", (base, Mixin), {})
+    thing = both(*arguments)
+    setattr(thing, other, "one")
+    assert (getattr(thing, method)(), getattr(thing, other)) == ("of the mixin, Both", ["one"])
+    assert getattr(both, other) is Mixin.kept
+    delattr(thing, other)
+    assert getattr(thing, other) == "gone"
+    setattr(thing, method, "its own")
+    assert getattr(thing, method) == "its own"
+    delattr(thing, method)
+    assert {method, other} <= set(dir(thing))
+    assert refused not in dir(thing)
+    with pytest.raises(AttributeError, match=f"'Both' object has no attribute '{refused}'"):
+        getattr(thing, refused)
+    with pytest.raises(AttributeError, match=refused):
+        delattr(thing, refused)
+    setattr(thing, refused, 1)
+    assert getattr(thing, refused) == 1
+    delattr(thing, refused)
+    assert not hasattr(thing, refused)
 
 
 def test_type_checkers_do_not_believe_in_them() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from ..ops import NARY
 from . import keywords
@@ -55,53 +55,61 @@ def answer_imports() -> None:
 class Elsewhere:
     """An attribute that a class does not have; asking for it raises AttributeError with the sentence of its table.
 
-    A ``__getattr__`` would slow every other attribute down. What an instance holds, or a base class that comes later,
-    is found all the same.
+    A ``__getattr__`` would slow every other attribute down. What an instance with a dictionary holds, or a base class
+    that comes later, is found as ever.
     """
 
     def __init__(self, name: str, table: Mapping[str, str]) -> None:
         self._name, self._table = name, table
         self.__doc__ = f"Not here: {table[name]}."
 
-    def __get__(self, instance: object, owner: type) -> Any:
-        holder = next(kind for kind in owner.__mro__ if vars(kind).get(self._name) is self)
-        try:
-            return getattr(super(holder, owner if instance is None else instance), self._name)
-        except AttributeError:
-            raise self.error(owner) from None
+    def _refuse(self, owner: type) -> NoReturn:
+        raise elsewhere(f"{owner.__name__!r} object", self._name, self._table)
 
-    def error(self, owner: type) -> AttributeError:
-        """What is raised for an instance of ``owner``."""
-        return elsewhere(f"{owner.__name__!r} object", self._name, self._table)
-
-
-class NotAssigned(Elsewhere):
-    """The same of a class whose instances have no dictionary: assigning is answered, too, but in subclasses that do."""
+    def _hidden(self, owner: type) -> Any:
+        """What a base class has that comes after the one which refuses the name; None if none has anything."""
+        found = (vars(kind)[self._name] for kind in owner.__mro__ if self._name in vars(kind))
+        return next((one for one in found if not isinstance(one, Elsewhere)), None)
 
     def __get__(self, instance: object, owner: type) -> Any:
-        own = getattr(instance, "__dict__", {})
-        return own[self._name] if self._name in own else super().__get__(instance, owner)
+        hidden, own = self._hidden(owner), getattr(instance, "__dict__", {})
+        if self._name in own and not hasattr(type(hidden), "__set__"):
+            return own[self._name]
+        if hidden is None:
+            self._refuse(owner)
+        return hidden.__get__(instance, owner) if hasattr(type(hidden), "__get__") else hidden
 
     def __set__(self, instance: object, thing: object) -> None:
-        if not hasattr(instance, "__dict__"):
-            raise self.error(type(instance))
-        vars(instance)[self._name] = thing
+        hidden = self._hidden(type(instance))
+        if hasattr(type(hidden), "__set__"):
+            hidden.__set__(instance, thing)
+        elif hasattr(instance, "__dict__"):
+            vars(instance)[self._name] = thing
+        else:
+            self._refuse(type(instance))
+
+    def __delete__(self, instance: object) -> None:
+        hidden = self._hidden(type(instance))
+        if hasattr(type(hidden), "__delete__"):
+            hidden.__delete__(instance)
+        elif self._name in getattr(instance, "__dict__", {}):
+            del vars(instance)[self._name]
+        else:
+            self._refuse(type(instance))
 
 
 def _listed(instance: object) -> list[str]:
     """What ``dir`` lists: nothing that is refused, so that no editor offers it."""
     members = [each for kind in type(instance).__mro__ for each in vars(kind).items()]
-    there = {name for name, member in members if not isinstance(member, Elsewhere)}.union(
-        getattr(instance, "__dict__", ())
-    )
+    there = {name for name, member in members if not isinstance(member, Elsewhere)}
+    there.update(getattr(instance, "__dict__", ()))
     return [name for name in object.__dir__(instance) if name in there]
 
 
 def refuse_on(owner: Any, table: Mapping[str, str]) -> None:
     """Have a class refuse each name of a table."""
-    kind = Elsewhere if owner.__dictoffset__ else NotAssigned
     for name in table:
-        setattr(owner, name, kind(name, table))
+        setattr(owner, name, Elsewhere(name, table))
     owner.__dir__ = _listed
 
 

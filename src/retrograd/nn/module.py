@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..engine import Value, zero_gradients
 from ..errors import CheckpointError
-from ..habits import MODULE, refuse_on
+from ..habits import MODULE, elsewhere
 
 __all__ = ["Module"]
 
@@ -75,6 +75,11 @@ class Module:
         raise TypeError(
             f"a {type(self).__name__} cannot be called: define what it computes as its method forward(self, x)."
         )
+
+    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise elsewhere(f"{type(self).__name__!r} object", name, MODULE)
 
     def modules(self) -> Iterator[Module]:
         """This module and every module in its public attributes, each once, in the order of assignment.
@@ -216,9 +221,6 @@ class Module:
         for name, array in arrays.items():
             for value, data in zip(blocks[name][0], array.ravel().tolist(), strict=True):
                 value.data = data
-
-
-refuse_on(Module, MODULE)
 
 
 def _held(attribute: Any) -> Iterator[Module]:

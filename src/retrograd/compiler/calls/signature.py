@@ -159,6 +159,13 @@ def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
     return spec
 
 
+def _may_be_hidden(kind: type) -> bool:
+    """Whether records share something that an attribute of one of them would hide: a method, or a constant."""
+    fields = {*getattr(kind, "__dataclass_fields__", ()), *getattr(kind, "_fields", ())}
+    bases = (base for base in kind.__mro__ if base not in (object, tuple))
+    return any(not name.startswith("_") and name not in fields for base in bases for name in vars(base))
+
+
 def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
     """The spec of a list or tuple of floats with one spec for each of them; any other spec as it is."""
     if spec[0] != "floats":
@@ -388,7 +395,8 @@ class _Reader:
 
     def _in_dictionary(self, thing: Any) -> int | None:
         """How many attributes a record has in its dictionary, if later calls must have as many."""
-        return len(thing.__dict__) if self._asks_missing and hasattr(thing, "__dict__") else None
+        matters = hasattr(thing, "__dict__") and (self._asks_missing or _may_be_hidden(type(thing)))
+        return len(thing.__dict__) if matters else None
 
     def _constant(self, thing: Any) -> tuple[Any, ...]:
         """The spec of something that must be the same in every call."""

@@ -76,7 +76,7 @@ class CapturedState:
         """The number of the present state: of what can be reached from the function and from ``objects``."""
         with _lock:
             same = list(map(id, objects)) == list(map(id, self._objects))
-            if self._number is None or not same or self.change() or self._reach.added() or self._reach.has_grown():
+            if self._number is None or not same or self.change() or self._reach.has_other_names():
                 if self._number is not None:
                     self._cache.outdated(self._number)
                 self._objects = list(objects)

@@ -120,7 +120,7 @@ class Reach:
         self._kinds: dict[type, Kind] = {}
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
-        self._sizes: list[tuple[Mapping[str, Any], int, str]] = []  # how many attributes an object or a class has
+        self._names: list[tuple[Mapping[str, Any], tuple[str, ...], str]] = []  # the attributes of an object or a class
         for thing, path in roots:
             self._ahead(thing, path, own=not _is_transform(thing))
         while self._queue and self._things < LIMIT:
@@ -130,13 +130,14 @@ class Reach:
         for namespace, name in self._built_in:  # the last to be looked at
             self._named(namespace, name, name)
 
-    def has_grown(self) -> bool:
-        """Whether a module has variables that it had not, of which a place may be needed."""
-        return any(len(names) != size for names, size in self._namespaces)
+    def has_other_names(self) -> bool:
+        """Whether a module or an object has other variables than it had, of which places may be needed."""
+        objects = any(tuple(now) != before for now, before, _ in self._names)
+        return objects or any(len(now) != before for now, before in self._namespaces)
 
     def added(self) -> str:
         """An attribute that something was given since, as users write it; "" if none was."""
-        grown = ((path, list(names)[size]) for names, size, path in self._sizes if len(names) > size)
+        grown = ((path, list(now)[len(before)]) for now, before, path in self._names if len(now) > len(before))
         return next((f"{path}.{name}" for path, name in grown if not name.startswith("__")), "")
 
     def line_of(self, path: str) -> str:
@@ -475,7 +476,7 @@ class Reach:
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
         for attributes in attributes_of(thing):
-            self._sizes.append((attributes, len(attributes), path))
+            self._names.append((attributes, tuple(attributes), path))
             if known.reads_any:
                 self._whole(attributes, path)
                 continue
@@ -503,7 +504,7 @@ class Reach:
         if (id(kind), None) in self._placed:
             return
         self._placed.add((id(kind), None))
-        self._sizes.append((vars(kind), len(vars(kind)), path))
+        self._names.append((vars(kind), tuple(vars(kind)), path))
         self._classes.append((kind, path))
         self._missing(kind, path, self._asked)
         for name in shared_names(kind):
