@@ -215,3 +215,72 @@ def test_what_a_wrapper_leads_to_is_compared(case: str) -> None:
         for _ in range(2):
             assert compiled(W).data == function(W).data
     Drawing.scale = 2.0
+
+
+def test_a_class_gets_what_had_a_default() -> None:
+    class Visitor:
+        def visit(self, kind: str, x: Any) -> Any:
+            return getattr(self, f"visit_{kind}", lambda x: x)(x) * getattr(self, "gain", 1.0)
+
+    visitor = Visitor()
+    compiled = rg.compile(lambda x: visitor.visit("leaf", x))
+    assert compiled(W).data == 2.0
+    Visitor.gain = 5.0  # type: ignore[attr-defined]
+    assert compiled(W).data == 10.0
+    Visitor.visit_leaf = lambda self, x: x * 2.0  # type: ignore[attr-defined]
+    assert compiled(W).data == 20.0
+
+
+def test_a_class_that_answers_any_name_gets_one() -> None:
+    class Settings:
+        def __getattr__(self, name: str) -> float:
+            return 3.0
+
+    settings = Settings()
+    compiled = rg.compile(lambda x: x * settings.scale)
+    assert compiled(W).data == 6.0
+    Settings.scale = 4.0  # type: ignore[misc]
+    assert compiled(W).data == 8.0
+    settings.scale = 5.0  # type: ignore[misc]
+    assert compiled(W).data == 10.0
+
+
+def test_a_special_method_may_be_an_object() -> None:
+    class Scaling:
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.scale
+
+    class Layer:
+        __call__ = Scaling()
+
+        @functools.singledispatchmethod
+        def __matmul__(self, x: Any) -> Any:
+            return x * FACTOR
+
+    layer = Layer()
+    called, matched = rg.compile(lambda x: layer(x)), rg.compile(lambda x: layer @ x)
+    assert (called(W).data, matched(W).data) == (4.0, 2.0)
+    Layer.__call__.scale = 3.0
+    assert called(W).data == 6.0
+    Layer.__call__ = lambda self, x: x  # type: ignore[assignment,misc]
+    assert called(W).data == 2.0
+    set_factor(-1.0)
+    try:
+        assert matched(W).data == -2.0
+    finally:
+        set_factor(1.0)
+
+
+def test_a_module_may_answer_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "of_settings.py"
+    path.write_text("K, scale = 2.0, 7.0\ndef __getattr__(name): return K\n", encoding="utf-8")
+    module = module_of(path, monkeypatch)
+    asked, by_name = rg.compile(lambda x: x * module.other), rg.compile(lambda x, n: x * getattr(module, n))
+    assert (asked(W).data, by_name(W, "scale").data) == (4.0, 14.0)
+    module.K, module.scale = 3.0, 8.0  # type: ignore[attr-defined]
+    assert (asked(W).data, by_name(W, "scale").data) == (6.0, 16.0)
+    module.other = 4.0  # type: ignore[attr-defined]
+    assert asked(W).data == 8.0

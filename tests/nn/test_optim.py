@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -191,3 +194,22 @@ def test_a_step_is_noticed_by_a_graph_made_before_it():
     optim.SGD(model, lr=0.1).step()
     with pytest.raises(RuntimeError, match="forward pass"):
         loss.backward()
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, momentum=0.9), optim.Adam, optim.AdamW])
+def test_a_copy_goes_on_where_the_original_is(how: Any, make: Any) -> None:
+    """An optimizer is copied with its parameters, and with the model that has them."""
+    model = nn.Linear(2, 1)
+    optimizer = make(model)
+
+    def step(model: Any, optimizer: Any) -> list[float]:
+        optimizer.zero_grad()
+        (model([1.0, -2.0])[0] ** 2).backward()
+        optimizer.step()
+        return [p.data for p in model.parameters()]
+
+    step(model, optimizer)
+    other, second = how((model, optimizer))
+    assert [a is b for a, b in zip(second.params, other.parameters(), strict=True)] == [True] * 3
+    assert [step(other, second) for _ in range(3)] == [step(model, optimizer) for _ in range(3)]

@@ -54,6 +54,14 @@ class Optimizer(ABC):
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
         return f"{type(self).__name__}({len(self.params)} parameters, {settings})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle holds: all but what the engine keeps of the parameters."""
+        return {name: thing for name, thing in vars(self).items() if name != "_parameters"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.params = self._params
+
     @property
     def params(self) -> tuple[Value, ...]:
         """The parameters, in the order of the optimizer's arrays; assign to change them."""

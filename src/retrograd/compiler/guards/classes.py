@@ -26,19 +26,27 @@ __all__ = [
 NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 #: Methods that run when an instance is made, and not when there is one.
 MAKERS = {"__init__", "__new__", "__post_init__"}
+#: What Python writes into the dictionary of a class.
+_OF_EVERY_CLASS = frozenset(
+    {
+        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__slots__"),
+        *("__firstlineno__", "__static_attributes__", "__abstractmethods__", "__parameters__", "__orig_bases__"),
+        *("__match_args__", "__dataclass_fields__", "__dataclass_params__", "__annotate_func__", "__annotate__"),
+        *("__annotations_cache__", "__classcell__", "__classdictcell__", "__protocol_attrs__", "__type_params__"),
+    }
+)
 #: What functions can be made of, beside being assigned.
 METHODS = (staticmethod, classmethod, functools.cached_property, property)
 
 
 def shared_names(kind: type) -> list[str]:
-    """The attributes of a user's class, and the special methods that operators call."""
+    """The attributes of a user's class, special methods among them."""
     return [
         name
         for base in kind.__mro__
         if not of_a_library(base)
         for name, item in vars(base).items()
-        if not isinstance(item, types.MemberDescriptorType)
-        and (not name.startswith("__") or (isinstance(item, (types.FunctionType, *METHODS)) and name not in MAKERS))
+        if not isinstance(item, types.MemberDescriptorType) and name not in MAKERS and name not in _OF_EVERY_CLASS
     ]
 
 

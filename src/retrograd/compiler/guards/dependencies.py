@@ -199,6 +199,9 @@ class Reach:
         elif kind is types.ModuleType:
             if not is_library(thing.__name__):
                 self._modules.append((vars(thing), path))
+                whole = functools.partial(self._place, "entries", vars(thing), None, path)
+                whole() if "__getattr__" in vars(thing) else self._when_used("getattr", whole)
+                self._ahead(vars(thing).get("__getattr__"), f"{path}.__getattr__")
                 self._namespaces.append((vars(thing), len(vars(thing))))
                 self._from_module(vars(thing), path, self.names)
         elif kind is functools._lru_cache_wrapper:
@@ -485,7 +488,8 @@ class Reach:
                     self._named(attributes, name, f"{path}.{name}")
                 else:
                     self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
-            self._when_used("getattr", functools.partial(self._place, "entries", attributes, None, path))
+            whole = functools.partial(self._place, "entries", attributes, None, path)
+            whole() if "__getattr__" in known.shared else self._when_used("getattr", whole)
             known.instances.append((attributes, path))
             for name in sorted(known.inherited & self.names):
                 self._named(attributes, name, f"{path}.{name}")
@@ -507,6 +511,9 @@ class Reach:
         self._names.append((vars(kind), tuple(vars(kind)), path))
         self._classes.append((kind, path))
         self._missing(kind, path, self._asked)
+        for namespace in users_namespaces(kind):
+            whole = functools.partial(self._place, "entries", namespace, None, path)
+            whole() if "__getattr__" in shared_names(kind) else self._when_used("getattr", whole)
         for name in shared_names(kind):
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
@@ -554,6 +561,7 @@ class Reach:
             self._place("shared", kind, name, path)
             self._ahead(item, path)
         else:  # a descriptor, which the class holds in its dictionary
+            self._ahead(item, path)
             for base in kind.__mro__:
                 for namespace in dictionary_of(base):
                     self._named(namespace, name, path)
