@@ -6,6 +6,7 @@ import abc
 import collections
 import dataclasses
 import functools
+import importlib
 import importlib.util
 import operator
 import random
@@ -284,3 +285,31 @@ def test_a_module_may_answer_any_name(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (asked(W).data, by_name(W, "scale").data) == (6.0, 16.0)
     module.other = 4.0  # type: ignore[attr-defined]
     assert asked(W).data == 8.0
+
+
+def test_a_package_of_which_a_function_is_compiled_is_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it be installed: what its other modules hold is compared."""
+    package = tmp_path / "site-packages" / "rg_test_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "settings.py").write_text("scales = [2.0]\nclass Table:\n    def __init__(self): self.rows = [3.0]\n")
+    (package / "losses.py").write_text(
+        "from . import settings\n"
+        "def helper(x): return x * settings.scales[0]\n"
+        "def loss(x, table): return helper(x) * table.rows[0]\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    losses = importlib.import_module("rg_test_package.losses")
+    table = losses.settings.Table()
+    compiled = rg.compile(functools.partial(losses.loss, table=table))
+    assert compiled(W).data == 12.0
+    losses.settings.scales[0] = 3.0
+    assert compiled(W).data == 18.0
+    table.rows.insert(0, 4.0)
+    assert compiled(W).data == 24.0
+    losses.helper = lambda x: x
+    assert compiled(W).data == 8.0
+    for name in [name for name in sys.modules if name.startswith("rg_test_package")]:
+        monkeypatch.delitem(sys.modules, name)

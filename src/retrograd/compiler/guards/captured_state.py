@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ... import engine
 from ..reports.notices import Notices, frozen_data
 from .dependencies import DATA_LIMIT, Reach
+from .libraries import look_into_package_of
 from .snapshot import Snapshot
 
 __all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
@@ -67,6 +68,7 @@ class CapturedState:
     """The places that one compiled function can reach, and what they held at the last trace."""
 
     def __init__(self, cache: engine.SpecializationCache, function: Callable[..., Any], notices: Notices) -> None:
+        look_into_package_of(function)
         self._cache, self._function, self._notices = cache, function, notices
         self._reach = Reach([])
         self._number: int | None = None

@@ -12,11 +12,19 @@ import os
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .bytecode import codes_of
 
-__all__ = ["READERS", "InheritedNames", "inherited_names", "is_in_use", "is_library", "of_a_library"]
+__all__ = [
+    "READERS",
+    "InheritedNames",
+    "inherited_names",
+    "is_in_use",
+    "is_library",
+    "look_into_package_of",
+    "of_a_library",
+]
 
 #: Names in code that may read any attribute.
 READERS = frozenset(
@@ -40,6 +48,8 @@ _STANDARD = os.path.dirname(os.__file__)
 #: Modules that users' classes seem to belong to, which ``make_dataclass``, ``ABCMeta`` and ``exec`` made; none that a
 #: static type belongs to.
 _MAKERS_OF_CLASSES, _HEAP_TYPE = frozenset({"types", "abc", "builtins"}), 1 << 9
+#: Installed packages of which a user has compiled a function.
+_own: set[str] = set()
 #: Where descriptors keep the function that they are made of.
 _FUNCTION_IN = {property: "fget", functools.cached_property: "func", staticmethod: "__func__", classmethod: "__func__"}
 #: Instructions that read or change an attribute.
@@ -56,7 +66,20 @@ def is_library(module: object) -> bool:
     known = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
     if top in sys.stdlib_module_names and file.endswith(".py") and not file.startswith(_STANDARD):
         known = False  # a user's file of the same name, such as test.py
-    return module != "__main__" and (known or "site-packages" in file or "dist-packages" in file)
+    installed = top not in _own and ("site-packages" in file or "dist-packages" in file)
+    return module != "__main__" and (known or installed)
+
+
+def look_into_package_of(function: Any) -> None:
+    """Take the package of a function that a user compiles as the user's own, though it be installed."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    module = getattr(function, "__module__", None)
+    top = module.partition(".")[0] if type(module) is str else ""
+    of_python = top in sys.stdlib_module_names or top in ("builtins", "numpy", "retrograd")
+    if top and not of_python and is_library(module):
+        _own.add(top)
+        is_library.cache_clear()
 
 
 def of_a_library(kind: type) -> bool:
