@@ -576,3 +576,31 @@ def test_none_is_no_argument_to_differentiate(argnums: Any) -> None:
         for _ in range(2):
             with pytest.raises(TypeError, match="argument 1 of f"):
                 rg.grad(function, argnums=argnums)(2.0, None)
+
+
+WEIGHT = Value(2.0)
+KEYS: list[tuple[list[Any], list[Any]]] = [  # of one program, and of others
+    (["a", "a"], ["b"]),
+    ([1000, int("1000")], [1001, 1000.0]),
+    ([1.5, float("1.5")], [2.5]),
+    ([0.0], [-0.0, 0]),
+    ([1], [True, 1.0]),
+    ([b"x", bytes([120])], [b"y"]),
+    ([("a", "b"), tuple("ab")], [("a", "c"), ("a",), ("b", "a")]),
+    ([(1000, tuple("ab")), (int("1000"), tuple("ab"))], [(1000.0, tuple("ab")), (True, tuple("ab"))]),
+]
+
+
+@pytest.mark.parametrize(("same", "others"), KEYS)
+def test_keys_are_compared_by_what_they_are(same: list[Any], others: list[Any]) -> None:
+    """A dictionary that each call builds anew has the program of an equal one."""
+
+    def function(table: dict[Any, float]) -> Any:
+        return sum(WEIGHT * x * (key if isinstance(key, (int, float)) else 3.0) for key, x in table.items())
+
+    compiled = rg.compile(function)
+    for x, key in enumerate([*same, *others, *same]):
+        table = {key: 1.0 + x}
+        assert compiled(table).data == function(table).data
+        assert math.copysign(1.0, compiled(table).data) == math.copysign(1.0, function(table).data)
+    assert (compiled.stats().traces, compiled.stats().eager) == (1 + len(others), 0)

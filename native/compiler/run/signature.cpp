@@ -294,10 +294,19 @@ int Signature::read_floats(const Node& node, PyObject* argument, Arguments& into
 }
 
 namespace {
-// Compares strings only: comparing other keys could run user code.
+// Whether a key is what the traced call had. Others than Python's own numbers, strings and tuples must be the same
+// object: comparing them could run user code.
 bool is_key(PyObject* key, PyObject* traced) {
   if (key == traced) return true;
-  return PyUnicode_CheckExact(key) && PyUnicode_CheckExact(traced) && PyUnicode_Compare(key, traced) == 0;
+  if (Py_TYPE(key) != Py_TYPE(traced)) return false;
+  if (PyUnicode_CheckExact(key)) return PyUnicode_Compare(key, traced) == 0;
+  if (PyFloat_CheckExact(key)) return same_bits(PyFloat_AsDouble(key), PyFloat_AsDouble(traced));
+  if (PyLong_CheckExact(key) || PyBytes_CheckExact(key)) return PyObject_RichCompareBool(key, traced, Py_EQ) == 1;
+  if (!PyTuple_CheckExact(key) || PyTuple_Size(key) != PyTuple_Size(traced)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) {
+    if (!is_key(PyTuple_GetItem(key, i), PyTuple_GetItem(traced, i))) return false;
+  }
+  return true;
 }
 }  // namespace
 
