@@ -294,17 +294,26 @@ def asked_for(code: types.CodeType) -> tuple[set[str], bool]:
         return set(), False
     names = {text for text in _texts(code.co_consts) if text.isidentifier()}
     any_other, near = not _GIVE_ALL.isdisjoint(code.co_names), 0
-    for now in dis.get_instructions(code):
+    instructions = list(dis.get_instructions(code))
+    for place, now in enumerate(instructions):
         if now.opname in ("LOAD_ATTR", "LOAD_METHOD") and caught:
             names.add(now.argval)
         if near > 0 and now.opname == "LOAD_CONST" and type(now.argval) is str:
             near = 0
+            any_other |= _is_part_of_a_text([one.opname for one in instructions[place + 1 : place + 3]])
         elif near > 0:
             near -= 1
             any_other |= near == 0
         if now.argval in _ASK:
             near = 6
     return names, any_other or near > 0
+
+
+def _is_part_of_a_text(following: Sequence[str]) -> bool:
+    """Whether instructions that come after that of a text make another one with it: a name that is computed."""
+    first, second = [*following, "", ""][:2]
+    at_once = first == "BUILD_STRING" or first.startswith(("FORMAT", "LOAD_METHOD", "LOAD_ATTR"))
+    return at_once or second.startswith(("FORMAT", "CONVERT", "BINARY_OP"))
 
 
 def _texts(constants: Any) -> Iterator[str]:

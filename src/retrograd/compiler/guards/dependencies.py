@@ -111,6 +111,8 @@ class Reach:
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
+        self._waiting_for_any: list[Callable[[], None]] = []  # for code that asks for names which it does not hold
+        self._asks_any = False
         self._asked: set[str] = set()  # those of the names that may be missing
         self._modules: list[tuple[dict[str, Any], str]] = []
         self._classes: list[tuple[type, str]] = []
@@ -200,7 +202,7 @@ class Reach:
             if not is_library(thing.__name__):
                 self._modules.append((vars(thing), path))
                 whole = functools.partial(self._place, "entries", vars(thing), None, path)
-                whole() if "__getattr__" in vars(thing) else self._when_used("getattr", whole)
+                whole() if "__getattr__" in vars(thing) else self._when_any_is_asked(whole)
                 self._ahead(vars(thing).get("__getattr__"), f"{path}.__getattr__")
                 self._namespaces.append((vars(thing), len(vars(thing))))
                 self._from_module(vars(thing), path, self.names)
@@ -394,6 +396,7 @@ class Reach:
             names.add("getattr")
         if any(map(catches_missing, codes)):
             names.add("AttributeError")
+            self._ask_any()
         stored = assigned(function.__code__)
         for name in sorted(frozenset().union(*map(global_names, codes)) | (names & {"getattr"})):
             if name in function.__globals__:
@@ -421,6 +424,7 @@ class Reach:
             found |= names
             self.asks_missing |= or_others
             if or_others:
+                self._ask_any()
                 contents = map(contents_of_cell, function.__closure__ or ())
                 cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
                 named = [(name, function.__globals__.get(name)) for name in code.co_names]
@@ -450,6 +454,19 @@ class Reach:
             act()
         else:
             self._waiting.setdefault(name, []).append(act)
+
+    def _when_any_is_asked(self, act: Callable[[], None]) -> None:
+        """Do something where code may ask for a name that does not occur in it."""
+        if self._asks_any:
+            act()
+        else:
+            self._waiting_for_any.append(act)
+
+    def _ask_any(self) -> None:
+        self._asks_any = True
+        waiting, self._waiting_for_any = self._waiting_for_any, []
+        for act in waiting:
+            _if_it_lets(act)
 
     def _from_module(self, namespace: dict[str, Any], path: str, names: Collection[str]) -> None:
         for name in sorted(names):
@@ -513,7 +530,7 @@ class Reach:
         self._missing(kind, path, self._asked)
         for namespace in users_namespaces(kind):
             whole = functools.partial(self._place, "entries", namespace, None, path)
-            whole() if "__getattr__" in shared_names(kind) else self._when_used("getattr", whole)
+            whole() if "__getattr__" in shared_names(kind) else self._when_any_is_asked(whole)
         for name in shared_names(kind):
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
