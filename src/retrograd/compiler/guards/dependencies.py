@@ -59,7 +59,7 @@ from .classes import (
 )
 from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
 from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
-from .libraries import READERS, inherited_names, is_library, of_a_library
+from .libraries import READERS, are_of_one_package, inherited_names, is_library, moves_on, of_a_library
 
 __all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach"]
 
@@ -76,8 +76,6 @@ DATA_LIMIT = 64 * 1024
 _OPEN = (*NAMESPACES, collections.UserDict, collections.UserList, collections.ChainMap, np.vectorize)
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
-#: Where Python and NumPy have iterators and queues, which move on when they are asked.
-_MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
 #: What a dictionary's keys, values and items are seen through.
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 #: What holds a function or a class.
@@ -329,7 +327,7 @@ class Reach:
                 self._ahead(part, path)
         elif kind is contextvars.ContextVar or issubclass(kind, threading.local):
             self._refuse(f"reads {path}, which is another in each context or thread")
-        elif any(map(_moves, kind.__mro__)):
+        elif any(map(moves_on, kind.__mro__)):
             self._refuse(f"reads {path}, an iterator or a queue, which moves on")
         else:
             return False
@@ -345,7 +343,7 @@ class Reach:
                 for arguments in list(islice(results, _MOST_RESULTS)):
                     self._named(results, arguments, f"{path}.cache_info()")
 
-    def _numbers(self, thing: Any, path: str) -> None:
+    def _numbers(self, thing: Any, path: str, inner: bool = False) -> None:
         """The numbers and arrays that an instance of a library's class has: of a spline, or of a sparse matrix."""
         kind = type(thing)
         if callable(getattr(kind, "__dlpack__", None)):  # a tensor
@@ -358,6 +356,9 @@ class Reach:
             for name, item in list(attributes.items()):
                 if is_number_or_array(item):
                     self._named(attributes, name, f"{path}.{name}")
+                elif not inner and are_of_one_package(kind, type(item)):  # to which it may leave everything
+                    self._named(attributes, name, f"{path}.{name}")
+                    self._numbers(item, f"{path}.{name}", inner=True)
         for base in kind.__mro__ if kind.__module__ != "builtins" else ():
             for name, member in vars(base).items():
                 if type(member) is types.MemberDescriptorType and all(
@@ -603,10 +604,6 @@ def _if_it_lets(act: Callable[..., None], *arguments: Any) -> None:
 def _subscript(key: Any) -> str:
     shown = type(key) is str or (type(key) is int and abs(key) < 10**9)
     return f"[{key!r}]" if shown else "[…]"
-
-
-def _moves(kind: type) -> bool:
-    return kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
 
 
 def _is_open(kind: type) -> bool:

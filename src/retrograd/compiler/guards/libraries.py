@@ -19,10 +19,12 @@ from .bytecode import codes_of
 __all__ = [
     "READERS",
     "InheritedNames",
+    "are_of_one_package",
     "inherited_names",
     "is_in_use",
     "is_library",
     "look_into_package_of",
+    "moves_on",
     "of_a_library",
 ]
 
@@ -43,6 +45,8 @@ _NOT_IN_USE = frozenset(
         *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
     }
 )
+#: Where Python and NumPy have iterators and queues, which move on when they are asked.
+_MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
 #: Where Python's own modules are.
 _STANDARD = os.path.dirname(os.__file__)
 #: Modules that users' classes seem to belong to, which ``make_dataclass``, ``ABCMeta`` and ``exec`` made; none that a
@@ -93,6 +97,17 @@ def of_a_library(kind: type) -> bool:
 def is_in_use(name: str) -> bool:
     """Whether operators, calls, loops or the like run a method of this name."""
     return name.startswith("__") and name.endswith("__") and name not in _NOT_IN_USE
+
+
+def are_of_one_package(one: type, other: type) -> bool:
+    """Whether two classes belong to one package that was installed."""
+    package = one.__module__.partition(".")[0]
+    return package not in sys.stdlib_module_names and package == other.__module__.partition(".")[0]
+
+
+def moves_on(kind: type) -> bool:
+    """Whether a class is one of iterators or queues."""
+    return kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
 
 
 class InheritedNames(NamedTuple):
