@@ -535,12 +535,13 @@ class Specializer:
         if ours == theirs:  # the interpreter does what the engine does
             return True
         tolerance = 0.0 if self._options.exact else TOLERANCE
-        mine, others, slopes = np.array(ours), np.array(theirs), np.abs(expected)
-        largest = max(slopes[np.isfinite(slopes)].max(initial=0.0), 1e-300)
-        scales = np.array([*(max(1.0, abs(number)) for number in numbers), *[largest] * len(expected)])
+        largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
+        scales = np.array([*(max(1.0, abs(number)) for number in numbers), *[max(largest, 1e-300)] * len(expected)])
+        mine, others = np.array(ours), np.array(theirs)
         with np.errstate(all="ignore"):
             close = (np.abs(mine - others) <= tolerance * scales) & np.isfinite(scales)
-        return bool(np.all((mine == others) | (np.isnan(mine) & np.isnan(others)) | close))
+        same = (mine == others) | (np.isnan(mine) & np.isnan(others))
+        return all((same | close).tolist())
 
 
 def _number_kind(number: object, is_int: bool) -> type:
