@@ -593,7 +593,7 @@ KEYS: list[tuple[list[Any], list[Any]]] = [  # of one program, and of others
 
 @pytest.mark.parametrize(("same", "others"), KEYS)
 def test_keys_are_compared_by_what_they_are(same: list[Any], others: list[Any]) -> None:
-    """A dictionary that each call builds anew has the program of an equal one."""
+    """The program of one dictionary answers calls with another that has equal keys."""
 
     def function(table: dict[Any, float]) -> Any:
         return sum(WEIGHT * x * (key if isinstance(key, (int, float)) else 3.0) for key, x in table.items())

@@ -199,8 +199,7 @@ class Reach:
         elif kind is types.ModuleType:
             if not is_library(thing.__name__):
                 self._modules.append((vars(thing), path))
-                whole = functools.partial(self._place, "entries", vars(thing), None, path)
-                whole() if "__getattr__" in vars(thing) else self._when_any_is_asked(whole)
+                self._compare_all(vars(thing), path, "__getattr__" in vars(thing))
                 self._ahead(vars(thing).get("__getattr__"), f"{path}.__getattr__")
                 self._namespaces.append((vars(thing), len(vars(thing))))
                 self._from_module(vars(thing), path, self.names)
@@ -456,9 +455,10 @@ class Reach:
         else:
             self._waiting.setdefault(name, []).append(act)
 
-    def _when_any_is_asked(self, act: Callable[[], None]) -> None:
-        """Do something where code may ask for a name that does not occur in it."""
-        if self._asks_any:
+    def _compare_all(self, namespace: dict[str, Any], path: str, at_once: bool) -> None:
+        """Compare each variable: at once, or as soon as code may ask for a name that does not occur in it."""
+        act = functools.partial(self._place, "entries", namespace, None, path)
+        if at_once or self._asks_any:
             act()
         else:
             self._waiting_for_any.append(act)
@@ -529,10 +529,10 @@ class Reach:
         self._names.append((vars(kind), tuple(vars(kind)), path))
         self._classes.append((kind, path))
         self._missing(kind, path, self._asked)
+        names = shared_names(kind)
         for namespace in users_namespaces(kind):
-            whole = functools.partial(self._place, "entries", namespace, None, path)
-            whole() if "__getattr__" in shared_names(kind) else self._when_any_is_asked(whole)
-        for name in shared_names(kind):
+            self._compare_all(namespace, path, "__getattr__" in names)
+        for name in names:
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
             act() if name.startswith("__") else self._when_used(name, act)
         for base in kind.__mro__[1:]:  # what is hidden by another of its name
