@@ -1,6 +1,7 @@
 #include "trees/arrays.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "trees/build.hpp"
 
@@ -34,7 +35,11 @@ New make = nullptr, made = nullptr;  // the latter is what was found
 
 const Fields* fields_of(PyObject* array) { return reinterpret_cast<const Fields*>(array); }
 
-bool holds_doubles(const Py_buffer& view) { return view.format && std::strcmp(view.format, "d") == 0; }
+template <class Number>
+bool holds(const Py_buffer& view) {
+  if (!view.format || view.itemsize != sizeof(Number) || view.format[0] == '\0' || view.format[1] != '\0') return false;
+  return std::is_same_v<Number, double> ? view.format[0] == 'd' : view.format[0] == 'l' || view.format[0] == 'q';
+}
 
 // Whether the fields of an array say what its buffer does. Each is compared before the next one is followed.
 bool fields_agree(PyObject* array) {
@@ -49,7 +54,7 @@ bool fields_agree(PyObject* array) {
     const auto address = reinterpret_cast<uintptr_t>(place);
     return address >= kFirstPage && address % alignof(Py_ssize_t) == 0;
   };
-  bool agree = holds_doubles(view) && fields->numbers == view.buf && fields->axes == view.ndim &&
+  bool agree = holds<double>(view) && fields->numbers == view.buf && fields->axes == view.ndim &&
                is_address(fields->shape) && is_address(fields->strides);
   for (int i = 0; agree && i < view.ndim; ++i) {
     agree = fields->shape[i] == view.shape[i] && fields->strides[i] == view.strides[i];
@@ -119,8 +124,10 @@ bool read_arrays_in_place(bool wanted) {
   return std::exchange(in_place, wanted && found_in_place);
 }
 
-FloatArray::FloatArray(PyObject* array) {
-  if (in_place && reinterpret_cast<PyObject*>(Py_TYPE(array)) == python_half.array_type) {
+template <class Number>
+NumberArray<Number>::NumberArray(PyObject* array) {
+  if (std::is_same_v<Number, double> && in_place &&
+      reinterpret_cast<PyObject*>(Py_TYPE(array)) == python_half.array_type) {
     const Fields* fields = fields_of(array);
     if (fields->type == float64) {
       numbers_ = fields->numbers ? fields->numbers : nothing;
@@ -135,45 +142,52 @@ FloatArray::FloatArray(PyObject* array) {
     return;
   }
   taken_ = true;
-  if (!holds_doubles(view_)) return;
+  if (!holds<Number>(view_)) return;
   numbers_ = view_.buf ? static_cast<char*>(view_.buf) : nothing;
   axes_ = view_.ndim;
   shape_ = view_.shape;
   strides_ = view_.strides;
 }
 
-size_t FloatArray::size() const {
+template <class Number>
+size_t NumberArray<Number>::size() const {
   size_t count = 1;
   for (int i = 0; i < axes_; ++i) count *= static_cast<size_t>(shape_[i]);
   return count;
 }
 
-double* FloatArray::row_major() const {
-  Py_ssize_t next = size() ? sizeof(double) : 0;
+template <class Number>
+Number* NumberArray<Number>::row_major() const {
+  Py_ssize_t next = size() ? sizeof(Number) : 0;
   for (int i = next ? axes_ : 0; i-- > 0;) {
     if (shape_[i] != 1 && strides_[i] != next) return nullptr;
     next *= shape_[i];
   }
-  return reinterpret_cast<double*>(numbers_);
+  return reinterpret_cast<Number*>(numbers_);
 }
 
-void FloatArray::copy_axis(int axis, const char* at, double*& to) const {
+template <class Number>
+void NumberArray<Number>::copy_axis(int axis, const char* at, Number*& to) const {
   if (axis == axes_) {
-    std::memcpy(to++, at, sizeof(double));
+    std::memcpy(to++, at, sizeof(Number));
     return;
   }
   for (Py_ssize_t i = 0; i < shape_[axis]; ++i) copy_axis(axis + 1, at + i * strides_[axis], to);
 }
 
-void FloatArray::copy(double* to) const {
+template <class Number>
+void NumberArray<Number>::copy(Number* to) const {
   const size_t count = size();
   if (count == 0) return;
   if (row_major()) {
-    std::memcpy(to, numbers_, count * sizeof(double));
+    std::memcpy(to, numbers_, count * sizeof(Number));
   } else {
     copy_axis(0, numbers_, to);
   }
 }
+
+template class NumberArray<double>;
+template class NumberArray<int64_t>;
 
 namespace {
 

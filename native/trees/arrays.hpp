@@ -16,27 +16,28 @@ bool look_at_arrays(PyObject* table);
 bool reads_arrays_in_place();
 bool read_arrays_in_place(bool wanted);
 
-// The numbers of an array as long as this lives, if it has float64 numbers in the machine's byte order.
-class FloatArray {
+// The numbers of an array as long as this lives, if it has such numbers in the machine's byte order: float64 or int64.
+template <class Number>
+class NumberArray {
  public:
-  explicit FloatArray(PyObject* array);
-  ~FloatArray() {
+  explicit NumberArray(PyObject* array);
+  ~NumberArray() {
     if (taken_) PyBuffer_Release(&view_);
   }
-  FloatArray(const FloatArray&) = delete;
-  FloatArray& operator=(const FloatArray&) = delete;
+  NumberArray(const NumberArray&) = delete;
+  NumberArray& operator=(const NumberArray&) = delete;
 
   explicit operator bool() const { return numbers_ != nullptr; }
   int axes() const { return axes_; }
   Py_ssize_t extent(int axis) const { return shape_[axis]; }
   size_t size() const;
   // The numbers, if they lie one after the other in row-major order; else null.
-  double* row_major() const;
+  Number* row_major() const;
   // Copies them in row-major order. The array's memory may have any strides.
-  void copy(double* to) const;
+  void copy(Number* to) const;
 
  private:
-  void copy_axis(int axis, const char* at, double*& to) const;
+  void copy_axis(int axis, const char* at, Number*& to) const;
 
   char* numbers_ = nullptr;
   int axes_ = 0;
@@ -44,6 +45,9 @@ class FloatArray {
   Py_buffer view_;
   bool taken_ = false;
 };
+
+using FloatArray = NumberArray<double>;
+using IntArray = NumberArray<int64_t>;
 
 // A new array of so many numbers, which are the caller's to set at `numbers`; null with an exception set.
 PyObject* blank_array(size_t count, double*& numbers);

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from support.counted_programs import check as check_calls
 
@@ -259,3 +260,142 @@ def test_an_int_that_is_asked_what_it_is_stays_part_of_the_program() -> None:
         assert compiled.value_and_grad(PARAMETERS, k) == rg.value_and_grad(size)(PARAMETERS, k)
     assert compiled.stats().eager == 0
     assert min(compiled.stats().reasons.values()) > 0
+
+
+# --- ints of NumPy's, and truth values in lists
+
+
+def test_arrays_of_ints() -> None:
+    def classified(p: Any, data: Any) -> Any:
+        points, labels = data
+        return sum(rm.softplus(p[0] * x - y) - p[label] * x for (x, y), label in zip(points, labels, strict=True))
+
+    def counted(p: Any, data: Any) -> Any:
+        points, counts = data
+        return sum(rm.exp(p[0] + p[1] * x) - n * (p[0] + p[1] * x) for (x, _), n in zip(points, counts, strict=True))
+
+    def draw(random: random.Random, kind: Any) -> Any:
+        points = np.array([[random.gauss(0, 1), random.gauss(0, 1)] for _ in range(5)])
+        return points, np.array([random.randrange(3) for _ in range(5)], kind)
+
+    for kind in (np.int64, np.int32, np.uint8):
+        check(counted, functools.partial(draw, kind=kind), 2)
+        check(classified, functools.partial(draw, kind=kind), 8)
+    check(
+        lambda p, data: p[0] * data[0][0, 0] * data[1], lambda random: (np.ones((1, 1)), np.int64(random.random())), 1
+    )
+
+
+NUMPYS: dict[str, Callable[[Any, float], Any]] = {
+    "sum": lambda k, x: x * (k + k),
+    "with a plain int": lambda k, x: x * (k + 100),
+    "product": lambda k, x: x * float(k * k * k),
+    "difference": lambda k, x: x * (k - 200),
+    "negative": lambda k, x: x * (-k),
+    "quotients": lambda k, x: x * (k / 3) * (k // 7) + k % 7,
+    "powers": lambda k, x: x**k + k**2,
+    "power of an int": lambda k, x: x * 2**k,
+    "large": lambda k, x: x * ((k * 1000003) * (k * 1000033)),
+    "isinstance": lambda k, x: x if isinstance(k, int) else 2 * x,
+    "isinstance of NumPy's": lambda k, x: x if isinstance(k + 1, np.integer) else 2 * x,
+    "int": lambda k, x: x * (int(k) + 100) if isinstance(int(k), int) else x,
+    "item": lambda k, x: x * (k.item() + 100),
+    "bits": lambda k, x: x * (k << 2) + (k & 6) + ~k,
+    "returned": lambda k, x: (k, x),
+    "returned sum": lambda k, x: (k * 2, x),
+    "largest": lambda k, x: x * (max(k, k + 1) + 100),
+    "root": lambda k, x: x * np.sqrt(k),
+    "function": lambda k, x: x * np.add(k, k),
+    "chosen": lambda k, x: x * ((k if x > 0.5 else 3) + 200),
+    "key": lambda k, x: {1: x, 2: 2 * x}.get(k, 3 * x),
+    "text": lambda k, x: x * len(f"{k}"),
+    "range": lambda k, x: sum(x for _ in range(k % 5)) + 0.0,
+    "divisor": lambda k, x: x / (k or 1),
+}
+SIZES = {np.int64: 2**30, np.int32: 2**31 - 1, np.uint8: 255, np.int8: 127, np.uint16: 60000}
+
+
+def outcome(function: Callable[..., Any], call: tuple[Any, ...]) -> str:
+    """What a call gives, or what it raises."""
+    try:
+        return repr(function(*call))
+    except (ArithmeticError, ValueError) as error:
+        return repr(error)
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::retrograd.errors.CompileWarning")
+def test_ints_of_numpys_overflow_as_they_do(name: str) -> None:
+    function = NUMPYS[name]
+    for kind, largest in SIZES.items():
+        numbers = [1, 2, 5, 100, largest, 0, 3, largest - 1, 7]
+        pairs = [(kind(number), (0.3, 0.7)[place % 2]) for place, number in enumerate(numbers)]
+        in_arrays = [(np.array([number, 3], kind), x) for number, x in pairs]
+        for calls, of in ((pairs, function), (in_arrays, lambda ks, x: function(ks[0], x))):
+            compiled = rg.compile(of)
+            for call in [*calls, *calls]:
+                assert outcome(compiled, call) == outcome(of, call), call
+
+
+def test_truth_values_in_lists() -> None:
+    @dataclass
+    class Subject:
+        time: float
+        died: bool
+        arm: int
+
+    def survival(p: Any, subjects: Any) -> Any:
+        total = 0.0
+        for one in subjects:
+            hazard = rm.exp(p[one.arm] * one.time)
+            total = total + (hazard - rm.log(hazard) if one.died else hazard)
+        return total
+
+    def subjects(draw: random.Random) -> Any:
+        return [Subject(draw.random(), draw.random() < 0.5, draw.randrange(3)) for _ in range(6)]
+
+    check(survival, subjects, 8)
+
+    def rows(draw: random.Random) -> Any:
+        return [(draw.random(), draw.random() < 0.5) for _ in range(6)]
+
+    check(lambda p, rows: sum(p[0] * x for x, seen in rows if seen) + p[1], rows, 4)
+    check(lambda p, rows: sum(p[seen] * x for x, seen in rows), rows, 4)
+    check(lambda p, rows: sum({True: p[0], False: p[2]}[seen] * x for x, seen in rows), rows, 4)
+    check(lambda p, rows: sum(p[0] * x * seen for x, seen in rows) + sum(s for _, s in rows), rows, 4)
+    check(lambda p, rows: sum(p[0] * x for x, seen in rows if seen == True or x > 0.9) + p[1], rows, 4)  # noqa: E712
+
+
+FLAGS: dict[str, Callable[[Any, float], Any]] = {
+    "sum": lambda k, x: x * (k[0] + k[1]),
+    "returned": lambda k, x: (k[0], x),
+    "identity": lambda k, x: x if k[0] is True else 2 * x,
+    "isinstance": lambda k, x: x if isinstance(k[0], int) else 2 * x,
+    "bits": lambda k, x: x * ((k[0] & k[1]) + (k[0] | k[1]) + (k[0] ^ k[1])) - k[0],
+    "equality": lambda k, x: x if k[0] == k[1] else 2 * x,
+    "equality with numbers": lambda k, x: (x if k[0] == 1 else 2 * x) + (k[1] == 0.0) + (k[0] != False),  # noqa: E712
+    "place": lambda k, x: [x, 2 * x][k[0]],
+    "key": lambda k, x: {1: x, 0: 3 * x}[k[0]] + {(True, True): x}.get(tuple(k), 2 * x),
+    "any": lambda k, x: x if any(k) and not all(k) else 2 * x,
+    "sorted": lambda k, x: sorted(k)[0] * x + k.count(True),
+    "power": lambda k, x: x ** k[0] / (k[1] + 1),
+    "text": lambda k, x: x * len(f"{k[0]}{k[1]!r}"),
+    "array": lambda k, x: x * np.array(k).sum(),
+    "mask": lambda k, x: np.array([x, 2 * x])[np.array(k)].sum(),
+    "or": lambda k, x: (k[0] or 5) * x + (k[1] and x),
+    "in": lambda k, x: (x if True in k else 2 * x) + (3 if k[0] in (1, 2) else 4),
+    "division": lambda k, x: x / (k[0] + 2),
+}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_truth_values_are_what_they_are(name: str) -> None:
+    calls = [([one, other], x) for one in (True, False) for other in (True, False) for x in (0.25, 1.0)]
+    answers_as(FLAGS[name], [*calls, *calls])
+
+
+def test_single_truth_values_choose_programs() -> None:
+    compiled = answers_as(lambda x, flag: x * 2.0 if flag else x + 1.0, [(0.5 * n, n % 2 == 0) for n in range(8)])
+    assert len(compiled.stats().programs) == 2
+    assert "True" in compiled.guards()

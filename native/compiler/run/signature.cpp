@@ -31,7 +31,7 @@ Signature::Kind Signature::kind_named(std::string_view name) {
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
       {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
       {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
-      {"int", INT},
+      {"int", INT},           {"ints", INTS},     {"bool", BOOL},         {"key", KEY},
   };
   const auto* found = std::ranges::find(kinds, name, &std::pair<std::string_view, Kind>::first);
   return found == std::end(kinds) ? IS : found->second;
@@ -66,11 +66,23 @@ bool Signature::parse(PyObject* description, uint32_t place) {
       node.has_no_values = is_plain(second);
       break;
     case EQUAL: break;
-    case ARRAY: {
+    case KEY: {
+      Details& more = details(node);
+      more.build = held(third);
+      more.rest = held(fourth);
+      node.runs_python = true;
+      break;
+    }
+    case ARRAY:
+    case INTS: {
       Details& more = details(node);
       more.shape = held(third);
       node.number = number_in(fourth);
-      node.active = PyObject_IsTrue(fifth) == 1;
+      node.active = node.kind == ARRAY && PyObject_IsTrue(fifth) == 1;
+      if (node.kind == INTS) {
+        more.twin = number_in(fifth);
+        more.rest = held(sixth);
+      }
       node.count = 1;
       for (Py_ssize_t i = 0; i < PyTuple_Size(third); ++i) {
         more.extents.push_back(PyLong_AsSsize_t(PyTuple_GetItem(third, i)));
@@ -110,6 +122,7 @@ bool Signature::parse(PyObject* description, uint32_t place) {
       node.number = number_in(second);
       node.object = third;
       node.count = third && PyLong_Check(third) ? number_in(third) : kNone;  // of an index: the number that it is, too
+      if (node.kind == INT) node.object = fourth ? fourth : reinterpret_cast<PyObject*>(&PyLong_Type);
       node.has_no_values = node.kind != VALUE && node.kind != VARIABLE && node.kind != SAME;
   }
   held(node.object);
@@ -208,7 +221,11 @@ int Signature::read(const Node& node, PyObject* argument, Arguments& into) const
       return read_number(argument, into.active[node.number]) ? 1 : -1;
     case EQUAL: return equals(argument, node.object);
     case INDEX: return type_of(argument) == index_type ? read_index(argument, node.number, node.count, into) : 0;
-    case INT: return PyLong_CheckExact(argument) ? read_index(argument, node.number, node.count, into) : 0;
+    case INT: return type_of(argument) == node.object ? read_index(argument, node.number, node.count, into) : 0;
+    case BOOL:
+      if (!PyBool_Check(argument)) return 0;
+      into.passive[node.number] = argument == Py_True ? 1.0 : 0.0;
+      return 1;
     case VALUE: return read_value(argument, node.number, into);
     case VARIABLE: return read_variable(argument, node.number, into);
     case SAME: return node.number < into.values.size() && as_object(into.values[node.number]) == argument;
@@ -227,6 +244,8 @@ int Signature::read_container(const Node& node, PyObject* argument, Arguments& i
     case FIELDS: return read_fields(node, argument, into);
     case NODE: return read_node(node, argument, into);
     case ARRAY: return read_array(node, argument, into);
+    case INTS: return read_ints(node, argument, into);
+    case KEY: return read_key(node, argument);
     default: return 0;
   }
 }
@@ -388,15 +407,54 @@ int Signature::read_apart(const Node& node, PyObject* argument, Arguments& into)
   return read(child_of(node, 0), argument, into);
 }
 
+// What a function of ours gives of it: it runs no code of the user's, but Python may collect garbage meanwhile.
+int Signature::read_key(const Node& node, PyObject* argument) const {
+  const Details& more = details_of(node);
+  const Ref key(PyObject_CallFunctionObjArgs(more.build, argument, nullptr));
+  return key ? is_key(key.get(), more.rest) : -1;
+}
+
+namespace {
+template <class Number>
+bool has_shape(const trees::NumberArray<Number>& array, const std::vector<Py_ssize_t>& extents) {
+  if (!array || array.axes() != static_cast<int>(extents.size())) return false;
+  for (int i = 0; i < array.axes(); ++i) {
+    if (array.extent(i) != extents[static_cast<size_t>(i)]) return false;
+  }
+  return true;
+}
+}  // namespace
+
 // Reads a float64 array of the traced shape, in any memory order.
 int Signature::read_array(const Node& node, PyObject* argument, Arguments& into) const {
   const trees::FloatArray array(argument);
-  const Details& more = details_of(node);
-  if (!array || array.axes() != static_cast<int>(more.extents.size())) return 0;
-  for (int i = 0; i < array.axes(); ++i) {
-    if (array.extent(i) != more.extents[static_cast<size_t>(i)]) return 0;
-  }
+  if (!has_shape(array, details_of(node).extents)) return 0;
   array.copy((node.active ? into.active : into.passive).data() + node.number);
+  return 1;
+}
+
+// The same of an array of ints, which are indices, too.
+int Signature::read_ints(const Node& node, PyObject* argument, Arguments& into) const {
+  const Details& more = details_of(node);
+  const Ref dtype(PyObject_GetAttrString(argument, "dtype"));
+  const int same = dtype ? PyObject_RichCompareBool(dtype.get(), more.rest, Py_EQ) : -1;
+  if (same != 1) return same;
+  const trees::IntArray array(argument);
+  if (array) return read_ints(node, array, into);
+  const Ref wide(PyObject_CallMethod(argument, "astype", "s", "int64"));
+  return wide ? read_ints(node, trees::IntArray(wide.get()), into) : -1;
+}
+
+int Signature::read_ints(const Node& node, const trees::IntArray& array, Arguments& into) const {
+  const Details& more = details_of(node);
+  if (!has_shape(array, more.extents)) return 0;
+  std::vector<int64_t> numbers(node.count);
+  array.copy(numbers.data());
+  for (size_t i = 0; i < node.count; ++i) {
+    if (numbers[i] < INT32_MIN || numbers[i] > INT32_MAX) return 0;
+    put(into.indices, node.number + i, static_cast<int32_t>(numbers[i]));
+    into.passive[more.twin + i] = static_cast<double>(numbers[i]);
+  }
   return 1;
 }
 

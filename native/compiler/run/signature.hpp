@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tape/value.hpp"
+#include "trees/arrays.hpp"
 
 namespace retrograd::compiler {
 
@@ -24,7 +25,9 @@ class Signature {
   // From nested tuples. A passive or active number may name a type that it can have beside float.
   //   ("passive", k), ("active", k), ("value", k), ("variable", k), ("same", k), ("equal", object)
   //   ("index", slot[, k])                        k: the passive number that it is, too
-  //   ("int", slot, k)                            the same of a plain int
+  //   ("int", slot, k[, type])                    the same of a plain int, or of NumPy's
+  //   ("bool", k)                                 the same of a truth value, which is no index
+  //   ("ints", type, shape, slot, k, dtype)       the same of each in an array of them
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
   //   ("sequence", type, [spec, …][, None, n])                         n: how many attributes a named tuple has besides
@@ -34,6 +37,7 @@ class Signature {
   //   ("fields", type, [(name, spec), …], build, n)                    a dataclass; n: attributes in its dictionary
   //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
   //   ("apart", ids, spec)                        a container: none of those before it, nor of those with these ids
+  //   ("key", type, key of one, key)              what has an equal key: a tuple of numbers, texts and bytes, or one
   //   ("again", k)                                the k-th of those before it
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
@@ -57,11 +61,14 @@ class Signature {
     ACTIVE,
     INDEX,
     INT,
+    INTS,
+    BOOL,
     VALUE,
     VARIABLE,
     SAME,
     IS,
     EQUAL,
+    KEY,
     SEQUENCE,
     FLOATS,
     DICT,
@@ -88,6 +95,7 @@ class Signature {
   struct Details {
     PyObject *shape = nullptr, *build = nullptr, *factory = nullptr, *flatten = nullptr, *rest = nullptr;
     std::vector<Py_ssize_t> extents;  // of an array
+    uint32_t twin = 0;                // of an array of indices: the first of the passive numbers that they are, too
     std::vector<PyObject*> keys;      // of a dictionary, or the names of fields
   };
   static constexpr uint32_t kNone = UINT32_MAX;  // no number
@@ -112,6 +120,9 @@ class Signature {
   int read_node(const Node& node, PyObject* argument, Arguments& into) const;
   int read_apart(const Node& node, PyObject* argument, Arguments& into) const;
   int read_array(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_ints(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_ints(const Node& node, const trees::IntArray& array, Arguments& into) const;
+  int read_key(const Node& node, PyObject* argument) const;
   Ref collect(const Node& node, const double*& next) const;
   Ref collect_items(const Node& node, const double*& next) const;
   Ref collect_dict(const Node& node, const double*& next) const;

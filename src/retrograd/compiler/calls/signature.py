@@ -11,20 +11,30 @@ import copy
 import dataclasses
 import functools
 from array import array
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Mapping, MutableSequence, Sequence, Set
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Mapping, MutableSequence, Sequence, Set
 from itertools import count, repeat
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import engine
 from ...engine import Value
-from ...engine.containers import contents_of, has_plain_fields, instance_of, is_static, registered, taken_apart
+from ...engine.containers import (
+    Registered,
+    contents_of,
+    has_plain_fields,
+    instance_of,
+    is_static,
+    registered,
+    taken_apart,
+)
 from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
 from ..tracing.recorder import MOST_INDEX, Recorder
+from .constants import are_small_ints, as_traced, key_function
 from .varying import CONSTANT, IN_LIST, Column, Varying
 
 __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
@@ -33,6 +43,30 @@ __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signat
 #: subclass must be the same object in every call.
 _STATIC = (bool, int, str, bytes, type(None), complex)
 
+
+def _array_of(shape: tuple[int, ...], items: Sequence[Any]) -> np.ndarray[Any, Any]:
+    array = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):  # one by one: NumPy would ask each what it holds
+        array[position] = item
+    return array.reshape(shape)
+
+
+def _objects_in(things: np.ndarray[Any, Any]) -> tuple[list[Any], Any]:
+    return things.ravel().tolist(), (things.dtype.str, things.shape)
+
+
+#: Containers of Python and NumPy that are no trees, but taken apart like a class that the user has registered.
+_TAKEN_APART = {
+    np.ndarray: Registered(_objects_in, lambda rest, items: _array_of(rest[1], items)),  # of objects
+    deque: Registered(lambda queue: ([*queue], queue.maxlen), lambda longest, items: deque(items, longest)),
+    SimpleNamespace: Registered(
+        lambda thing: ([*vars(thing).values()], (*vars(thing),)),
+        lambda names, items: SimpleNamespace(**dict(zip(names, items, strict=True))),
+    ),
+}
+
+#: What the function may change, and ask which object it is.
+_MUTABLE = (list, tuple, dict, set, bytearray, array, *_TAKEN_APART)
 
 #: Containers that no specialization reads, though their contents may differ from call to call.
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
@@ -194,18 +228,17 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if self._by_identity and not differentiate and kind in (list, tuple, dict, np.ndarray):
+        if self._by_identity and not differentiate and kind in _MUTABLE:
             return self._container(thing)
+        return self._described(thing, differentiate)
+
+    def _described(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
+        """The same, where the function does not ask which container it is."""
+        kind = type(thing)
         if kind is list or kind is tuple:
             return self._sequence(thing, differentiate)
         if kind is Index and not differentiate:
-            slot = self.result.index_count
-            self.result.index_count += 1
-            if not self._recorder.compares_indices():
-                return self._recorder.index(slot, int(thing)), ("index", slot)
-            leaf = Value(float(thing))
-            offset = self.result.add_input(leaf, False)
-            return self._recorder.index(slot, int(thing), leaf), ("index", slot, offset)
+            return self._index(thing)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
         if isinstance(thing, float) and kind is not np.float64:
@@ -218,6 +251,8 @@ class _Reader:
             raise Unsuitable(f"a number to differentiate is a {kind.__name__}: pass a float")
         if kind is int:
             return self._int(thing)
+        if kind is bool:
+            return self._bool(thing)
         if kind in _STATIC:
             return thing, ("equal", thing)
         if registered(kind) is not None:
@@ -228,6 +263,10 @@ class _Reader:
             return self._mapping(thing, differentiate)
         if isinstance(thing, np.ndarray):
             return self._array(thing, differentiate)
+        if not differentiate and kind in _TAKEN_APART:
+            return self._node(thing, False)
+        if not differentiate and (key_of := key_function(thing)) is not None:
+            return self._keyed(thing, key_of)
         if isinstance(thing, np.generic):
             raise Unsuitable(f"an argument is a NumPy scalar of type {kind.__name__}: pass a float, an int or an Index")
         if isinstance(thing, _CONTENTS_CHANGE):
@@ -246,10 +285,7 @@ class _Reader:
             return tracer, ("again", number)
         number = len(self._apart)
         self._apart[id(thing)] = number, None  # it may contain itself
-        if type(thing) is dict:
-            tracer, spec = self._mapping(thing, False)
-        else:
-            tracer, spec = self._array(thing, False) if type(thing) is np.ndarray else self._sequence(thing, False)
+        tracer, spec = self._described(thing, False)
         self._apart[id(thing)] = number, tracer
         return tracer, ("apart", self._captured, spec)
 
@@ -260,17 +296,50 @@ class _Reader:
             self.result.gradients.append(Gradient(offset))
             return leaf, ("active", offset, np.float64)
         # A NumPy float is not just any float: code that tells them apart is traced for each.
-        return self._recorder.number(leaf), ("passive", offset, type(number))
+        return self._recorder.number(leaf, type(number) is np.float64), ("passive", offset, type(number))
+
+    def _index(self, index: Index) -> tuple[Any, tuple[Any, ...]]:
+        slot = self.result.index_count
+        self.result.index_count += 1
+        if not self._recorder.compares_indices():
+            return self._recorder.index(slot, int(index)), ("index", slot)
+        leaf = Value(float(index))
+        offset = self.result.add_input(leaf, False)
+        return self._recorder.index(slot, int(index), leaf), ("index", slot, offset)
+
+    def _bool(self, flag: bool) -> tuple[Any, tuple[Any, ...]]:
+        if self._column not in self._varying.ints:
+            return flag, ("equal", flag)
+        leaf = Value(float(flag))
+        return self._recorder.bool_argument(leaf, flag), ("bool", self.result.add_input(leaf, False))
 
     def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
         if self._column not in self._varying.ints or abs(number) >= MOST_INDEX:
             return number, ("equal", number)
-        leaf = Value(float(number))
-        offset = self.result.add_input(leaf, False)
-        self.result.columns[id(leaf)] = self._column
+        (tracer,), slot, offset = self._ints([number], self._column, int)
+        return tracer, ("int", slot, offset)
+
+    def _ints(self, numbers: Sequence[int], column: Column, kind: type) -> tuple[list[Any], int, int]:
+        """The tracers of ints that each call brings; the first one's number among the indices, and its offset."""
+        leaves = new_leaves(list(map(float, numbers)))
+        offset = self.result.add_inputs(leaves, False)
+        self.result.columns.update(dict.fromkeys(map(id, leaves), column))
         slot = self.result.index_count
-        self.result.index_count += 1
-        return self._recorder.int_argument(slot, number, leaf), ("int", slot, offset)
+        self.result.index_count += len(leaves)
+        of = self._recorder.int_argument
+        tracers = [of(slot + i, number, leaves[i], kind) for i, number in enumerate(numbers)]
+        return tracers, slot, offset
+
+    def _keyed(self, thing: Any, key_of: Callable[[Any], Any]) -> tuple[Any, tuple[Any, ...]]:
+        """Something that must be equal in each call; or an int of NumPy's, or an array of them, that each brings."""
+        kind = type(thing)
+        column = (*self._column, IN_LIST) if kind is np.ndarray else self._column
+        if column not in self._varying.ints or not are_small_ints(thing):
+            return as_traced(thing), ("key", kind, key_of, key_of(thing))
+        tracers, slot, offset = self._ints(thing.ravel().tolist(), column, thing.dtype.type)
+        if kind is np.ndarray:
+            return _array_of(thing.shape, tracers), ("ints", kind, thing.shape, slot, offset, thing.dtype)
+        return tracers[0], ("int", slot, offset, kind)
 
     def _inside(self, key: Any, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The same of a part, at ``key`` of what is described."""
@@ -286,7 +355,7 @@ class _Reader:
     def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """A list or tuple of floats."""
         kind = type(numbers)
-        tracers, first = self._several(numbers, differentiate)
+        tracers, first = self._several(numbers, differentiate, False)
         return (tracers if kind is list else tuple(tracers)), (
             "floats",
             kind,
@@ -296,12 +365,12 @@ class _Reader:
             np.float64,
         )
 
-    def _several(self, numbers: Sequence[float], differentiate: bool) -> tuple[list[Any], int]:
+    def _several(self, numbers: Sequence[float], differentiate: bool, are_numpys: bool) -> tuple[list[Any], int]:
         """The tracers of floats that follow each other, and the offset of the first."""
         leaves = new_leaves(list(numbers))
         if differentiate:
             return leaves, self.result.add_variables(leaves)
-        return self._recorder.numbers(leaves, numbers), self.result.add_inputs(leaves, False)
+        return self._recorder.numbers(leaves, numbers, are_numpys), self.result.add_inputs(leaves, False)
 
     def _object(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """Something that must be the same in every call, though its attributes may change; perhaps a module."""
@@ -358,7 +427,7 @@ class _Reader:
 
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
-        self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict), "dict")
+        self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict, Counter), "dict")
         pairs = {key: self._inside(key, item, differentiate) for key, item in thing.items()}
         tracers = {key: tracer for key, (tracer, _) in pairs.items()}
         specs = [(key, spec) for key, (_, spec) in pairs.items()]
@@ -405,13 +474,17 @@ class _Reader:
             return "equal", thing
         if kind in (list, tuple):
             return "sequence", kind, [self._constant(item) for item in thing]
+        if (key_of := key_function(thing)) is not None:
+            return "key", kind, key_of, key_of(thing)
         self.result.objects.append(thing)
         return "is", thing
 
     def _node(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         how = registered(type(thing))
-        assert how is not None
-        self.result.objects.append(type(thing))
+        if how is None:
+            how = _TAKEN_APART[type(thing)]
+        else:
+            self.result.objects.append(type(thing))
         children, rest = how.flatten(thing)
         pairs = [self._inside(i, item, differentiate) for i, item in enumerate(children)]
         build = functools.partial(how.unflatten, rest)
@@ -426,13 +499,14 @@ class _Reader:
 
     def _array(self, array: np.ndarray[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         self._refuse_subclass(array, type(array) is np.ndarray, "array")
-        if array.dtype != np.float64:
-            raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64, or lists of Values or Indexes")
-        tracers = np.empty(array.size, dtype=object)
-        several, first = self._several(array.ravel().tolist(), differentiate)
-        for position, tracer in enumerate(several):  # one by one: NumPy would ask each what it holds
-            tracers[position] = tracer
-        return tracers.reshape(array.shape), ("array", np.ndarray, array.shape, first, differentiate)
+        if array.dtype == np.float64:
+            tracers, first = self._several(array.ravel().tolist(), differentiate, True)
+            return _array_of(array.shape, tracers), ("array", np.ndarray, array.shape, first, differentiate)
+        if not differentiate and array.dtype == object:
+            return self._node(array, False)
+        if not differentiate and (key_of := key_function(array)) is not None:
+            return self._keyed(array, key_of)
+        raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64")
 
 
 def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any:

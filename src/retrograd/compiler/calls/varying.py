@@ -2,6 +2,7 @@
 
 At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, those are
 numbers, and with them all in the same *column*: what has the same path from the arguments but for positions in lists.
+So are truth values in lists, which are data; others choose what a function does, and each choice has its program.
 A float in the place of an int is another structure: what a function does with the two may differ.
 """
 
@@ -10,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between"]
+import numpy as np
+
+__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between", "is_of_ints"]
 
 #: Positions in tuples, keys and names of fields on the way from the arguments; in lists, ``IN_LIST``.
 Column = tuple[Any, ...]
@@ -58,10 +61,15 @@ def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
     for (column, *mine), (_, *theirs) in zip(*leaves, strict=True):
         if mine == theirs:
             continue
-        if mine[0] != _INT or theirs[0] != _INT:
+        if mine[0] != _INT or theirs[:2] != mine[:2]:
             return None
         ints.add(column)
     return Varying(frozenset(ints))
+
+
+def is_of_ints(dtype: np.dtype[Any]) -> bool:
+    """Whether what has NumPy's type ``dtype`` are ints that a program can read."""
+    return dtype.kind in "iu" and dtype.isnative and dtype != np.uint64
 
 
 _INT, _FLOAT = "an int", "a float"
@@ -73,9 +81,22 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
         case ("passive", _, kind):
             yield column, _FLOAT, kind
         case ("equal", number) if type(number) is int:
-            yield column, _INT, number
-        case ("int", *_):
-            yield column, _INT, None
+            yield column, _INT, int, number
+        case ("equal", flag) if type(flag) is bool and IN_LIST in column:
+            yield column, _INT, bool, flag
+        case ("bool", _):
+            yield column, _INT, bool, None
+        case ("int", _, _):
+            yield column, _INT, int, None
+        case ("int", _, _, kind):
+            yield column, kind, ()
+            yield column, _INT, np.dtype(kind), None
+        case ("key", kind, _, (typed, shape, numbers)) if _is_numpys(kind) and is_of_ints(dtype := np.dtype(typed)):
+            yield column, kind, shape
+            yield ((*column, IN_LIST) if kind is np.ndarray else column), _INT, dtype, numbers
+        case ("ints", kind, shape, _, _, dtype):
+            yield column, kind, shape
+            yield (*column, IN_LIST), _INT, dtype, None
         case ("floats", kind, _, length, active, _):
             yield column, kind, length
             if not active:
@@ -98,6 +119,10 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, kind
         case _:
             yield column, *spec
+
+
+def _is_numpys(kind: type) -> bool:
+    return issubclass(kind, (np.ndarray, np.generic))
 
 
 def _of_parts(parts: Iterable[tuple[Column, tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:

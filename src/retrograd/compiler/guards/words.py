@@ -59,6 +59,10 @@ def _argument(spec: tuple[Any, ...]) -> str:
         return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "array":
         return f"a float64 array of shape {spec[2]}"
+    if kind == "ints":
+        return f"an array of ints of shape {spec[2]}"
+    if kind == "key":
+        return f"an equal {thing.__name__}"
     if kind == "equal":
         return repr(thing)
     if kind == "is":
@@ -82,4 +86,5 @@ _NAMES = {
     "again": "a container that came before",
     "index": "an Index",
     "int": "an int",
+    "bool": "a bool",
 }

@@ -173,6 +173,8 @@ def _binary(name: str) -> None:
     function = getattr(operator, name)
 
     def forward(self: BoolTracer, other: Any) -> Any:
+        if name in ("eq", "ne") and type(other) in (bool, int):  # decides nothing yet
+            return function(self._recorder.count(self), int(other))
         frame = sys._getframe(1)
         return function(self.decide_in(frame), other.decide_in(frame) if is_comparison(other) else other)
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from ... import engine
 from ...engine import Value
@@ -19,7 +21,17 @@ from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .float_tracer import FloatTracer
 
-__all__ = ["CHOICES", "LARGEST", "ChoiceRecorder", "ChoiceTracer", "choice_among", "is_choice", "largest_choice"]
+__all__ = [
+    "CHOICES",
+    "LARGEST",
+    "WIDE",
+    "ChoiceRecorder",
+    "ChoiceTracer",
+    "choice_among",
+    "is_choice",
+    "largest_choice",
+    "own_kind",
+]
 
 #: More options than these are not remembered.
 _MOST_OPTIONS = 64
@@ -74,10 +86,11 @@ class ChoiceTracer:
         constant: which one it is in this run.
         options: those that it may be; None for too many.
         largest: an int's largest absolute value.
+        kind: what ``isinstance`` says that it is: an int, a text, or an int of NumPy's.
         index: the tracer that selects by it, of an argument.
     """
 
-    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "index", "largest", "node", "options")
+    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "index", "kind", "largest", "node", "options")
 
     def __init__(
         self,
@@ -86,8 +99,10 @@ class ChoiceTracer:
         constant: int | str,
         options: frozenset[int | str] | None,
         largest: float,
+        kind: type | None = None,
     ) -> None:
         self._recorder = recorder
+        self.kind: type = kind or type(constant)
         self.node: Value = node
         self.constant: int | str = constant
         self.largest: float = largest
@@ -100,7 +115,7 @@ class ChoiceTracer:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(n, int) decides as it does in plain Python
-        return type(self.constant)
+        return self.kind
 
     def plain(self) -> Any:
         """Which one it is in this run, for a use that decides something: it must be the same again."""
@@ -109,7 +124,7 @@ class ChoiceTracer:
             self._is_decided = True
             self._recorder.decides_choice()
             self._recorder.must_be(self.node, self.constant)
-        return self.constant
+        return self.constant if type(self.constant) is self.kind else self.kind(self.constant)
 
     def bound(self) -> None:
         """From here on it is checked in each call that an int is not too large, as it is not in this run."""
@@ -174,13 +189,14 @@ class ChoiceTracer:
         node = engine.apply(row, one.node, two.node)
         if row in _MAKES_MINUS_ZERO:  # which no int is
             node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
-        return ChoiceTracer(self._recorder, node, function(one.constant, two.constant), options, largest)
+        constant = function(one.constant, two.constant)
+        return ChoiceTracer(self._recorder, node, constant, options, largest, _kind_among((one, two)))
 
     def __neg__(self) -> Any:
         return self._with("sub", operator.sub, 0, self)
 
     def __abs__(self) -> Any:
-        return self._with("maximum", max, self, -self) if type(self.constant) is int else abs(self.plain())
+        return self._with("maximum", max, self, -self) if self.kind in WIDE else abs(self.plain())
 
     def __pos__(self) -> Any:
         return self
@@ -254,10 +270,18 @@ class ChoiceTracer:
         return self if digits is None and type(self.constant) is int else round(self.plain(), digits)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "item" and issubclass(self.kind, np.generic):
+            return self.as_int
         return getattr(self.plain(), name)
 
+    def as_int(self) -> ChoiceTracer:
+        """An int of NumPy's as a plain one."""
+        made = ChoiceTracer(self._recorder, self.node, self.constant, self.options, self.largest)
+        made.index = self.index
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self.constant), (self.plain(),)
+        return self.kind, (self.plain(),)
 
     def __copy__(self) -> ChoiceTracer:
         return self
@@ -287,6 +311,16 @@ class TextChoiceTracer(ChoiceTracer):
 #: The tracers of choices.
 CHOICES = frozenset({ChoiceTracer, TextChoiceTracer})
 
+#: Whose sums and products are whole numbers up to ``LARGEST``; those of NumPy's smaller ints begin again at the other
+#: end.
+WIDE = frozenset({int, np.int64})
+
+
+def _kind_among(things: Iterable[Any]) -> type | None:
+    """What an int is that is computed from some, or is one of them; None for a plain one, or a text."""
+    kinds = {one.kind for one in things if is_choice(one)} - {int, str}
+    return next(iter(kinds - WIDE or kinds), None)
+
 
 class _Constant(NamedTuple):
     """A plain int among choices."""
@@ -304,7 +338,12 @@ class _Constant(NamedTuple):
 
 
 def _is_int(thing: Any) -> bool:
-    return type(thing.constant) is int if is_choice(thing) else type(thing) is int and abs(thing) <= LARGEST
+    return thing.kind in WIDE if is_choice(thing) else type(thing) is int and abs(thing) <= LARGEST
+
+
+def own_kind(thing: Any) -> type:
+    """What ``isinstance`` says that a plain thing, or a choice, is."""
+    return thing.kind if is_choice(thing) else type(thing)
 
 
 def _part(thing: Any) -> Any:
@@ -350,9 +389,9 @@ def _define_float(name: str) -> None:
     function = getattr(operator, name)
 
     def of(self: ChoiceTracer, one: Any, other: Any) -> Any:
-        if name == "pow" and one is self and type(self.constant) is int and other in _POWERS:
+        if name == "pow" and one is self and self.kind in WIDE and other in _POWERS:
             return functools.reduce(operator.mul, [self] * other)
-        are_ints = _is_int(one) and _is_int(other)
+        are_ints = all(issubclass(own_kind(each), (int, np.integer)) for each in (one, other))
         is_float = type(self.constant) is int and (name == "truediv" or not are_ints)
         read = _number if is_float else _plain
         return function(read(one), read(other))
@@ -384,7 +423,7 @@ for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "
     _define_comparison(_name, _kind)
 
 
-def choice_among(recorder: ChoiceRecorder, node: Value, chosen: Any, items: Iterable[Any]) -> ChoiceTracer:
+def choice_among(recorder: ChoiceRecorder, node: Value, chosen: Any, items: Collection[Any]) -> ChoiceTracer:
     """One of some ints, or of some texts: ``chosen``, in this run."""
     options: set[int | str] | None = set()
     largest = 0.0
@@ -396,13 +435,14 @@ def choice_among(recorder: ChoiceRecorder, node: Value, chosen: Any, items: Iter
             of_one = one.options if chosen_before else (one,)
             options = None if of_one is None else options.union(of_one)
     constant = chosen.constant if is_choice(chosen) else chosen
-    kind = TextChoiceTracer if type(constant) is str else ChoiceTracer
-    return kind(recorder, node, constant, None if options is None else frozenset(options), float(largest))
+    tracer = TextChoiceTracer if type(constant) is str else ChoiceTracer
+    known = None if options is None else frozenset(options)
+    return tracer(recorder, node, constant, known, float(largest), _kind_among(items))
 
 
 def largest_choice(name: str, items: Sequence[Any]) -> Any:
     """The largest, or the smallest, of ints some of which decisions choose; None where there is something else."""
-    if not any(map(is_choice, items)) or not all(map(_is_int, items)):
+    if not any(map(is_choice, items)) or not all(map(_is_int, items)) or len(set(map(own_kind, items))) > 1:
         return None
     row, function = ("maximum", max) if name == "max" else ("minimum", min)
 

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy as np
+
 from ... import engine, errors
 from ...engine import Value
 from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
 from .bool_tracer import BoolTracer, Purpose
-from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice
+from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice, own_kind
 from .float_tracer import FloatTracer, is_tracer
 from .outcomes import Site
 from .recording import Guard, Recording
@@ -73,6 +75,7 @@ class DecisionRecorder(ABC):
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
         self._chooses_ints = False  # as numbers, beside floats
+        self._numpys: set[int] = set()  # the leaves that are NumPy's float64, by their ids
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
@@ -101,6 +104,24 @@ class DecisionRecorder(ABC):
         sentence = f"{location or 'the function'} {what}, which a compiled program cannot do."
         if sentence not in self._recording.graph_breaks:
             self._recording.graph_breaks.append(sentence)
+
+    def check_precision(self, kind: type, operands: Sequence[Any]) -> None:
+        """Python's floats among ``operands`` meet a number of this kind: NumPy's shorter ones shorten them."""
+        if issubclass(kind, np.floating) and kind is not np.float64 and not self._come_from_numpys(operands):
+            self.untraceable(f"computes with a {kind.__name__}")
+
+    def _come_from_numpys(self, operands: Sequence[Any]) -> bool:
+        """Whether traced numbers are computed from float64 ones, of which NumPy makes what meets them."""
+        rest = [one._node for one in operands if is_tracer(one)] if self._numpys else []
+        seen = set()
+        while rest:
+            node = rest.pop()
+            if isinstance(node, Value) and id(node) not in seen:
+                if id(node) in self._numpys:
+                    return True
+                seen.add(id(node))
+                rest.extend(engine.operands(node))
+        return False
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
@@ -208,12 +229,12 @@ class DecisionRecorder(ABC):
         self.check("a number")
         return self.traced(engine.apply("identity", number._node)) if id(number._node) in self._whole else number
 
-    def integer(self, node: Value, largest: float = math.inf) -> ChoiceTracer:
+    def integer(self, node: Value, largest: float = math.inf, kind: type = int) -> ChoiceTracer:
         """A node that is a whole number in each call, as an int, at most ``largest`` in magnitude."""
         self._chosen.append(node)
         self._numbers.add(id(node))
         self._chooses = True
-        return ChoiceTracer(self, node, int(engine.concrete(node)), None, largest)
+        return ChoiceTracer(self, node, int(engine.concrete(node)), None, largest, kind)
 
     def number_of_index(self, index: IndexTracer) -> Value | None:
         """The leaf that has an index as a number; None if none has."""
@@ -298,7 +319,7 @@ class DecisionRecorder(ABC):
             node, *others = items if are_values else self._candidates_of(items)
             node = self._last_that_holds(tests, node, others, are_values)
             return node if are_values else self.traced(node)
-        if any(type(one) is int and abs(one) > LARGEST for one in items):
+        if any(type(one) is int and abs(one) > LARGEST for one in items) or len(set(map(own_kind, items))) > 1:
             return None
         self._chooses = True
         node, *others = [one.node if is_choice(one) else self._candidate(float(one), 0) for one in items]

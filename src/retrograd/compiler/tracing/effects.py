@@ -13,9 +13,10 @@ import inspect
 import random
 import sys
 from array import array
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import date
-from types import FrameType, ModuleType
+from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -216,17 +217,24 @@ def contents(thing: Any, deep: int = 16) -> object:
 
 def _is_container(kind: type) -> bool:
     """Whether ``contents`` may look into what is of a class, which is neither list, tuple nor dict."""
-    known = issubclass(kind, (list, tuple, dict, np.ndarray)) or registered(kind) is not None
+    known = issubclass(kind, _CONTAINERS) or registered(kind) is not None
     return known or dataclasses.is_dataclass(kind)
 
 
+_CONTAINERS = (list, tuple, dict, np.ndarray, set, deque, array, bytearray, SimpleNamespace)
+
+
 def _contents_of_other(thing: Any, deep: int) -> Any:
-    if isinstance(thing, (list, tuple)) and deep:
+    if isinstance(thing, (list, tuple, set, deque)) and deep:
         return contents([*thing], deep)
     if isinstance(thing, dict) and deep:
         return contents({key: item for key, item in thing.items()}, deep)  # noqa: C416  # in its own order
     if isinstance(thing, np.ndarray):
         return thing.shape, thing.tobytes()
+    if isinstance(thing, (array, bytearray)):
+        return bytes(thing)
+    if isinstance(thing, SimpleNamespace) and deep:
+        return contents(dict(vars(thing)), deep)
     if deep and (registered(type(thing)) is not None or has_plain_fields(thing)):
         fields = contents_of(thing) if dataclasses.is_dataclass(thing) else {}  # those in slots
         return contents({**fields, **getattr(thing, "__dict__", {})}, deep - 1)

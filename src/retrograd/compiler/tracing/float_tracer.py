@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, Protocol
+
+import numpy as np
 
 from ... import engine, errors
 from ...engine import Value
@@ -44,6 +47,9 @@ class NumberRecorder(Protocol):
 
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do."""
+
+    def check_precision(self, kind: type, operands: Sequence[Any]) -> None:
+        """A number of this kind meets some that are traced."""
 
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
@@ -87,9 +93,17 @@ class FloatTracer(engine.NumberTracer):
             number = self._recorder.concrete(other)
         elif is_number(other):
             number = other  # type: ignore[assignment]  # Python compares a float and an int exactly
+            self._recorder.check_precision(type(other), [self])
         else:
             return NotImplemented
         return self._recorder.comparison(kind, self._node, right, bool(RELATIONS[kind](self._number, number)))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        """What NumPy calls for one of its functions: it computes with the tracer as with one in an array."""
+        for one in operands:
+            if isinstance(one, (np.ndarray, np.generic)):
+                self._recorder.check_precision(one.dtype.type, operands)
+        return getattr(ufunc, method)(*map(_boxed, operands), **options)
 
     def __bool__(self) -> bool:
         self._recorder.check("a number")
@@ -170,6 +184,14 @@ class FloatTracer(engine.NumberTracer):
     def conjugate(self) -> FloatTracer:
         """The number itself, as a float's."""
         return self
+
+
+def _boxed(operand: Any) -> Any:
+    if not is_tracer(operand):
+        return operand
+    box = np.empty((), dtype=object)
+    box[()] = operand
+    return box
 
 
 def _reads_attribute(frame: FrameType) -> bool:

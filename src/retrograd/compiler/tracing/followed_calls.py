@@ -67,7 +67,7 @@ def _int(*arguments: Any, **options: Any) -> Any:
         if is_tracer(one):
             return one.__trunc__()
         if is_choice(one) and type(one.constant) is int:
-            return one
+            return one if one.kind is int else one.as_int()
     return int(*arguments, **options)
 
 

@@ -110,14 +110,15 @@ class Recorder(DecisionRecorder):
 
     # --- the tracers, and the run ---------------------------------------------------------------------
 
-    def number(self, leaf: Value) -> FloatTracer:
-        """The tracer of a float argument, whose number is ``leaf``'s."""
-        self._numbers.add(id(leaf))
-        return FloatTracer(self, leaf, leaf.data)
+    def number(self, leaf: Value, is_numpys: bool = False) -> FloatTracer:
+        """The tracer of a float argument, whose number is ``leaf``'s; ``is_numpys``: it is a float64 of NumPy's."""
+        return self.numbers([leaf], [leaf.data], is_numpys)[0]
 
-    def numbers(self, leaves: Sequence[Value], numbers: Sequence[float]) -> list[FloatTracer]:
+    def numbers(self, leaves: Sequence[Value], numbers: Sequence[float], are_numpys: bool) -> list[FloatTracer]:
         """The tracers of several float arguments, whose leaves have these numbers."""
         self._numbers.update(map(id, leaves))
+        if are_numpys:
+            self._numpys.update(map(id, leaves))
         return list(map(FloatTracer, repeat(self), leaves, numbers))
 
     def value(self, leaf: Value) -> Value:
@@ -133,11 +134,16 @@ class Recorder(DecisionRecorder):
             self._numbers.add(id(leaf))
         return IndexTracer(self, slot, int(value))
 
-    def int_argument(self, slot: int, value: int, leaf: Value) -> ChoiceTracer:
+    def int_argument(self, slot: int, value: int, leaf: Value, kind: type = int) -> ChoiceTracer:
         """The tracer of an int argument that each call brings, which selects as number ``slot`` of the indices."""
-        made = self.integer(leaf, float(MOST_INDEX))
+        made = self.integer(leaf, float(MOST_INDEX), kind)
         made.index = self.index(slot, value, leaf)
         return made
+
+    def bool_argument(self, leaf: Value, outcome: bool) -> BoolTracer:
+        """The tracer of a truth value that each call brings, as 1 or 0."""
+        self._numbers.add(id(leaf))
+        return BoolTracer(self, "!=", leaf, 0.0, outcome)
 
     def compares_indices(self) -> bool:
         """Whether comparisons of indices are to be some of numbers, which need not decide."""
@@ -262,6 +268,7 @@ class Recorder(DecisionRecorder):
                     any_value = True
                 elif not is_number(operand):
                     return NotImplemented
+                self.check_precision(kind, operands)
             nodes.append(operand)
         if any_value:
             return engine.apply(name, *nodes)

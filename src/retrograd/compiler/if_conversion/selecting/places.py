@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ....engine import Value
 from ...guards.libraries import is_library
+from ...tracing.bool_tracer import is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import among, joined, must_hold, negated
@@ -186,8 +187,10 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         raise refuse(f"reads an item of a {type(thing).__name__}")
     if type(thing) is defaultdict and in_arms():
         note_change()
-    if is_choice(key) and current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
-        return _item_by_choice(thing, key, at_once)
+    if current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
+        key = recorder().count(key) if is_comparison(key) else key  # as Python does
+        if is_choice(key):
+            return _item_by_choice(thing, key, at_once)
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
 

@@ -11,7 +11,7 @@ from .... import engine
 from ....engine import Value
 from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import CHOICES, LARGEST, is_choice
+from ...tracing.choice_tracer import CHOICES, LARGEST, WIDE, is_choice, own_kind
 from ...tracing.float_tracer import FloatTracer
 from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList
@@ -58,7 +58,7 @@ class Selection:
         kinds = type(yes), type(no)
         if kinds[0] in _TRACED and kinds[1] in _TRACED:
             return self._of_numbers(yes, no)
-        if kinds[0] in _CHOICES and kinds[1] in _CHOICES and type(_constant(yes)) is type(_constant(no)):
+        if kinds[0] in _CHOICES and kinds[1] in _CHOICES and own_kind(yes) is own_kind(no):
             return self._of_choices(yes, no)
         if yes is unbound or no is unbound:
             return self._of_unbound(yes, no)
@@ -230,4 +230,4 @@ def _constant(thing: Any) -> Any:
 
 
 def _is_int_choice(thing: Any) -> bool:
-    return is_choice(thing) and type(thing.constant) is int
+    return is_choice(thing) and thing.kind in WIDE
