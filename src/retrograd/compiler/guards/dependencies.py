@@ -59,7 +59,8 @@ from .classes import (
 )
 from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
 from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
-from .libraries import READERS, are_of_one_package, inherited_names, is_library, moves_on, of_a_library
+from .libraries import READERS, are_of_one_package, inherited_names, is_library, is_users, moves_on, of_a_library
+from .used_names import READING, UsedNames
 
 __all__ = ["DATA_LIMIT", "GENERATORS", "Place", "Reach"]
 
@@ -79,7 +80,7 @@ _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
 #: What a dictionary's keys, values and items are seen through.
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 #: What holds a function or a class.
-_WRAPPERS = (staticmethod, classmethod, property, super, types.GenericAlias, type(functools.cmp_to_key(max)))
+_WRAPPERS = (staticmethod, classmethod, property, super, types.GenericAlias, type(functools.cmp_to_key(max)), np.ufunc)
 #: Containers of numbers that have a buffer.
 _BUFFERS = (np.ndarray, array, bytearray, memoryview)
 #: What draws random numbers; its state changes when it does.
@@ -96,7 +97,6 @@ class Reach:
     def __init__(self, roots: Sequence[tuple[Any, str]]) -> None:
         self.places: list[Place] = []
         self.paths: list[str] = []
-        self.names: set[str] = set()  #: in the code of the functions that are reached
         self.frozen: list[str] = []  #: the paths of data that no call compares, because there is too much of it
         self.generators: list[Any] = []  #: of random numbers
         #: What a function that is reached does, and no program can, as a sentence without a dot.
@@ -108,10 +108,7 @@ class Reach:
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
-        self._waiting: dict[str, list[Callable[[], None]]] = {}  # for code that uses a name
-        self._waiting_for_any: list[Callable[[], None]] = []  # for code that asks for names which it does not hold
-        self._asks_any = False
-        self._asked: set[str] = set()  # those of the names that may be missing
+        self._used = UsedNames()
         self._modules: list[tuple[dict[str, Any], str]] = []
         self._classes: list[tuple[type, str]] = []
         self._namespaces: list[tuple[Mapping[str, Any], int]] = []  # of modules, and how many variables they had
@@ -169,6 +166,8 @@ class Reach:
         if kind is list or kind is tuple:  # most things are
             self._sequence(thing, path)
             return
+        if id(thing) in READING:  # under another name
+            self._uses(READERS & {"getattr"})
         if issubclass(kind, (list, tuple)):
             self._sequence(thing, path)
         elif issubclass(kind, dict):
@@ -192,6 +191,7 @@ class Reach:
                 for content in chain.from_iterable(map(contents_of_cell, thing.__closure__ or ())):
                     if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
                         self._ahead(content, path)
+                self._of_library(thing, path)
             return
         elif kind is types.MethodType:
             self._ahead(thing.__self__, "self", own)
@@ -202,7 +202,7 @@ class Reach:
                 self._compare_all(vars(thing), path, "__getattr__" in vars(thing))
                 self._ahead(vars(thing).get("__getattr__"), f"{path}.__getattr__")
                 self._namespaces.append((vars(thing), len(vars(thing))))
-                self._from_module(vars(thing), path, self.names)
+                self._from_module(vars(thing), path, self._used.all)
         elif kind is functools._lru_cache_wrapper:
             self.asks_types = True  # it keeps what it is called with
             self._ahead(thing.__wrapped__, path)
@@ -220,7 +220,7 @@ class Reach:
                 self._makers(thing, path)  # the class itself: it may be called
                 for base in thing.__mro__[1:]:
                     if not of_a_library(base):
-                        self._when_used("super", functools.partial(self._makers, base, base.__name__))
+                        self._used.when_used("super", functools.partial(self._makers, base, base.__name__))
         elif "scalar_function" in vars(kind):  # a compiled function
             self._ahead(thing.scalar_function, path)
         elif own or _is_open(kind):
@@ -230,6 +230,15 @@ class Reach:
             self._numbers(thing, path)
         if kind.__module__ != "builtins" and not of_a_library(kind):  # a container with attributes
             self._instance(thing, path)
+        elif kind.__dictoffset__ and not issubclass(kind, (type, types.ModuleType)):
+            self._of_library(thing, path)
+
+    def _of_library(self, thing: Any, path: str) -> None:
+        """Attributes of what is a library's: those that code names, and those that are the user's."""
+        for attributes in attributes_of(thing):
+            for name, item in list(attributes.items()):
+                act = functools.partial(self._named, attributes, name, f"{path}.{name}")
+                act() if is_users(item) else self._used.when_named(name, act)
 
     # --- containers -----------------------------------------------------------------------------------
 
@@ -266,7 +275,7 @@ class Reach:
         if issubclass(type(thing), collections.OrderedDict):
             self._place("elements", thing, collections.OrderedDict, path)  # its order is its own
         elif isinstance(thing, collections.defaultdict):
-            self._ahead(thing.default_factory, f"what makes the items of {path}")
+            self._slot(thing, cast(Any, collections.defaultdict).default_factory, f"{path}.default_factory")
         for key, item in list(dict.items(thing)):
             self._ahead(key, f"a key of {path}")
             self._ahead(item, path + _subscript(key))
@@ -305,6 +314,8 @@ class Reach:
             self._ahead(thing(), path)
         elif kind.__name__.startswith("Weak") and kind.__module__ in ("weakref", "_weakrefset"):
             self._refuse(f"reads {path}, a weak container, whose items may go at any time")
+        elif kind in weakref.ProxyTypes:
+            self._refuse(f"reads {path}, a weak proxy")
         elif kind is types.MappingProxyType:
             for hidden in gc.get_referents(thing):
                 self._ahead(hidden, path)
@@ -436,42 +447,27 @@ class Reach:
 
     def _uses(self, names: Collection[str], asked: Collection[str] = ()) -> None:
         """Code that uses these names can be reached; attributes that are asked for may be missing."""
-        new, missing = sorted({*names} - self.names), sorted(set(asked) - self._asked)
-        self.names.update(new)
-        self._asked.update(missing)
+        new, missing, acts = self._used.add(names, asked)
         self.asks_missing |= bool(missing)
-        woken = list(self._waiting) if not READERS.isdisjoint(new) else new
-        for name in woken:
-            for act in self._waiting.pop(name, ()):
-                _if_it_lets(act)
+        for act in acts:
+            _if_it_lets(act)
         for namespace, path in self._modules:
             self._from_module(namespace, path, {*new, *missing})
         for kind, path in self._classes:
             self._missing(kind, path, missing)
 
-    def _when_used(self, name: str, act: Callable[[], None]) -> None:
-        if name in self.names or not READERS.isdisjoint(self.names):
-            act()
-        else:
-            self._waiting.setdefault(name, []).append(act)
-
     def _compare_all(self, namespace: dict[str, Any], path: str, at_once: bool) -> None:
         """Compare each variable: at once, or as soon as code may ask for a name that does not occur in it."""
         act = functools.partial(self._place, "entries", namespace, None, path)
-        if at_once or self._asks_any:
-            act()
-        else:
-            self._waiting_for_any.append(act)
+        act() if at_once else self._used.when_any(act)
 
     def _ask_any(self) -> None:
-        self._asks_any = True
-        waiting, self._waiting_for_any = self._waiting_for_any, []
-        for act in waiting:
+        for act in self._used.ask_any():
             _if_it_lets(act)
 
     def _from_module(self, namespace: dict[str, Any], path: str, names: Collection[str]) -> None:
         for name in sorted(names):
-            if name in namespace or name in self._asked:
+            if name in namespace or name in self._used.asked:
                 self._named(namespace, name, f"{path}.{name}")
 
     def _whole(self, attributes: dict[str, Any], path: str) -> None:
@@ -502,17 +498,17 @@ class Reach:
                 self._whole(attributes, path)
                 continue
             for name in {**attributes, **known.shared}:
-                if name in self.names:
+                if name in self._used.all:
                     self._named(attributes, name, f"{path}.{name}")
                 else:
-                    self._when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
+                    self._used.when_used(name, functools.partial(self._named, attributes, name, f"{path}.{name}"))
             whole = functools.partial(self._place, "entries", attributes, None, path)
-            whole() if "__getattr__" in known.shared else self._when_used("getattr", whole)
+            whole() if "__getattr__" in known.shared else self._used.when_used("getattr", whole)
             known.instances.append((attributes, path))
-            for name in sorted(known.inherited & self.names):
+            for name in sorted(known.inherited & self._used.all):
                 self._named(attributes, name, f"{path}.{name}")
         for name, slot in known.slots.items():
-            self._when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
+            self._used.when_used(name, functools.partial(self._slot, thing, slot, f"{path}.{name}"))
         if known.is_users or not known.reads_any:
             self._shared(kind, kind.__name__)
 
@@ -528,16 +524,18 @@ class Reach:
         self._placed.add((id(kind), None))
         self._names.append((vars(kind), tuple(vars(kind)), path))
         self._classes.append((kind, path))
-        self._missing(kind, path, self._asked)
+        self._missing(kind, path, self._used.asked)
+        for name in ("replace", "deepcopy"):  # which make an instance like one that is there
+            self._used.when_named(name, functools.partial(self._makers, kind, path))
         names = shared_names(kind)
         for namespace in users_namespaces(kind):
             self._compare_all(namespace, path, "__getattr__" in names)
         for name in names:
             act = functools.partial(self._shared_attribute, kind, name, f"{path}.{name}")
-            act() if name.startswith("__") else self._when_used(name, act)
+            act() if name.startswith("__") else self._used.when_used(name, act)
         for base in kind.__mro__[1:]:  # what is hidden by another of its name
             if not of_a_library(base):
-                self._when_used("super", functools.partial(self._shared, base, base.__name__))
+                self._used.when_used("super", functools.partial(self._shared, base, base.__name__))
         self._inherited(kind)
 
     def _inherited(self, kind: type) -> None:
@@ -547,10 +545,10 @@ class Reach:
         if names.read_any:
             self._uses(shared_names(kind))
         for name, used in names.by_method.items():
-            self._when_used(name, functools.partial(self._uses, used))
+            self._used.when_used(name, functools.partial(self._uses, used))
         for name in sorted(names_of_libraries(kind)):
             act = functools.partial(self._may_hide, kind, name)
-            act() if name.startswith("__") else self._when_used(name, act)
+            act() if name.startswith("__") else self._used.when_used(name, act)
 
     def _may_hide(self, kind: type, name: str) -> None:
         """An attribute that a class has of a library's may get another value in a user's class, and in an instance."""

@@ -23,6 +23,7 @@ __all__ = [
     "inherited_names",
     "is_in_use",
     "is_library",
+    "is_users",
     "look_into_package_of",
     "moves_on",
     "of_a_library",
@@ -33,7 +34,7 @@ READERS = frozenset(
     {
         *("getattr", "hasattr", "setattr", "delattr", "AttributeError"),
         *("vars", "dir", "eval", "exec", "__dict__", "__getattribute__"),
-        *("attrgetter", "asdict", "astuple", "fields", "replace"),
+        *("attrgetter", "methodcaller", "getmembers", "getattr_static", "asdict", "astuple", "fields", "replace"),
         *("parameters", "named_parameters", "state_dict"),
     }
 )
@@ -92,6 +93,14 @@ def of_a_library(kind: type) -> bool:
     if module in _MAKERS_OF_CLASSES and kind.__flags__ & _HEAP_TYPE:
         return getattr(sys.modules[module], kind.__name__, None) is kind
     return is_library(module if type(module) is str else None)
+
+
+def is_users(thing: Any) -> bool:
+    """Whether something is a user's function or class, or an instance of one."""
+    kind = type(thing)
+    if kind is types.FunctionType:
+        return not is_library(thing.__globals__.get("__name__"))
+    return not of_a_library(thing if issubclass(kind, type) else kind)
 
 
 def is_in_use(name: str) -> bool:
