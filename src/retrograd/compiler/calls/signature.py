@@ -12,7 +12,7 @@ import dataclasses
 import functools
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping, MutableSequence, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence, Sequence, Set
 from itertools import count, repeat
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -70,6 +70,10 @@ _MUTABLE = (list, tuple, dict, set, bytearray, array, *_TAKEN_APART)
 
 #: Containers that no specialization reads, though their contents may differ from call to call.
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
+
+
+#: What a row of data holds, whose description needs no more than its type.
+_FLAT = frozenset({float, int, str, bytes, bool, type(None)})
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: the call runs eagerly)
@@ -198,6 +202,12 @@ def _may_be_hidden(kind: type) -> bool:
     fields = {*getattr(kind, "__dataclass_fields__", ()), *getattr(kind, "_fields", ())}
     bases = (base for base in kind.__mro__ if base not in (object, tuple))
     return any(not name.startswith("_") and name not in fields for base in bases for name in vars(base))
+
+
+@functools.lru_cache(maxsize=256)
+def _static_fields(kind: Any) -> frozenset[str]:
+    """The fields of a dataclass that users made static."""
+    return frozenset(field.name for field in dataclasses.fields(kind) if field.metadata.get("static"))
 
 
 def one_by_one(spec: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -352,6 +362,24 @@ class _Reader:
         finally:
             self._column = around
 
+    def _parts(
+        self, keys: Iterable[Any], things: Collection[Any], differentiate: bool
+    ) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """The tracers and the specs of all parts of something."""
+        if not differentiate and not self._varying and _FLAT.issuperset(map(type, things)):
+            return self._row(things)
+        pairs = [self._inside(key, thing, differentiate) for key, thing in zip(keys, things, strict=False)]
+        return [tracer for tracer, _ in pairs], [spec for _, spec in pairs]
+
+    def _row(self, things: Collection[Any]) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """The same of plain things: of one record among many."""
+        floats, first = self._several([one for one in things if type(one) is float], False, False)
+        tracers, offsets = iter(floats), count(first)
+        specs: list[tuple[Any, ...]] = [
+            ("passive", next(offsets), float) if type(one) is float else ("equal", one) for one in things
+        ]
+        return [next(tracers) if type(one) is float else one for one in things], specs
+
     def _floats(self, numbers: Sequence[float], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """A list or tuple of floats."""
         kind = type(numbers)
@@ -410,33 +438,31 @@ class _Reader:
             kinds = set(map(type, thing))
             if kinds == {float} or (differentiate and kinds == {float, int}):
                 return self._floats(thing, differentiate)
-        is_list = isinstance(thing, list)
-        pairs = [self._inside(IN_LIST if is_list else i, item, differentiate) for i, item in enumerate(thing)]
-        items = [pair[0] for pair in pairs]
+        keys = repeat(IN_LIST) if isinstance(thing, list) else count()
+        items, specs = self._parts(keys, thing, differentiate)
         named = isinstance(thing, tuple) and hasattr(kind, "_make")
         self._refuse_subclass(thing, named or kind in (list, tuple), "list or tuple")
         tracers: Any = items
         if kind is not list:
             tracers = kind._make(items) if named else tuple(items)
         if not named:
-            return tracers, ("sequence", kind, [pair[1] for pair in pairs])
+            return tracers, ("sequence", kind, specs)
         self.result.objects.append(kind)  # whose methods the function may call
         if getattr(thing, "__dict__", None):
             raise Unsuitable(f"an argument is a {kind.__name__} with attributes beside its fields")
-        return tracers, ("sequence", kind, [pair[1] for pair in pairs], None, self._in_dictionary(thing))
+        return tracers, ("sequence", kind, specs, None, self._in_dictionary(thing))
 
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
         self._refuse_subclass(thing, kind in (dict, OrderedDict, defaultdict, Counter), "dict")
-        pairs = {key: self._inside(key, item, differentiate) for key, item in thing.items()}
-        tracers = {key: tracer for key, (tracer, _) in pairs.items()}
-        specs = [(key, spec) for key, (_, spec) in pairs.items()]
+        tracers, specs = self._parts(thing, thing.values(), differentiate)
+        named = list(zip(thing, specs, strict=True))
         if kind is dict:
-            return tracers, ("dict", kind, specs)
+            return dict(zip(thing, tracers, strict=True)), ("dict", kind, named)
         like_this = taken_apart(copy.copy(thing))  # a copy, since this one may change
         assert like_this is not None
         build = like_this.build
-        return build([*tracers.values()]), ("dict", kind, specs, build, getattr(thing, "default_factory", None))
+        return build(tracers), ("dict", kind, named, build, getattr(thing, "default_factory", None))
 
     def _dataclass(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         if differentiate:
@@ -450,17 +476,22 @@ class _Reader:
             return self._object(thing, False)
 
     def _fields(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
-        self.result.objects.append(type(thing))
-        static = {field.name for field in dataclasses.fields(thing) if field.metadata.get("static")}
-        tracers, specs = {}, []
-        for name, content in contents_of(thing).items():
-            if name in static:
-                tracers[name], spec = content, self._constant(content)
-            else:
-                tracers[name], spec = self._inside(name, content, differentiate and not is_static(content))
-            specs.append((name, spec))
-        build = functools.partial(_instance_of, type(thing), tuple(tracers))
-        return instance_of(type(thing), tracers), ("fields", type(thing), specs, build, self._in_dictionary(thing))
+        kind: Any = type(thing)
+        self.result.objects.append(kind)
+        static, contents = _static_fields(kind), contents_of(thing)
+        if static or differentiate:
+            pairs = [
+                (content, self._constant(content))
+                if name in static
+                else self._inside(name, content, differentiate and not is_static(content))
+                for name, content in contents.items()
+            ]
+            tracers, specs = [tracer for tracer, _ in pairs], [spec for _, spec in pairs]
+        else:
+            tracers, specs = self._parts(contents, contents.values(), False)
+        named = list(zip(contents, specs, strict=True))
+        build = functools.partial(_instance_of, kind, (*contents,))
+        return build(tracers), ("fields", kind, named, build, self._in_dictionary(thing))
 
     def _in_dictionary(self, thing: Any) -> int | None:
         """How many attributes a record has in its dictionary, if later calls must have as many."""
@@ -486,10 +517,9 @@ class _Reader:
         else:
             self.result.objects.append(type(thing))
         children, rest = how.flatten(thing)
-        pairs = [self._inside(i, item, differentiate) for i, item in enumerate(children)]
+        tracers, specs = self._parts(count(), [*children], differentiate)
         build = functools.partial(how.unflatten, rest)
-        specs = [spec for _, spec in pairs]
-        return build([tracer for tracer, _ in pairs]), ("node", type(thing), specs, build, how.flatten, rest)
+        return build(tracers), ("node", type(thing), specs, build, how.flatten, rest)
 
     @staticmethod
     def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:

@@ -112,7 +112,10 @@ class Recorder(DecisionRecorder):
 
     def number(self, leaf: Value, is_numpys: bool = False) -> FloatTracer:
         """The tracer of a float argument, whose number is ``leaf``'s; ``is_numpys``: it is a float64 of NumPy's."""
-        return self.numbers([leaf], [leaf.data], is_numpys)[0]
+        self._numbers.add(id(leaf))
+        if is_numpys:
+            self._numpys.add(id(leaf))
+        return FloatTracer(self, leaf, leaf.data)
 
     def numbers(self, leaves: Sequence[Value], numbers: Sequence[float], are_numpys: bool) -> list[FloatTracer]:
         """The tracers of several float arguments, whose leaves have these numbers."""
