@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import random
 import sys
@@ -18,6 +19,7 @@ from support.counted_programs import check as check_calls
 import retrograd as rg
 import retrograd.math as rm
 from retrograd.engine import ENGINE
+from retrograd.errors import CompileWarning
 
 pytestmark = pytest.mark.native
 
@@ -399,3 +401,100 @@ def test_single_truth_values_choose_programs() -> None:
     compiled = answers_as(lambda x, flag: x * 2.0 if flag else x + 1.0, [(0.5 * n, n % 2 == 0) for n in range(8)])
     assert len(compiled.stats().programs) == 2
     assert "True" in compiled.guards()
+
+
+# --- texts in lists
+
+
+def rows_of(*texts: str) -> Callable[[random.Random], Any]:
+    return lambda draw: [(draw.choice(texts), draw.random()) for _ in range(6)]
+
+
+def test_texts_choose() -> None:
+    rates = {"A": 2.0, "B": 3.0}
+
+    def by_branches(p: Any, rows: Any) -> Any:
+        total = 0.0
+        for kind, x in rows:
+            if kind == "A":
+                total = total + p[0] * x
+            elif kind in ("B", "C"):
+                total = total + p[1] * x * x
+            else:
+                total = total + p[2]
+        return total
+
+    def by_patterns(p: Any, rows: Any) -> Any:
+        total = 0.0
+        for kind, x in rows:
+            match kind:
+                case "A":
+                    total = total + p[0] * x
+                case "B" | "C":
+                    total = total + p[1] * x * x
+                case _:
+                    total = total + p[2]
+        return total
+
+    def by_neighbours(p: Any, rows: Any) -> Any:
+        return sum((p[0] if k == n else p[1]) * x * y for (k, x), (n, y) in itertools.pairwise(rows))
+
+    for function in (by_branches, by_patterns, by_neighbours):
+        check(function, rows_of("A", "B", "C", "D"), 4)
+    check(lambda p, rows: sum(p[0] * rates[kind] * x for kind, x in rows), rows_of("A", "B"), 8)
+    check(lambda p, rows: sum(p[0] * rates.get(kind, 5.0) * x for kind, x in rows), rows_of("A", "B", "C"), 8)
+    check(lambda p, rows: sum({"A": p[0], "B": p[1]}.get(kind, p[2]) * x for kind, x in rows), rows_of("A", "C"), 8)
+
+
+def test_texts_that_nothing_looks_at_may_be_any() -> None:
+    @dataclass
+    class Row:
+        name: str
+        kind: str
+        x: float
+
+    def draw_rows(draw: random.Random) -> Any:
+        return [Row(f"row {draw.random()}", draw.choice("AB"), draw.random()) for _ in range(6)]
+
+    compiled = check(lambda p, rows: sum(p[0] * r.x if r.kind == "A" else p[1] * r.x for r in rows), draw_rows, 4)
+    assert "a Row of name: a text, kind: one of the texts 'A', 'B'" in compiled.guards()
+    check(lambda p, rows: sum(p[0] * x for _, x in rows), lambda draw: [(str(draw.random()), draw.random())], 2)
+
+
+TEXTS: dict[str, Callable[[Any, float], Any]] = {
+    "equality": lambda t, x: (x if t[0] == "a" else 2 * x) + (t[0] == t[1]) + (t[1] != "unknown"),
+    "in": lambda t, x: (x if t[0] in {"a", "b"} else 2 * x) + (3 if t[1] in "abc" else 4),
+    "methods": lambda t, x: x * len(t[0].upper() + t[1].strip("a")) + t[0].startswith("a"),
+    "returned": lambda t, x: {"name": t[0], "x": x}["x"],
+    "length": lambda t, x: x * len(t[0]),
+    "key": lambda t, x: {"a": x, "b": 2 * x}.get(t[0]) or 3 * x,
+    "text": lambda t, x: x * len(f"{t[0]!r}{t[1]:>5}"),
+    "order": lambda t, x: x * len(sorted(t)[0]) + (t[0] < t[1]),
+    "sum": lambda t, x: x * len(t[0] + "b" + t[1]) * len(t[0] * 2),
+    "number": lambda t, x: x * int(t[0], 16),
+    "truth": lambda t, x: x if t[0] and t[1] != "" else 2 * x,
+    "isinstance": lambda t, x: x if isinstance(t[0], str) else 2 * x,
+    "items": lambda t, x: x * sum(ord(letter) for letter in t[0]) * ord(t[0][0]),
+    "groups": lambda t, x: x * len(set(t)) + sum(n * x for n in {k: t.count(k) for k in t}.values()),
+    "chosen": lambda t, x: x * len(max(t, key=len)) if x > 0.5 else x * (t.index(t[1]) + 1),
+    "identity": lambda t, x: x if t[0] is t[1] else 2 * x,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_texts_are_what_they_are(name: str) -> None:
+    pairs = [["a", "b"], ["b", "b"], ["b", "a"], ["ab", "b"], ["a", "ab"], ["b", "f"], ["d", "e" * 3], ["e", "a"]]
+    calls = [(pair, x) for pair in pairs for x in (0.25, 0.75)]
+    answers_as(TEXTS[name], [*calls, *calls])
+
+
+def test_new_texts_for_ever_run_as_they_are() -> None:
+    def weighted(rows: Any) -> float:
+        return sum((2.0 if kind in ("A", "B") else 3.0) * x for kind, x in rows)
+
+    compiled, calls = rg.compile(weighted), [[(f"row {n}", 0.5), ("AB"[n % 2], 0.25 * n)] for n in range(60)]
+    with pytest.warns(CompileWarning, match="traced again in nearly every call"):
+        found = list(map(compiled, calls))
+    assert found == list(map(weighted, calls))
+    assert compiled.stats().traces < 30

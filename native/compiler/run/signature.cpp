@@ -31,7 +31,8 @@ Signature::Kind Signature::kind_named(std::string_view name) {
       {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
       {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
       {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
-      {"int", INT},           {"ints", INTS},     {"bool", BOOL},         {"key", KEY},
+      {"int", INT},           {"ints", INTS},     {"bool", BOOL},         {"text", TEXT},
+      {"key", KEY},
   };
   const auto* found = std::ranges::find(kinds, name, &std::pair<std::string_view, Kind>::first);
   return found == std::end(kinds) ? IS : found->second;
@@ -170,6 +171,15 @@ int read_index(PyObject* argument, uint32_t number, uint32_t twin, Arguments& in
   return 1;
 }
 
+// The number that stands for a text; with no texts, any will do.
+int read_text(PyObject* argument, PyObject* codes, double& to) {
+  if (!PyUnicode_CheckExact(argument)) return 0;
+  PyObject* code = PyDict_Size(codes) ? PyDict_GetItemWithError(codes, argument) : nullptr;
+  if (!code) return PyErr_Occurred() ? -1 : PyDict_Size(codes) == 0;
+  to = PyFloat_AsDouble(code);
+  return 1;
+}
+
 int read_value(PyObject* argument, uint32_t number, Arguments& into) {
   if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
   Value* value = as_value(argument);
@@ -226,6 +236,7 @@ int Signature::read(const Node& node, PyObject* argument, Arguments& into) const
       if (!PyBool_Check(argument)) return 0;
       into.passive[node.number] = argument == Py_True ? 1.0 : 0.0;
       return 1;
+    case TEXT: return read_text(argument, node.object, into.passive[node.number]);
     case VALUE: return read_value(argument, node.number, into);
     case VARIABLE: return read_variable(argument, node.number, into);
     case SAME: return node.number < into.values.size() && as_object(into.values[node.number]) == argument;

@@ -27,6 +27,7 @@ class Signature {
   //   ("index", slot[, k])                        k: the passive number that it is, too
   //   ("int", slot, k[, type])                    the same of a plain int, or of NumPy's
   //   ("bool", k)                                 the same of a truth value, which is no index
+  //   ("text", k, {text: number, …})               one of some texts; with none, any text
   //   ("ints", type, shape, slot, k, dtype)       the same of each in an array of them
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
@@ -63,6 +64,7 @@ class Signature {
     INT,
     INTS,
     BOOL,
+    TEXT,
     VALUE,
     VARIABLE,
     SAME,

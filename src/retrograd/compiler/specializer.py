@@ -266,7 +266,7 @@ class Specializer:
             if found is not None:
                 together = example.signature.varying.together(found)
                 now = (together.all_of() if self._reads_plain_ints else together).without(self._unreadable)
-                if all(one.signature.varying != now for one in [*self._examples.values()]):
+                if all(one.signature.varying[:2] != now[:2] for one in [*self._examples.values()]):
                     self._storm.learned()
                 return now
         return CONSTANT

@@ -110,6 +110,7 @@ class Signature:
         self.index_count: int = 0  #: how many arguments are indices
         self.varying: Varying = CONSTANT  #: the ints that each call brings
         self.columns: dict[int, Column] = {}  #: where an int of those is, by the id of its leaf
+        self.codes: dict[Column, dict[str, float]] = {}  #: the numbers that stand for texts; none for any
         self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
         #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
         self.objects: list[Any] = []
@@ -169,6 +170,11 @@ class Signature:
         """The leaves of all active inputs, by offset."""
         return self._active
 
+    def take_any_text(self, read: Set[int]) -> None:
+        """Where no leaf is among those that are ``read``, by their ids, any text will do."""
+        for column in self.codes.keys() - {self.columns[leaf] for leaf in read}:
+            self.codes[column].clear()
+
     def wanted(self) -> list[Value]:
         """The leaves of which gradients are wanted, in order."""
         active = self._active
@@ -194,6 +200,8 @@ def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
             return form, kind, [(name, _without_builders(part)) for name, part in named]
         case ("apart", captured, part):
             return "apart", captured, _without_builders(part)
+        case ("text", offset, _):
+            return "text", offset
     return spec
 
 
@@ -263,6 +271,8 @@ class _Reader:
             return self._int(thing)
         if kind is bool:
             return self._bool(thing)
+        if kind is str:
+            return self._text(thing)
         if kind in _STATIC:
             return thing, ("equal", thing)
         if registered(kind) is not None:
@@ -322,6 +332,17 @@ class _Reader:
             return flag, ("equal", flag)
         leaf = Value(float(flag))
         return self._recorder.bool_argument(leaf, flag), ("bool", self.result.add_input(leaf, False))
+
+    def _text(self, text: str) -> tuple[Any, tuple[Any, ...]]:
+        column, codes = self._column, self.result.codes
+        if column not in self._varying.ints:
+            return text, ("equal", text)
+        if column not in codes:
+            codes[column] = {one: self._recorder.code(one) for one in sorted(self._varying.texts_in(column))}
+        leaf = Value(codes[column].setdefault(text, self._recorder.code(text)))
+        self.result.columns[id(leaf)] = column
+        tracer = self._recorder.text_argument(leaf, text, codes[column])
+        return tracer, ("text", self.result.add_input(leaf, False), codes[column])
 
     def _int(self, number: int) -> tuple[Any, tuple[Any, ...]]:
         if self._column not in self._varying.ints or abs(number) >= MOST_INDEX:

@@ -2,7 +2,8 @@
 
 At first an int is part of the program: it may be how often a loop runs. Where two calls differ in ints alone, those are
 numbers, and with them all in the same *column*: what has the same path from the arguments but for positions in lists.
-So are truth values in lists, which are data; others choose what a function does, and each choice has its program.
+So are truth values and texts in lists, which are data; others choose what a function does, and each choice has its
+program. A program knows the texts that the calls before it had there, or takes any if the function looks at none.
 A float in the place of an int is another structure: what a function does with the two may differ.
 """
 
@@ -26,10 +27,12 @@ class Varying(NamedTuple):
     Attributes:
         ints: what each call brings.
         plain: where ints differ that are wanted as plain ones, as by ``range``: they stay part of the program.
+        texts: those that have been in a column.
     """
 
     ints: frozenset[Column] = frozenset()
     plain: frozenset[Column] = frozenset()
+    texts: frozenset[tuple[Column, str]] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.ints)
@@ -37,7 +40,7 @@ class Varying(NamedTuple):
     def together(self, other: Varying) -> Varying:
         """The columns of both."""
         plain = self.plain | other.plain
-        return Varying((self.ints | other.ints) - plain, plain)
+        return Varying((self.ints | other.ints) - plain, plain, self.texts | other.texts)
 
     def without(self, columns: frozenset[Column]) -> Varying:
         """The same with some that are wanted as plain ints."""
@@ -45,7 +48,11 @@ class Varying(NamedTuple):
 
     def all_of(self) -> Varying:
         """The same with those that are wanted as plain ints among the others."""
-        return Varying(self.ints | self.plain)
+        return Varying(self.ints | self.plain, texts=self.texts)
+
+    def texts_in(self, column: Column) -> set[str]:
+        """The texts that have been in a column."""
+        return {text for place, text in self.texts if place == column}
 
 
 #: No int differs.
@@ -64,7 +71,8 @@ def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
         if mine[0] != _INT or theirs[:2] != mine[:2]:
             return None
         ints.add(column)
-    return Varying(frozenset(ints))
+    texts = [(column, leaf[2]) for column, *leaf in (*leaves[0], *leaves[1]) if column in ints and leaf[1] is str]
+    return Varying(frozenset(ints), texts=frozenset((column, text) for column, text in texts if text is not None))
 
 
 def is_of_ints(dtype: np.dtype[Any]) -> bool:
@@ -82,8 +90,10 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, _FLOAT, kind
         case ("equal", number) if type(number) is int:
             yield column, _INT, int, number
-        case ("equal", flag) if type(flag) is bool and IN_LIST in column:
-            yield column, _INT, bool, flag
+        case ("equal", thing) if type(thing) in (bool, str) and IN_LIST in column:
+            yield column, _INT, type(thing), thing
+        case ("text", *_):
+            yield column, _INT, str, None
         case ("bool", _):
             yield column, _INT, bool, None
         case ("int", _, _):

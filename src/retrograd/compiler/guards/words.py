@@ -61,6 +61,8 @@ def _argument(spec: tuple[Any, ...]) -> str:
         return f"a float64 array of shape {spec[2]}"
     if kind == "ints":
         return f"an array of ints of shape {spec[2]}"
+    if kind == "text":
+        return "one of the texts " + ", ".join(map(repr, spec[2])) if spec[2] else "a text"
     if kind == "key":
         return f"an equal {thing.__name__}"
     if kind == "equal":

@@ -27,6 +27,7 @@ __all__ = [
     "WIDE",
     "ChoiceRecorder",
     "ChoiceTracer",
+    "TextArgumentTracer",
     "choice_among",
     "is_choice",
     "largest_choice",
@@ -47,6 +48,8 @@ class ChoiceRecorder(Protocol):
 
     def traced(self, node: Value) -> FloatTracer:
         """The tracer of the float in a node."""
+
+    read_texts: set[int]  #: the leaves of texts among the arguments that the function looks at, by their ids
 
     def code(self, constant: int | str) -> float:
         """The number that stands for a constant."""
@@ -308,8 +311,20 @@ class TextChoiceTracer(ChoiceTracer):
         return item in self.plain()
 
 
+class TextArgumentTracer(TextChoiceTracer):
+    """A text among the arguments, which notes that the function looks at it."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name != "__class__":
+            of = object.__getattribute__
+            of(self, "_recorder").read_texts.add(id(of(self, "node")))
+        return object.__getattribute__(self, name)
+
+
 #: The tracers of choices.
-CHOICES = frozenset({ChoiceTracer, TextChoiceTracer})
+CHOICES = frozenset({ChoiceTracer, TextChoiceTracer, TextArgumentTracer})
 
 #: Whose sums and products are whole numbers up to ``LARGEST``; those of NumPy's smaller ints begin again at the other
 #: end.

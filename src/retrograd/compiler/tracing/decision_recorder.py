@@ -78,6 +78,7 @@ class DecisionRecorder(ABC):
         self._numpys: set[int] = set()  # the leaves that are NumPy's float64, by their ids
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
+        self.read_texts: set[int] = set()  #: the leaves of texts among the arguments that the function looks at
         self._texts: dict[str, int] = {}  # that decisions choose from, and what stands for them
         self._constants = _Constants(self._numbers)
         #: What the engine makes of comparisons; a bool has decided.

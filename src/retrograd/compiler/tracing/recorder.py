@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
@@ -33,7 +33,7 @@ from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, se
 from ..guards.builtin_overrides import extremes
 from ..if_conversion.tracers.frozen_list import FrozenList
 from .bool_tracer import BoolTracer, is_comparison
-from .choice_tracer import ChoiceTracer, is_choice, largest_choice
+from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import Choice, IndexGuard, Recording, Selection
@@ -147,6 +147,13 @@ class Recorder(DecisionRecorder):
         """The tracer of a truth value that each call brings, as 1 or 0."""
         self._numbers.add(id(leaf))
         return BoolTracer(self, "!=", leaf, 0.0, outcome)
+
+    def text_argument(self, leaf: Value, text: str, codes: Collection[str]) -> TextArgumentTracer:
+        """The tracer of a text argument that each call brings, one of those that have codes; ``leaf`` has its own."""
+        self._chosen.append(leaf)
+        self._numbers.add(id(leaf))
+        self._chooses = True
+        return TextArgumentTracer(self, leaf, text, frozenset(codes), 0.0)
 
     def compares_indices(self) -> bool:
         """Whether comparisons of indices are to be some of numbers, which need not decide."""

@@ -91,6 +91,7 @@ def trace(
                 running.count -= 1
         if contents(signature.tracers) != held:  # to what was there in the plain run: to an equal number
             return Cause(Reason.GRAPH_BREAK, "the function changes an argument, which a compiled program cannot do")
+        signature.take_any_text(recorder.read_texts)
         for cotangent in recording.cotangents:
             signature.add_input(cotangent, False)
         varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds)

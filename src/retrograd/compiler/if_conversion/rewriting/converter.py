@@ -31,7 +31,7 @@ from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, p
 __all__ = ["as_arm", "converted", "refusals"]
 
 #: Methods and functions that search, or sort, or ask what decisions choose.
-_SEARCHES = frozenset({"index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", "sorted"})
+_SEARCHES = frozenset({"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", "sorted"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 

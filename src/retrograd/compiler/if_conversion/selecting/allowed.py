@@ -40,6 +40,7 @@ from .places import (
     attribute,
     born,
     changes,
+    got,
     is_own,
     is_own_container,
     is_same,
@@ -345,6 +346,8 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         return None
     if name == "index" and len(arguments) == 1:
         return place_of(owner, *arguments)
+    if name == "get" and len(arguments) in (1, 2) and not options:
+        return got(owner, *arguments)
     key, reverse = options.get("key"), options.get("reverse", False)
     if (
         function is not sorted

@@ -34,6 +34,7 @@ __all__ = [
     "attribute",
     "born",
     "changes",
+    "got",
     "is_",
     "is_not",
     "is_own",
@@ -204,11 +205,16 @@ def _places_of(thing: Any, key: Any) -> list[Any]:
 def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
     if (selected := _item_by_argument(thing, key)) is not None:
         return selected
-    trial, places = current(), _places(thing, key)
-    if not places or trial is None:
-        return thing[key.plain()]
-    things = {place: thing[place] for place in places}
-    if len(places) > 1 and all(map(_is_chosen_whole, things.values())):
+    things = {place: thing[place] for place in _places(thing, key)}
+    return _one_by_choice(things, key, at_once) if things else thing[key.plain()]
+
+
+def _one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool = False) -> Any:
+    """One of some things, by the options of a key: a number, an object, or what it is in this run."""
+    trial = current()
+    if trial is None:
+        return things[key.plain()]
+    if len(things) > 1 and all(map(_is_chosen_whole, things.values())):
         site = trial.allow_object(at_once)
         if site is not None:
             return ObjectTracer(things, key, site)
@@ -216,7 +222,15 @@ def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
         return one_of(things, key)
     except NotAnArmError as problem:
         trial.note(str(problem))
-        return thing[key.plain()]
+        return things[key.plain()]
+
+
+def got(things: Any, key: Any, default: Any = None) -> Any:
+    """``things.get(key, default)``, of a dictionary with a key that decisions choose; None where it is none."""
+    options = key.possible() if type(things) is dict and is_choice(key) else None
+    if not options or len(options) > _MOST_PLACES:
+        return None
+    return _one_by_choice({option: things.get(option, default) for option in sorted(options, key=repr)}, key)
 
 
 def _item_by_argument(thing: Any, key: ChoiceTracer) -> Any:
