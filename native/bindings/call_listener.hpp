@@ -1,4 +1,4 @@
-// A profile function that hears of calls of C functions; see src/retrograd/compiler/tracing/effects.py.
+// A profile function that hears of calls of C functions; see src/retrograd/compiler/calls/effects.py.
 #pragma once
 
 #include "tape/python.hpp"

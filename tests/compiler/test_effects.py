@@ -21,7 +21,7 @@ from support.compiled_cases import assert_near, backward, eagerly, native
 
 import retrograd as rg
 from retrograd import Index, Value, nn, take
-from retrograd.compiler.tracing import effects
+from retrograd.compiler.calls import effects
 
 pytestmark = native
 

@@ -15,9 +15,9 @@ from support.random_programs import DifferenceError, attack
 import retrograd as rg
 from retrograd import Value
 from retrograd.compiler import specializer
-from retrograd.compiler.calls import dispatch, signature
+from retrograd.compiler.calls import dispatch, effects, signature
 from retrograd.compiler.guards import captured_state, dependencies
-from retrograd.compiler.tracing import effects, float_tracer, recorder
+from retrograd.compiler.tracing import float_tracer, recorder
 
 pytestmark = native
 

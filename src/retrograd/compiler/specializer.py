@@ -14,6 +14,7 @@ from ..engine import Value
 from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
 from .calls.eager import EagerRunner, Method, Result, number_of
+from .calls.effects import Effects, noting_effects
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature, Unsuitable, signature_of
 from .calls.varying import CONSTANT, Column, Varying, between
@@ -27,7 +28,6 @@ from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
 from .tracing.bool_tracer import Purpose
-from .tracing.effects import Effects, noting_effects
 from .tracing.outcomes import Outcomes, flipping, most_decided
 from .tracing.recorder import Recorder
 from .tracing.traced_call import Described, Traced, guards_of, trace

@@ -2,8 +2,8 @@
 
 By default no source lines are kept, because each costs a walk up the stack. Inside ``with record_sources():`` every new
 interior node keeps the number of its line; the table here maps that number to a :class:`Location`. Frames of this
-package and of Python's library are skipped, so a layer of ``retrograd.nn`` is reported at the line of the user's code
-that called it, and so is ``statistics.median``.
+package, of Python's library and of NumPy are skipped, so a layer of ``retrograd.nn`` is reported at the line of the
+user's code that called it, and so are ``statistics.median`` and ``np.max``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
+
+import numpy as np
 
 from .. import engine
 from . import Value
@@ -34,6 +36,7 @@ __all__ = [
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 _PYTHON = str(Path(os.__file__).resolve().parent) + os.sep
+_NUMPY = str(Path(np.__file__).resolve().parent) + os.sep
 
 #: So many places in code are remembered.
 _MOST_KNOWN = 4096
@@ -63,10 +66,10 @@ _inside: dict[str, bool] = {}
 
 
 def _is_inside(file: str) -> bool:
-    """Whether a file is one of this package, or of Python's library; noted, since it is asked of every frame."""
+    """Whether a file is one of this package, of Python's library or of NumPy; noted, as it is asked of every frame."""
     path = "" if file.startswith("<") else str(Path(file).resolve())
     is_python = path.startswith(_PYTHON) and "site-packages" not in path
-    _inside[file] = path.startswith(_PACKAGE) or is_python
+    _inside[file] = path.startswith((_PACKAGE, _NUMPY)) or is_python
     return _inside[file]
 
 

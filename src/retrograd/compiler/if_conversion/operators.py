@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ANEW", "COMPARISONS", "IN_PLACE", "METHODS", "NAMES", "ROWS"]
+__all__ = ["ANEW", "COMPARISONS", "IN_PLACE", "METHODS", "NAMES", "OF_TESTS", "ROWS"]
 
 #: What ``old += new`` does.
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
@@ -36,6 +36,14 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "LtE": operator.le,
     "Gt": operator.gt,
     "GtE": operator.ge,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+}
+#: What may be between two tests.
+OF_TESTS: dict[str, Callable[[Any, Any], Any]] = {
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
     "Eq": operator.eq,
     "NotEq": operator.ne,
 }

@@ -26,6 +26,7 @@ from ..guards.bytecode import codes_of, global_names
 from ..guards.libraries import is_library
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
+from .followed_numpy import FOLLOWED
 
 __all__ = ["follower_of", "following", "own_code"]
 
@@ -121,6 +122,7 @@ _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     **{getattr(math, name): _following(math, name) for name in _NAMES},
     **{getattr(np, name): _following(np, name) for name in _NUMPYS},
     np.interp: _interpolated,
+    **FOLLOWED,
 }
 _KINDS = frozenset({type, types.BuiltinFunctionType, np.ufunc, type(np.interp)})
 _INEXACT_ONES = frozenset({np.interp, *(getattr(math, name) for name in _INEXACT.intersection(_NAMES))})
@@ -140,7 +142,7 @@ class _Module:
 #: Modules with functions that are followed, and their names.
 _MODULES: dict[types.ModuleType, frozenset[str]] = {
     math: frozenset(_NAMES),
-    np: frozenset({"interp", *_NUMPYS}),
+    np: frozenset({"interp", *_NUMPYS, *(function.__name__ for function in FOLLOWED)}),
 }
 _PROXIES = {(module, exact): _Module(module, exact) for module in _MODULES for exact in (False, True)}
 

@@ -9,7 +9,7 @@ always does. The recorder is told of everything else through which a number coul
 * an :class:`~retrograd.index.Index` argument selects with ``take`` and ``table``, and each selection is kept;
 * what cannot be recorded (text, ``.grad``, ``backward()``) is a graph break: the call runs eagerly.
 
-What the recorder cannot see, such as the time, random numbers and files, is found in a plain run (effects.py).
+What the recorder cannot see, such as the time, random numbers and files, is found in a plain run (calls/effects.py).
 """
 
 from __future__ import annotations

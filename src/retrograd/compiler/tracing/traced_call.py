@@ -10,11 +10,11 @@ from ... import errors
 from ...autodiff.active import running
 from ...engine import Value
 from ...engine.source_lines import location_of_error
+from ..calls.effects import contents
 from ..calls.signature import Signature, Unsuitable, signature_of
 from ..calls.varying import CONSTANT, Varying
 from ..guards.captured_state import Asks
 from ..reports.reasons import Cause, Reason
-from .effects import contents
 from .followed_calls import following
 from .recorder import Recorder, TooManyDerivativesError
 from .recording import Guard, Recording

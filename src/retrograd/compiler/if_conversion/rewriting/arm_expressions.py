@@ -7,11 +7,20 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..operators import ANEW, COMPARISONS
+from ..operators import ANEW, COMPARISONS, OF_TESTS
 from .list_statements import is_written_for_lists
 from .tree import RefusedError, at, later, of_arms
 
-__all__ = ["REDUCTIONS", "ArmExpressions", "TestsOfIdentity", "Visit", "membership", "test_of_identity"]
+__all__ = [
+    "REDUCTIONS",
+    "ArmExpressions",
+    "TestsOfIdentity",
+    "Visit",
+    "is_of_tests",
+    "membership",
+    "of_tests",
+    "test_of_identity",
+]
 
 #: Functions of a generator, or of a list of what it gives, that are written otherwise.
 REDUCTIONS = frozenset({"any", "all", "sum", "next", "len", "list", "max", "min", "sorted"})
@@ -64,7 +73,7 @@ class ArmExpressions(ast.NodeTransformer):
         if name in ANEW:
             return at(of_arms("operated", ast.Constant(name), self.visit(node.left), self.visit(node.right)), node)
         node.left, node.right = self.operand(node.left), self.operand(node.right)
-        return node
+        return of_tests(node) if name in OF_TESTS else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.USub):
@@ -77,8 +86,9 @@ class ArmExpressions(ast.NodeTransformer):
             return at(of_arms(made, self.visit(node.left), self.visit(node.comparators[0])), node)
         if found := membership(node, self.visit):
             return found
+        of_two = is_of_tests(node)
         node.left, node.comparators = self._compared(node.left), list(map(self._compared, node.comparators))
-        return node
+        return of_tests(node) if of_two else node
 
     def _compared(self, node: ast.expr) -> ast.expr:
         visited = self.visit(node)
@@ -327,6 +337,27 @@ def membership(node: ast.Compare, visit: Visit) -> ast.expr | None:
         return None
     found = at(of_arms("contains", visit(node.left), visit(node.comparators[0])), node)
     return found if isinstance(node.ops[0], ast.In) else at(of_arms("negated", found), node)
+
+
+def is_of_tests(node: ast.expr) -> bool:
+    """Whether an operator may be between two tests, though it need not be."""
+    is_equality = isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]).__name__ in OF_TESTS
+    return _is_of_bits(node) or (is_equality and any(map(_is_test, (node.left, *node.comparators))))  # type: ignore[attr-defined]
+
+
+def of_tests(node: Any) -> ast.expr:
+    """What is called in place of such an operator."""
+    (op,), (other,) = (node.ops, node.comparators) if isinstance(node, ast.Compare) else ([node.op], [node.right])
+    return at(of_arms("of_tests", ast.Constant(type(op).__name__), node.left, other), node)
+
+
+def _is_of_bits(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and type(node.op).__name__ in OF_TESTS
+
+
+def _is_test(node: ast.expr) -> bool:
+    is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return isinstance(node, (ast.Compare, ast.BoolOp)) or is_not or _is_of_bits(node)
 
 
 class TestsOfIdentity(ast.NodeTransformer):

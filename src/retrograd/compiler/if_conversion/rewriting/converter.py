@@ -18,8 +18,8 @@ import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ..operators import IN_PLACE
-from .arm_expressions import REDUCTIONS, membership, test_of_identity
+from ..operators import COMPARISONS, IN_PLACE
+from .arm_expressions import REDUCTIONS, is_of_tests, membership, of_tests, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_for_lists
@@ -31,7 +31,12 @@ from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, p
 __all__ = ["as_arm", "converted", "refusals"]
 
 #: Methods and functions that search, or sort, or ask what decisions choose.
-_SEARCHES = frozenset({"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", "sorted"})
+_SEARCHES = frozenset(
+    {"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", "sort", "sorted"}
+)
+
+#: Methods without arguments that an array of numbers may have.
+_OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
@@ -163,19 +168,39 @@ class _Converter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         if len(node.ops) > 1:
             return self._as_test(node)
+        of_two = self._hits(node) and is_of_tests(node)
         self.generic_visit(node)
+        if of_two:
+            self._found = True
+            return of_tests(node)
         if self._hits(node) and (found := membership(node, _as_it_is)):
             self._found = True
             return found
         made = test_of_identity(node)
         self._found |= bool(made) and self._asks_identity
-        return at(of_arms(made, node.left, *node.comparators), node) if made else node
+        if made:
+            return at(of_arms(made, node.left, *node.comparators), node)
+        relation = type(node.ops[0]).__name__
+        if relation not in COMPARISONS or not self._hits(node):
+            return node
+        self._found = True  # of arrays, NumPy would decide
+        return at(of_arms("compared", ast.Constant(relation), node.left, *node.comparators), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if not (self._hits(node) and is_of_tests(node)):
+            return node
+        self._found = True
+        return of_tests(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if is_written_for_lists(node):
             node.args[0] = self.visit(node.args[0])
             return node
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if isinstance(node.func, ast.Attribute) and self._asks_array(node):
+            self._found = True
+            return at(of_arms("of_array", ast.Constant(name), self.visit(node.func.value)), node)
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
         is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and self._hits(node)
         is_wanted |= self._lists and is_whole and isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS
@@ -200,6 +225,11 @@ class _Converter(ast.NodeTransformer):
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node) if is_wanted else node
+
+    def _asks_array(self, call: ast.Call) -> bool:
+        """Whether a call is of a method that compares all numbers of an array, if it is one's."""
+        is_alone = not (call.args or call.keywords)
+        return is_alone and getattr(call.func, "attr", "") in _OF_ARRAYS and self._hits(call)
 
     def _as_test(self, node: ast.expr) -> ast.expr:
         """A test that is no ``if``'s: a flag that is kept."""

@@ -333,6 +333,11 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
     kind, name, owner = type(function), getattr(function, "__name__", ""), getattr(function, "__self__", None)
     if kind is types.FunctionType and function.__module__ == "statistics" and name == "median":
         return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
+    if function is np.median or function is np.sort:
+        numbers = _numbers_in(*arguments, **options)
+        if not numbers:
+            return None
+        return median(numbers) if function is np.median else np.array(sorted_by(numbers), object)
     if function in (heapq.nlargest, heapq.nsmallest):
         return _first_few(function, *arguments, **options)
     if kind is not types.BuiltinFunctionType:
@@ -357,6 +362,12 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
     ):
         return None
     return _in_order(arguments[0], key, reverse)
+
+
+def _numbers_in(things: Any, **options: Any) -> list[Any]:
+    """The numbers in a list or in an array of one axis; none where there is something else."""
+    found = list(things) if type(things) in (list, tuple) or np.ndim(things) == 1 else []
+    return found if not options and NUMBERS.issuperset(map(type, found)) else []
 
 
 def _in_order(things: Any, key: Any, reverse: bool) -> list[Any]:

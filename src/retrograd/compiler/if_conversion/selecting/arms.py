@@ -13,13 +13,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...tracing.bool_tracer import BoolTracer
+from ...tracing.followed_numpy import METHODS
 from ..conversions import Site
-from ..operators import COMPARISONS
+from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
 from ..tracers.conditions import is_taken, joined, must_hold, not_reached
 from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of, partial, read_on
+from ..tracers.test_array import TestArray
 from ..trial import Frame, Trial, current, refuse
 from .allowed import (
     augmented,
@@ -69,6 +73,7 @@ __all__ = [
     "call",
     "chain",
     "changing",
+    "compared",
     "contains",
     "either",
     "entries",
@@ -86,6 +91,8 @@ __all__ = [
     "must_hold",
     "negated",
     "not_reached",
+    "of_array",
+    "of_tests",
     "operand",
     "operated",
     "raised",
@@ -134,6 +141,28 @@ def negated(one: Any) -> Any:
     """``not one``."""
     one = test_of(one)
     return conditions.negated(one) if trial_of(one) else not one
+
+
+def compared(relation: str, one: Any, other: Any) -> Any:
+    """``one < other``, or another comparison: of arrays, that of each element, which decides nothing."""
+    if current() is not None and any(map(_is_of_objects, (one, other))):
+        return TestArray(np.frompyfunc(COMPARISONS[relation], 2, 1)(one, other))
+    return COMPARISONS[relation](one, other)
+
+
+def _is_of_objects(thing: Any) -> bool:
+    return type(thing) is np.ndarray and thing.dtype == object
+
+
+def of_tests(name: str, one: Any, other: Any) -> Any:
+    """``one & other``, or another operator between two tests: none of them decides where they are traced."""
+    kinds = {type(one), type(other)}
+    if current() is None or BoolTracer not in kinds or not kinds <= {bool, BoolTracer}:
+        return OF_TESTS[name](one, other)
+    if name in ("BitAnd", "BitOr"):
+        return joined("minimum" if name == "BitAnd" else "maximum", one, other)
+    found = conditions.differ(one, other)
+    return conditions.negated(found) if name == "Eq" else found
 
 
 def chain(site: Site, left: Any, relation: str, right: Callable[[], Any], *others: Any) -> Any:
@@ -308,6 +337,12 @@ def all_of_list(function: Any, things: Any) -> Any:
         return function(things)
     row, begin = ("minimum", True) if function is all else ("maximum", False)
     return functools.reduce(functools.partial(joined, row), things, begin)
+
+
+def of_array(name: str, thing: Any) -> Any:
+    """``thing.max()``, or another method that compares all that an array holds."""
+    is_followed = current() is not None and _is_of_objects(thing) and thing.size > 0
+    return METHODS[name](thing) if is_followed else getattr(thing, name)()
 
 
 def _sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:

@@ -10,6 +10,8 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ....engine import Value
 from ...guards.libraries import is_library
 from ...tracing.bool_tracer import is_comparison
@@ -20,10 +22,11 @@ from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
+from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse
 from .kinds import CONTAINERS, OPERANDS, STILL
 from .objects import fields_of, is_plain, of_class
-from .selections import chosen_at, may_be_chosen, number_of
+from .selections import NUMBERS, chosen_at, may_be_chosen, number_of
 from .stores import Place
 
 T = TypeVar("T")
@@ -192,6 +195,9 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         key = recorder().count(key) if is_comparison(key) else key  # as Python does
         if is_choice(key):
             return _item_by_choice(thing, key, at_once)
+    if current() is not None and type(thing) is np.ndarray and is_choice(key) and thing.ndim > 0:
+        found = _item_by_choice(thing.tolist(), key, at_once) if thing.dtype in (object, np.float64) else thing[key]
+        return np.array(found, object) if type(found) is list else found
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
 
@@ -316,7 +322,8 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
             _set_item(chosen_at(key._rg_key.is_(place), value, thing[one]), thing, one)
         return
     if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
-        _set_item(value, thing, key)
+        if not _set_masked(value, thing, key):
+            _set_item(value, thing, key)
         return
     tests: dict[Any, Any] = {}  # by place: a negative index is another name of one
     for option in _places(thing, key):
@@ -328,6 +335,21 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
         chosen = {}
     for place, one in (chosen or {key.plain(): value}).items():
         _set_item(one, thing, place)
+
+
+def _set_masked(value: Any, thing: Any, mask: Any) -> bool:
+    """``thing[mask] = value``, of arrays of numbers and of tests; whether it is done."""
+    is_masked = type(mask) is TestArray and type(thing) is np.ndarray and thing.dtype == object
+    if not is_masked or thing.shape != mask.shape or type(value) not in NUMBERS or in_arms():
+        return False
+    tests, numbers = mask._rg_tests.ravel().tolist(), thing.ravel().tolist()
+    try:
+        chosen = [chosen_at(test, value, one) for test, one in zip(tests, numbers, strict=True)]
+    except NotAnArmError:
+        return False
+    for place, one in zip(np.ndindex(thing.shape), chosen, strict=True):
+        thing[place] = one
+    return True
 
 
 class Within:

@@ -11,7 +11,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer
 from ..trial import Frame, Trial, current, recorder, refuse
 
-__all__ = ["among", "is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
+__all__ = ["among", "differ", "is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
 
 
 def negated(test: Any) -> Any:
@@ -41,6 +41,16 @@ def joined(row: str, one: Any, other: Any) -> Any:
     made = found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
     made.joins, made.parts = "and" if row == "minimum" else "or", (one, other)
     return made
+
+
+def differ(one: Any, other: Any) -> Any:
+    """Whether one of two tests holds and the other does not."""
+    if type(one) is bool or type(other) is bool:
+        flag, test = (one, other) if type(one) is bool else (other, one)
+        return negated(test) if flag else test
+    found = recorder()
+    node = engine.apply("not_equal", found.condition(one), found.condition(other))
+    return found.as_comparison(node, one.outcome != other.outcome)
 
 
 def among(choice: ChoiceTracer, constants: Collection[Any]) -> Any:

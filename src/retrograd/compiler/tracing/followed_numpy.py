@@ -1,0 +1,143 @@
+"""NumPy's functions that compare numbers, in a trace: ``np.maximum``, ``np.clip``, ``np.where``, ``np.max`` and more.
+
+NumPy would ask which of two traced numbers is larger, in C code that no conversion can change. These record a selection
+instead, of single numbers and of the elements of arrays of objects.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import engine
+from ...engine import Value
+from ...engine.elementwise import any_array
+from .bool_tracer import BoolTracer, is_comparison
+from .choice_tracer import is_choice
+from .float_tracer import is_tracer
+
+__all__ = ["FOLLOWED", "METHODS"]
+
+
+def _is_traced(thing: Any) -> bool:
+    if type(thing) is np.ndarray:
+        return thing.dtype == object and any(map(_is_traced, thing.ravel().tolist()))
+    return isinstance(thing, Value) or is_tracer(thing) or is_choice(thing)
+
+
+def _number(thing: Any) -> Any:
+    return thing.number() if is_choice(thing) else thing
+
+
+def _of_elements(function: Callable[..., Any], *operands: Any) -> Any:
+    if not any_array(operands):
+        return function(*operands)
+    return np.frompyfunc(function, len(operands), 1)(*operands)
+
+
+def _larger(one: Any, other: Any) -> Any:
+    return _extreme("maximum", operator.ge, _number(one), _number(other))
+
+
+def _smaller(one: Any, other: Any) -> Any:
+    return _extreme("minimum", operator.le, _number(one), _number(other))
+
+
+def _extreme(row: str, relation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """Of floats, what NumPy's loops give, also for a NaN; of objects, the first if it is as large."""
+    if isinstance(one, Value) or isinstance(other, Value):
+        return _selected(relation(one, other), one, other)
+    return engine.functions[row](one, other)
+
+
+def _maximum(*operands: Any, **options: Any) -> Any:
+    """``np.maximum(x, y)``."""
+    is_followed = len(operands) == 2 and not options and any(map(_is_traced, operands))
+    return _of_elements(_larger, *operands) if is_followed else np.maximum(*operands, **options)
+
+
+def _minimum(*operands: Any, **options: Any) -> Any:
+    """``np.minimum(x, y)``."""
+    is_followed = len(operands) == 2 and not options and any(map(_is_traced, operands))
+    return _of_elements(_smaller, *operands) if is_followed else np.minimum(*operands, **options)
+
+
+def _clip(*operands: Any, **options: Any) -> Any:
+    """``np.clip(x, low, high)``."""
+    are_three = len(operands) == 3 and not options and not any(one is None for one in operands)
+    if not are_three or not any(map(_is_traced, operands)):
+        return np.clip(*operands, **options)
+    return _of_elements(lambda x, low, high: _smaller(_larger(x, low), high), *operands)
+
+
+def _selected(test: Any, yes: Any, no: Any) -> Any:
+    if not is_comparison(test):
+        return yes if test else no
+    recorder = test._recorder
+    found = recorder.chosen(recorder.condition(test), _number(yes), _number(no))
+    return (yes if test else no) if found is None else found
+
+
+def _where(*operands: Any, **options: Any) -> Any:
+    """``np.where(test, x, y)``."""
+    from ..if_conversion.tracers.test_array import TestArray  # which imports this package
+
+    if len(operands) != 3 or options or type(operands[0]) not in (BoolTracer, TestArray):
+        return np.where(*operands, **options)
+    test, *others = operands
+    return _of_elements(_selected, test._rg_tests if type(test) is TestArray else test, *others)
+
+
+def _sign(*operands: Any, **options: Any) -> Any:
+    """``np.sign(x)``."""
+    is_followed = len(operands) == 1 and not options and _is_traced(operands[0])
+    return _of_elements(lambda x: (x > 0) - (x < 0), *operands) if is_followed else np.sign(*operands, **options)
+
+
+def _elements(thing: Any) -> list[Any]:
+    """All numbers in an array, or in a list without others inside."""
+    return list(map(_number, np.ravel(thing).tolist() if type(thing) is np.ndarray else thing))
+
+
+def _place_of(extreme: Callable[..., Any], thing: Any) -> Any:
+    numbers = _elements(thing)
+    for number in numbers:  # NumPy takes a NaN for the largest of floats
+        if is_comparison(test := number == number):
+            test.must_hold()
+    return extreme(range(len(numbers)), key=numbers.__getitem__)
+
+
+#: What the method of an array of traced numbers gives that compares all of them.
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "max": lambda thing: functools.reduce(_larger, _elements(thing)),
+    "min": lambda thing: functools.reduce(_smaller, _elements(thing)),
+    "argmax": lambda thing: _place_of(max, thing),
+    "argmin": lambda thing: _place_of(min, thing),
+}
+
+
+def _of_all(name: str) -> Callable[..., Any]:
+    numpys = getattr(np, name)
+
+    def of(*operands: Any, **options: Any) -> Any:
+        flat = len(operands) == 1 and not options and type(operands[0]) in (list, tuple, np.ndarray)
+        parts = operands[0] if flat and type(operands[0]) is not np.ndarray else ()
+        is_followed = flat and (any(map(_is_traced, parts)) or _is_traced(operands[0]))
+        return METHODS[name](*operands) if is_followed else numpys(*operands, **options)
+
+    return of
+
+
+#: What is called in the places of NumPy's functions.
+FOLLOWED: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): _of_all(name) for name in METHODS},
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+    np.clip: _clip,
+    np.where: _where,
+    np.sign: _sign,
+}
