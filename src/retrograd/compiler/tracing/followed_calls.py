@@ -274,13 +274,14 @@ class _Load(NamedTuple):
 def _loads(code: types.CodeType) -> Iterator[_Load]:
     start, before = 0, ""
     instructions = [*dis.get_instructions(code)]
-    for now, then in itertools.pairwise(instructions):
+    for now, then, last in zip(instructions, instructions[1:], [*instructions[2:], None], strict=False):
         if now.opcode == dis.EXTENDED_ARG:
             continue
         name = now.argval if now.opname == "LOAD_GLOBAL" else ""
         if name:
             has_null, is_asked = bool((now.arg or 0) & 1), then.opname in ("LOAD_ATTR", "LOAD_METHOD")
             is_method = then.opname == "LOAD_METHOD" or (is_asked and _CALLS_BY_ATTRIBUTE and bool((then.arg or 0) & 1))
+            is_method |= is_asked and last is not None and last.opname == "PUSH_NULL"  # of a module, since Python 3.13
             yield _Load(start, then.offset, name, has_null, has_null or is_method or before == "map", is_asked)
         start, before = then.offset, name
 
