@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import enum
 import fractions
 import pathlib
 from array import array
@@ -183,3 +184,48 @@ def test_shorter_floats_shorten_pythons() -> None:
     calls(lambda x: x * third, [(np.float64(0.7),), (np.float64(1 / 3),)], 1)
     calls(lambda xs: xs[0] * table[1] + table[0] * xs[1], [(np.array([0.7, 0.2]),), (np.array([0.1, 0.3]),)], 1)
     calls(lambda x: W[0] * x * table[1], [(0.7,), (0.3,)], 1)
+
+
+class State(enum.Enum):
+    """What a machine does."""
+
+    OPEN = 1
+    SHUT = 2
+
+
+MISSING = object()
+
+
+@dataclass
+class Machine:
+    number: float
+    state: State
+    count: int
+
+
+def opened(machine: Machine, other: Any = MISSING, law: Any = max) -> Any:
+    factor = 2.0 if machine.state is State.OPEN else 3.0
+    if other is not MISSING and law is not max:
+        factor += 1.0
+    return W[0] * machine.number * factor * machine.count
+
+
+def test_which_member_of_an_enumeration_it_is() -> None:
+    machines = [(Machine(0.5 * i, State.OPEN, i),) for i in range(1, 9)]
+    calls(opened, machines, 2)  # the first count is part of the first program
+    calls(opened, [*machines, *((Machine(0.5, State.SHUT, 7), 1.0, min) for _ in range(3))], 3)
+    namespace: dict[str, Any] = {"State": State, "__name__": "__main__"}
+    exec("def is_open(x, state): return x * 2.0 if state is State.OPEN else x", namespace)
+    compiled = rg.compile(namespace["is_open"])
+    assert (compiled(1.0, State.OPEN), compiled(1.0, State.SHUT)) == (2.0, 1.0)
+    namespace["State"] = type("Others", (), {"OPEN": State.SHUT})
+    assert (compiled(1.0, State.OPEN), compiled(1.0, State.SHUT)) == (1.0, 2.0)
+
+
+def test_which_record_it_is() -> None:
+    first = Machine(0.5, State.OPEN, 1)
+
+    def is_first(machine: Machine) -> Any:
+        return W[0] * machine.number if machine is first else W[1] * machine.number
+
+    calls(is_first, [(first,), (Machine(0.5, State.OPEN, 1),), (first,)], 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import enum
 import functools
 import types
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ __all__ = [
     "catches_exceptions",
     "catches_missing",
     "codes_of",
+    "compares_objects",
     "compares_types",
     "global_names",
     "handed_on",
@@ -130,6 +132,42 @@ def tests_identity(code: types.CodeType) -> bool:
     return False
 
 
+def compares_objects(function: types.FunctionType) -> bool:
+    """Whether a function asks of numbers or containers which object they are: not ``state is State.OPEN``."""
+    for code in codes_of(function.__code__):
+        instructions = [*dis.get_instructions(code)] if _IS_OP in code.co_code[::2] else []
+        for place, now in enumerate(instructions):
+            if now.opname == "IS_OP" and not _is_of_its_own(instructions[:place], function):
+                return True
+    return False
+
+
+def _is_of_its_own(before: Sequence[dis.Instruction], function: types.FunctionType) -> bool:
+    """Whether what code has loaded last is None, or a variable that holds what no number or container can be."""
+    last = before[-1]
+    if last.opname == "LOAD_CONST":
+        return type(last.argval) not in (bool, int)
+    name, attribute = last.argval, ""
+    if last.opname == "LOAD_ATTR" and len(before) > 1:
+        name, attribute = before[-2].argval, last.argval
+    thing = _variable(function, name) if before[-2 if attribute else -1].opname in _VARIABLES else None
+    if attribute:
+        return isinstance(thing, enum.EnumMeta) and attribute in thing.__members__
+    return isinstance(thing, _OF_THEIR_OWN) or type(thing) is object
+
+
+def _variable(function: types.FunctionType, name: str) -> Any:
+    """What a global variable holds, or one of the closure; None if there is none."""
+    if name in function.__code__.co_freevars:
+        cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+        return next(iter(contents_of_cell(cell)), None)
+    return function.__globals__.get(name, getattr(builtins, name, None))
+
+
+#: What no number and no container is.
+_OF_THEIR_OWN = (enum.Enum, type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+#: What loads a variable of the function's module, or of its closure.
+_VARIABLES = frozenset({"LOAD_GLOBAL", "LOAD_DEREF"})
 _IS_OP = dis.opmap["IS_OP"]
 
 

@@ -40,12 +40,12 @@ from .bytecode import (
     assigned,
     catches_missing,
     codes_of,
+    compares_objects,
     compares_types,
     global_names,
     handed_on,
     is_of_dataclass,
     method_that_is_asked_for,
-    tests_identity,
 )
 from .classes import (
     MAKERS,
@@ -402,7 +402,7 @@ class Reach:
         if not is_of_dataclass(function.__code__):
             self.asks_kinds = self.asks_kinds or asks_for_numbers(function)
             self.asks_types |= not names.isdisjoint(TYPES)
-            self.tests_identity |= tests_identity(function.__code__) or not names.isdisjoint(IDENTITY)
+            self.tests_identity |= compares_objects(function) or not names.isdisjoint(IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
             names.add("getattr")
         if any(map(catches_missing, codes)):
