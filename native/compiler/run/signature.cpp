@@ -71,6 +71,7 @@ bool Signature::parse(PyObject* description, uint32_t place) {
       Details& more = details(node);
       more.build = held(third);
       more.rest = held(fourth);
+      more.factory = held(fifth);
       node.runs_python = true;
       break;
     }
@@ -110,6 +111,10 @@ bool Signature::parse(PyObject* description, uint32_t place) {
         more.rest = held(sixth);
       }
       if (!parse_items(third, node)) return false;
+      if (node.kind == FIELDS) {
+        const Ref offset(PyObject_GetAttrString(second, "__dictoffset__"));
+        node.has_dictionary = offset && PyObject_IsTrue(offset.get()) == 1;
+      }
       break;
     case APART:
       node.first = static_cast<uint32_t>(nodes_.size());
@@ -372,11 +377,22 @@ int Signature::read_other_dict(const Node& node, PyObject* argument, Arguments& 
   return 1;
 }
 
-// Reads a dataclass whose attributes are its fields and no descriptors of the user's.
+// Reads a dataclass whose attributes are its fields and no descriptors of the user's: most have them in their order.
 int Signature::read_fields(const Node& node, PyObject* argument, Arguments& into) const {
   const Details& more = details_of(node);
   if (!has_as_many(argument, more.factory)) return 0;
-  for (size_t i = 0; i < node.count; ++i) {
+  size_t i = 0;
+  if (node.has_dictionary && !node.runs_python) {
+    const Ref attributes(PyObject_GenericGetDict(argument, nullptr));
+    if (!attributes) return -1;
+    PyObject *name, *item;
+    Py_ssize_t at = 0;
+    for (; i < node.count && PyDict_Next(attributes.get(), &at, &name, &item) && name == more.keys[i]; ++i) {
+      const int read_one = read(child_of(node, i), item, into);
+      if (read_one != 1) return read_one;
+    }
+  }
+  for (; i < node.count; ++i) {
     const Ref item(PyObject_GenericGetAttr(argument, more.keys[i]));
     if (!item) {
       if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
@@ -421,6 +437,7 @@ int Signature::read_apart(const Node& node, PyObject* argument, Arguments& into)
 // What a function of ours gives of it: it runs no code of the user's, but Python may collect garbage meanwhile.
 int Signature::read_key(const Node& node, PyObject* argument) const {
   const Details& more = details_of(node);
+  if (argument == more.factory) return 1;
   const Ref key(PyObject_CallFunctionObjArgs(more.build, argument, nullptr));
   return key ? is_key(key.get(), more.rest) : -1;
 }

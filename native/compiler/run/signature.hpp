@@ -38,7 +38,8 @@ class Signature {
   //   ("fields", type, [(name, spec), …], build, n)                    a dataclass; n: attributes in its dictionary
   //   ("node", type, [spec, …], build, flatten, rest)                  a class that the user has registered
   //   ("apart", ids, spec)                        a container: none of those before it, nor of those with these ids
-  //   ("key", type, key of one, key)              what has an equal key: a tuple of numbers, texts and bytes, or one
+  //   ("key", type, key of one, key, object)      this object, or what has an equal key: a tuple of numbers, texts and
+  //                                               bytes, or one of those
   //   ("again", k)                                the k-th of those before it
   // Null with an exception set.
   static std::unique_ptr<Signature> parse(PyObject* description);
@@ -87,6 +88,7 @@ class Signature {
     bool is_list : 1 = false;  // and no tuple
     bool runs_python : 1 = false;
     bool has_no_values : 1 = true;
+    bool has_dictionary : 1 = false;  // of its attributes
     uint32_t number = 0;
     uint32_t count = 0;          // of the items; of the numbers of an array, or of floats
     uint32_t first = 0;          // of the items

@@ -18,7 +18,7 @@ import numpy as np
 from ..tracing.recorder import MOST_INDEX
 from .varying import is_of_ints
 
-__all__ = ["are_small_ints", "as_traced", "key_function"]
+__all__ = ["are_small_ints", "as_traced", "is_mutable", "key_function"]
 
 #: What is the same wherever it is equal, or is one object; native/compiler/run/signature.cpp compares no others.
 _PLAIN = (int, float, bool, str, bytes, type(None), datetime.timezone)
@@ -64,7 +64,7 @@ _KEYS: dict[type, Callable[[Any], Any]] = {
     slice: _of_slice,
     fractions.Fraction: _of_ratio,
     decimal.Decimal: str,
-    **dict.fromkeys((datetime.date, datetime.datetime, datetime.time, datetime.timedelta), _of_time),
+    **dict.fromkeys((datetime.datetime, datetime.time), _of_time),
     **dict.fromkeys((type(pathlib.Path()), type(pathlib.PurePath())), str),
 }
 
@@ -87,6 +87,11 @@ def _is_plain(key: Any) -> bool:
 def are_small_ints(thing: Any) -> bool:
     """Whether a program could read an array of ints, or an int of NumPy's, in each call."""
     return is_of_ints(thing.dtype) and bool(np.all((thing > -MOST_INDEX) & (thing < MOST_INDEX)))
+
+
+def is_mutable(thing: Any) -> bool:
+    """Whether such an argument may be another one in a later call though it is the same object."""
+    return type(thing) in (np.ndarray, set, bytearray, array)
 
 
 def as_traced(thing: Any) -> Any:

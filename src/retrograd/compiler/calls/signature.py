@@ -13,6 +13,7 @@ import functools
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence, Sequence, Set
+from datetime import date, timedelta
 from itertools import count, repeat
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -34,14 +35,14 @@ from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
 from ..tracing.recorder import MOST_INDEX, Recorder
-from .constants import are_small_ints, as_traced, key_function
+from .constants import are_small_ints, as_traced, is_mutable, key_function
 from .varying import CONSTANT, IN_LIST, Column, Varying
 
 __all__ = ["Gradient", "Input", "Signature", "Unsuitable", "one_by_one", "signature_of"]
 
 #: Types whose instances are compared with ``==``: another value needs another specialization. An instance of a
 #: subclass must be the same object in every call.
-_STATIC = (bool, int, str, bytes, type(None), complex)
+_STATIC = (bool, int, str, bytes, type(None), complex, date, timedelta)
 
 
 def _array_of(shape: tuple[int, ...], items: Sequence[Any]) -> np.ndarray[Any, Any]:
@@ -202,6 +203,8 @@ def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
             return "apart", captured, _without_builders(part)
         case ("text", offset, _):
             return "text", offset
+        case ("key", *described, _):
+            return "key", *described
     return spec
 
 
@@ -366,7 +369,7 @@ class _Reader:
         kind = type(thing)
         column = (*self._column, IN_LIST) if kind is np.ndarray else self._column
         if column not in self._varying.ints or not are_small_ints(thing):
-            return as_traced(thing), ("key", kind, key_of, key_of(thing))
+            return as_traced(thing), ("key", kind, key_of, key_of(thing), None if is_mutable(thing) else thing)
         tracers, slot, offset = self._ints(thing.ravel().tolist(), column, thing.dtype.type)
         if kind is np.ndarray:
             return _array_of(thing.shape, tracers), ("ints", kind, thing.shape, slot, offset, thing.dtype)
@@ -527,7 +530,7 @@ class _Reader:
         if kind in (list, tuple):
             return "sequence", kind, [self._constant(item) for item in thing]
         if (key_of := key_function(thing)) is not None:
-            return "key", kind, key_of, key_of(thing)
+            return "key", kind, key_of, key_of(thing), None
         self.result.objects.append(thing)
         return "is", thing
 

@@ -101,7 +101,7 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
         case ("int", _, _, kind):
             yield column, kind, ()
             yield column, _INT, np.dtype(kind), None
-        case ("key", kind, _, (typed, shape, numbers)) if _is_numpys(kind) and is_of_ints(dtype := np.dtype(typed)):
+        case ("key", kind, _, (typed, shape, numbers), _) if _is_numpys(kind) and is_of_ints(dtype := np.dtype(typed)):
             yield column, kind, shape
             yield ((*column, IN_LIST) if kind is np.ndarray else column), _INT, dtype, numbers
         case ("ints", kind, shape, _, _, dtype):

@@ -183,7 +183,7 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
             return argument is expected
         case ("equal", expected):
             return type(argument) is type(expected) and (argument is expected or _same(argument, expected))
-        case ("key", kind, key_of, expected):
+        case ("key", kind, key_of, expected, _):
             return type(argument) is kind and bool(key_of(argument) == expected)
         case ("same", position):  # a Value that came before
             return isinstance(argument, Value) and found["active", position] == argument.data
