@@ -178,6 +178,8 @@ def test_shorter_floats_shorten_pythons() -> None:
         lambda x: (x + table[0], x),
         lambda x: x * 1.0 if x > third else 2.0 * x,
         lambda x: x * np.sqrt(np.uint16(7)),
+        lambda x: max(x, third) * 2.0,
+        lambda x: np.where(x > 0.5, x, third) * 2.0,
     ):
         with pytest.warns(CompileWarning, match="computes with a float32"):
             calls(function, [(0.7,), (1 / 3,), (1 / 3 + 1e-12,)], 0, eager=3)

@@ -144,8 +144,13 @@ def test_what_is_no_selection_decides() -> None:
     assert options(0.25) == 1.5
 
 
+BOUNDS = np.array([-0.5, 0.5])
 DECIDED: dict[str, Callable[[Any], Any]] = {
     "a sum of masks": lambda xs: ((xs > 0.0) + (xs < 0.5)).sum() * xs[0],
+    "a sum of two tests": lambda xs: ((xs[0] > 0.0) + (xs[1] > 0.5)) * xs[2],
+    "tests of a product": lambda xs: ((xs[0] > 0.0) * (xs[1] > 0.5) + (xs[2] > 0.0)) * xs[2],
+    "a sum of tests of floats": lambda xs: ((float(xs[0]) > BOUNDS[0]) + (float(xs[0]) > BOUNDS[1])) * xs[2],
+    "a sum of many tests": lambda xs: sum(x > 0.0 for x in xs) * xs[2],
     "difference": lambda xs: ((xs > 0.0) - (xs < 0.5)).sum(),
     "negative": lambda xs: (-(xs > 0.0)).sum(),
     "axis": lambda xs: ((xs.reshape(2, 3) > 0.0).sum(axis=0) * xs[:3]).sum(),

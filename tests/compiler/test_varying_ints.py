@@ -446,6 +446,14 @@ def test_texts_choose() -> None:
     check(lambda p, rows: sum({"A": p[0], "B": p[1]}.get(kind, p[2]) * x for kind, x in rows), rows_of("A", "C"), 8)
 
 
+def test_no_int_is_a_text() -> None:
+    def make(draw: random.Random) -> Any:
+        return [(draw.randrange(-1, 3), draw.random()) for _ in range(6)]
+
+    check(lambda p, rows: sum(p[0] * x if n in ("A", 1, "B") else p[1] * x for n, x in rows), make, 8)
+    check(lambda p, rows: sum(p[0] * x if k in ("A", 0, 1) else p[1] * x for k, x in rows), rows_of("A", "B"), 8)
+
+
 def test_texts_that_nothing_looks_at_may_be_any() -> None:
     @dataclass
     class Row:

@@ -53,6 +53,12 @@ class ComparisonRecorder(Protocol):
     def count(self, test: BoolTracer) -> Any:
         """A comparison as an int, 1 or 0."""
 
+    def may_be_numpys(self, test: BoolTracer) -> bool:
+        """Whether NumPy may have compared."""
+
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do."""
+
     def check(self, thing: str) -> None:
         """Raises LeakedTraceError when the function has returned, or another thread traces it."""
 
@@ -199,7 +205,13 @@ def _counted(name: str) -> None:
     def count(thing: Any) -> Any:
         return thing._recorder.count(thing) if is_comparison(thing) else thing
 
-    setattr(BoolTracer, f"__{name}__", lambda self, other: function(count(self), count(other)))
+    def of(self: BoolTracer, other: Any) -> Any:
+        recorder = self._recorder
+        if is_comparison(other) and any(map(recorder.may_be_numpys, (self, other))):
+            recorder.untraceable(f"computes with two truth values of NumPy's ({name})")
+        return function(count(self), count(other))
+
+    setattr(BoolTracer, f"__{name}__", of)
     setattr(BoolTracer, f"__r{name}__", lambda self, other: function(other, count(self)))
 
 

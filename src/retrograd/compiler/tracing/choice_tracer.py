@@ -155,7 +155,7 @@ class ChoiceTracer:
     def is_(self, constant: int | str) -> Any:
         """Whether it is a certain one, as a comparison."""
         self._recorder.check("a number")
-        if self.options is not None and constant not in self.options:
+        if type(constant) is not type(self.constant) or (self.options is not None and constant not in self.options):
             return False
         if constant not in self._tests:
             code, outcome = self._recorder.code(constant), self.constant == constant

@@ -31,6 +31,8 @@ __all__ = ["DecisionRecorder", "as_float"]
 
 
 _FLOATS = frozenset({float, FloatTracer})
+#: The rows of operators, which give NumPy's numbers where an operand is one.
+_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "neg", "abs", "pow", "mod", "floordiv", "identity", "where"})
 _INTS = frozenset({int, ChoiceTracer})
 
 #: What rounds a float to an int.
@@ -75,7 +77,8 @@ class DecisionRecorder(ABC):
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
         self._chooses_ints = False  # as numbers, beside floats
-        self._numpys: set[int] = set()  # the leaves that are NumPy's float64, by their ids
+        self._numpys: set[int] = set()  # the leaves that are NumPy's numbers, by their ids
+        self._numpy_tests: set[int] = set()  # comparisons with NumPy's numbers
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
         self.read_texts: set[int] = set()  #: the leaves of texts among the arguments that the function looks at
@@ -113,7 +116,10 @@ class DecisionRecorder(ABC):
 
     def _come_from_numpys(self, operands: Sequence[Any]) -> bool:
         """Whether traced numbers are computed from float64 ones, of which NumPy makes what meets them."""
-        rest = [one._node for one in operands if is_tracer(one)] if self._numpys else []
+        return self._come_from_nodes([one._node for one in operands if is_tracer(one)])
+
+    def _come_from_nodes(self, nodes: Sequence[Value | float]) -> bool:
+        rest = [*nodes] if self._numpys else []
         seen = set()
         while rest:
             node = rest.pop()
@@ -121,8 +127,14 @@ class DecisionRecorder(ABC):
                 if id(node) in self._numpys:
                     return True
                 seen.add(id(node))
-                rest.extend(engine.operands(node))
+                # Functions give Python's floats.
+                rest.extend(engine.operands(node) if engine.row_name(node) in _ARITHMETIC else ())
         return False
+
+    def may_be_numpys(self, test: BoolTracer) -> bool:
+        """Whether NumPy may have compared: the sum of two of its truth values is one, too."""
+        left, right = test._left, test._right
+        return id(test) in self._numpy_tests or self._come_from_nodes([left, right])
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
@@ -164,7 +176,10 @@ class DecisionRecorder(ABC):
             # In code that may ask which object it is, it decides before anything asks for its truth.
             self.decide_in(sys._getframe(2), kind, left, number, outcome)
             return outcome
-        return BoolTracer(self, kind, left, number, outcome)
+        made = BoolTracer(self, kind, left, number, outcome)
+        if isinstance(right, np.generic):
+            self._numpy_tests.add(id(made))
+        return made
 
     def decide_in(self, frame: FrameType, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison decides where a frame is, which may be the user's."""
@@ -377,6 +392,7 @@ class DecisionRecorder(ABC):
             return item
         if type(item) is not float and not is_number(item):
             raise errors.not_selectable(item, position)
+        self.check_precision(type(item), ())
         number = item if type(item) is float else to_float(item, "a selection")
         return self._constants[struct.pack("d", number)]
 

@@ -95,7 +95,17 @@ def _where(*operands: Any, **options: Any) -> Any:
 def _sign(*operands: Any, **options: Any) -> Any:
     """``np.sign(x)``."""
     is_followed = len(operands) == 1 and not options and _is_traced(operands[0])
-    return _of_elements(lambda x: (x > 0) - (x < 0), *operands) if is_followed else np.sign(*operands, **options)
+    return _of_elements(_sign_of, *operands) if is_followed else np.sign(*operands, **options)
+
+
+def _sign_of(number: Any) -> Any:
+    if is_tracer(number):
+        return engine.functions["sign"](number)
+    return _counted(_number(number) > 0) - _counted(_number(number) < 0)
+
+
+def _counted(test: Any) -> Any:
+    return test._recorder.count(test) if is_comparison(test) else int(test)
 
 
 def _elements(thing: Any) -> list[Any]:

@@ -140,6 +140,8 @@ class Recorder(DecisionRecorder):
     def int_argument(self, slot: int, value: int, leaf: Value, kind: type = int) -> ChoiceTracer:
         """The tracer of an int argument that each call brings, which selects as number ``slot`` of the indices."""
         made = self.integer(leaf, float(MOST_INDEX), kind)
+        if kind is not int:
+            self._numpys.add(id(leaf))
         made.index = self.index(slot, value, leaf)
         return made
 
@@ -490,6 +492,8 @@ class Recorder(DecisionRecorder):
         found = engine.first_extreme(items, name == "max", self._constants)
         if found is None:  # also with a NaN, where Python's result depends on the order
             plain = [item if isinstance(item, Value) or is_tracer(item) else _plain(item) for item in items]
+            for item in items:
+                self.check_precision(type(item), ())
             found = (
                 None
                 if any(item is None for item in plain)

@@ -55,8 +55,9 @@ def differ(one: Any, other: Any) -> Any:
 
 def among(choice: ChoiceTracer, constants: Collection[Any]) -> Any:
     """Whether a choice is one of some constants."""
-    possible = choice.possible()
-    wanted = frozenset(constants) if possible is None else possible.intersection(constants)
+    possible, kind = choice.possible(), type(choice.constant)
+    of_its_kind = frozenset(one for one in constants if type(one) is kind)  # no int is a text
+    wanted = of_its_kind if possible is None else possible & of_its_kind
     if not wanted or wanted == possible:
         return bool(wanted)
     others = wanted if possible is None else possible - wanted
