@@ -15,7 +15,7 @@ from support.random_programs import DifferenceError, attack
 import retrograd as rg
 from retrograd import Value
 from retrograd.compiler import specializer
-from retrograd.compiler.calls import dispatch, effects, signature
+from retrograd.compiler.calls import arguments, dispatch, effects
 from retrograd.compiler.guards import captured_state, dependencies
 from retrograd.compiler.tracing import float_tracer, recorder
 
@@ -125,7 +125,7 @@ DEFECTS: dict[str, Callable[[], Any]] = {
     "variables are not compared": lambda: _without_places("named"),
     "defaults are not compared": lambda: _without_places("shared"),
     "attributes of numbers are not noticed": _attributes_unnoticed,
-    "a Value twice is one variable": lambda: _patched(signature._Reader, "_value", lambda value: _merged(value)),
+    "a Value twice is one variable": lambda: _patched(arguments._Reader, "_value", lambda value: _merged(value)),
 }
 
 

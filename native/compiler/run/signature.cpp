@@ -27,12 +27,14 @@ uint32_t number_in(PyObject* number) { return static_cast<uint32_t>(PyLong_AsSiz
 
 Signature::Kind Signature::kind_named(std::string_view name) {
   static constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"passive", PASSIVE},   {"active", ACTIVE}, {"index", INDEX},       {"value", VALUE},
-      {"same", SAME},         {"is", IS},         {"equal", EQUAL},       {"dict", DICT},
-      {"fields", FIELDS},     {"node", NODE},     {"sequence", SEQUENCE}, {"array", ARRAY},
-      {"variable", VARIABLE}, {"floats", FLOATS}, {"apart", APART},       {"again", AGAIN},
-      {"int", INT},           {"ints", INTS},     {"bool", BOOL},         {"text", TEXT},
-      {"key", KEY},
+      {"passive", PASSIVE},   {"active", ACTIVE},     {"index", INDEX},
+      {"value", VALUE},       {"same", SAME},         {"is", IS},
+      {"equal", EQUAL},       {"dict", DICT},         {"fields", FIELDS},
+      {"node", NODE},         {"sequence", SEQUENCE}, {"array", ARRAY},
+      {"variable", VARIABLE}, {"floats", FLOATS},     {"apart", APART},
+      {"again", AGAIN},       {"int", INT},           {"ints", INTS},
+      {"bool", BOOL},         {"text", TEXT},         {"key", KEY},
+      {"optional", OPTIONAL}, {"member", MEMBER},
   };
   const auto* found = std::ranges::find(kinds, name, &std::pair<std::string_view, Kind>::first);
   return found == std::end(kinds) ? IS : found->second;
@@ -116,11 +118,16 @@ bool Signature::parse(PyObject* description, uint32_t place) {
         node.has_dictionary = offset && PyObject_IsTrue(offset.get()) == 1;
       }
       break;
+    case OPTIONAL:
     case APART:
       node.first = static_cast<uint32_t>(nodes_.size());
       node.count = 1;
       nodes_.emplace_back();
-      if (!parse(third, node.first)) return false;
+      if (node.kind == OPTIONAL) {
+        node.number = number_in(second);
+        node.object = third;
+      }
+      if (!parse(node.kind == OPTIONAL ? fourth : third, node.first)) return false;
       node.runs_python = nodes_[node.first].runs_python;
       node.has_no_values = nodes_[node.first].has_no_values;
       break;
@@ -185,6 +192,14 @@ int read_text(PyObject* argument, PyObject* codes, double& to) {
   return 1;
 }
 
+// Which of some objects it is.
+int read_member(PyObject* argument, PyObject* members, double& to) {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(members); ++i) {
+    if (PyTuple_GetItem(members, i) == argument) return to = static_cast<double>(i), 1;
+  }
+  return 0;
+}
+
 int read_value(PyObject* argument, uint32_t number, Arguments& into) {
   if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
   Value* value = as_value(argument);
@@ -242,12 +257,14 @@ int Signature::read(const Node& node, PyObject* argument, Arguments& into) const
       into.passive[node.number] = argument == Py_True ? 1.0 : 0.0;
       return 1;
     case TEXT: return read_text(argument, node.object, into.passive[node.number]);
+    case MEMBER: return read_member(argument, node.object, into.passive[node.number]);
     case VALUE: return read_value(argument, node.number, into);
     case VARIABLE: return read_variable(argument, node.number, into);
     case SAME: return node.number < into.values.size() && as_object(into.values[node.number]) == argument;
     case AGAIN: return node.number < into.apart.size() && into.apart[node.number] == argument;
     case IS: return argument == node.object;
     case APART: return read_apart(node, argument, into);
+    case OPTIONAL: return read_optional(node, argument, into);
     default: return type_of(argument) == node.object ? read_container(node, argument, into) : 0;
   }
 }
@@ -422,6 +439,12 @@ int Signature::read_node(const Node& node, PyObject* argument, Arguments& into) 
     if (read_one != 1) return read_one;
   }
   return 1;
+}
+
+int Signature::read_optional(const Node& node, PyObject* argument, Arguments& into) const {
+  const bool is_there = argument != Py_None;
+  into.passive[node.number] = is_there ? 1.0 : 0.0;
+  return read(child_of(node, 0), is_there ? argument : node.object, into);
 }
 
 // The function may ask which object a container is: it is a new one, and none that is captured.

@@ -28,6 +28,9 @@ class Signature {
   //   ("int", slot, k[, type])                    the same of a plain int, or of NumPy's
   //   ("bool", k)                                 the same of a truth value, which is no index
   //   ("text", k, {text: number, …})               one of some texts; with none, any text
+  //   ("optional", k, placeholder, spec)          None, or something; k: the passive number that says whether it is
+  //                                               there; placeholder: what is read in the place of None
+  //   ("member", k, members)                      one of these objects; k: the passive number that says which
   //   ("ints", type, shape, slot, k, dtype)       the same of each in an array of them
   //   ("is", object[, how many of its parameters are differentiated])
   //   ("array", type, shape, k, is_active)
@@ -66,6 +69,8 @@ class Signature {
     INTS,
     BOOL,
     TEXT,
+    OPTIONAL,
+    MEMBER,
     VALUE,
     VARIABLE,
     SAME,
@@ -122,6 +127,7 @@ class Signature {
   int read_other_dict(const Node& node, PyObject* argument, Arguments& into) const;
   int read_fields(const Node& node, PyObject* argument, Arguments& into) const;
   int read_node(const Node& node, PyObject* argument, Arguments& into) const;
+  int read_optional(const Node& node, PyObject* argument, Arguments& into) const;
   int read_apart(const Node& node, PyObject* argument, Arguments& into) const;
   int read_array(const Node& node, PyObject* argument, Arguments& into) const;
   int read_ints(const Node& node, PyObject* argument, Arguments& into) const;

@@ -13,10 +13,11 @@ from .. import engine, errors
 from ..engine import Value
 from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
+from .calls.arguments import Unsuitable, signature_of
 from .calls.eager import EagerRunner, Method, Result, number_of
 from .calls.effects import Effects, noting_effects
 from .calls.outputs import Outputs, is_single, leaves_of
-from .calls.signature import Signature, Unsuitable, signature_of
+from .calls.signature import Signature
 from .calls.varying import CONSTANT, Column, Varying, between
 from .guards.captured_state import CapturedState
 from .guards.snapshot import Snapshot
@@ -194,8 +195,8 @@ class Specializer:
                 cause = Cause(Reason.STATE_CHANGED, "captured state")
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
             if number == Cause(Reason.DISAGREES) and varying:  # the function may have asked what an int is
-                self._unreadable |= varying.ints
-                varying = varying.without(varying.ints)
+                self._unreadable |= varying.everything()
+                varying = varying.without(varying.everything())
                 continue
             self._causes[cause] += 1
             if isinstance(number, Cause):
@@ -239,6 +240,8 @@ class Specializer:
                 varying=varying,
             )
 
+        if varying.is_read_by_converted_code:
+            self.conversions.read_optional()
         if (found := self.converted(lambda: run(None), held)) is not None:
             if isinstance(found, Traced):
                 found.recording.conversion = self.conversions.state
@@ -266,7 +269,9 @@ class Specializer:
             if found is not None:
                 together = example.signature.varying.together(found)
                 now = (together.all_of() if self._reads_plain_ints else together).without(self._unreadable)
-                if all(one.signature.varying[:2] != now[:2] for one in [*self._examples.values()]):
+                if self._options.exact or self.conversions.refuses_optional:
+                    now = now.without_more()
+                if all(one.signature.varying.columns != now.columns for one in [*self._examples.values()]):
                     self._storm.learned()
                 return now
         return CONSTANT
@@ -274,8 +279,8 @@ class Specializer:
     def _left_varying(self, traced: Traced | Cause, varying: Varying) -> Varying:
         """Those of the ints that vary which a trace did not want as plain ones."""
         if isinstance(traced, Cause) or traced.obstacle is not None:
-            self._unreadable |= varying.ints
-            return varying.without(varying.ints)
+            self._unreadable |= varying.everything()
+            return varying.without(varying.everything())
         if self._reads_plain_ints:
             return varying
         return varying.without(traced.recording.plain_among(traced.signature.columns))
@@ -435,7 +440,7 @@ class Specializer:
 
         Where an argument turned out to be a parameter, it has no example, and answers nothing.
         """
-        made_of = traced.recording.conversion, traced.signature.varying[:2]
+        made_of = traced.recording.conversion, traced.signature.varying.columns
         code = self._codes.setdefault(made_of, len(self._codes))
         request = CompileRequest(traced.recording, traced.signature, differentiate_first, self._options, state, code)
         try:

@@ -4,43 +4,70 @@ At first an int is part of the program: it may be how often a loop runs. Where t
 numbers, and with them all in the same *column*: what has the same path from the arguments but for positions in lists.
 So are truth values and texts in lists, which are data; others choose what a function does, and each choice has its
 program. A program knows the texts that the calls before it had there, or takes any if the function looks at none.
+What is None in some calls, and a float, an int, a truth value or a text in others, is *optional*: converted code reads
+whether it is there, and which member of an enumeration is in a list.
 A float in the place of an int is another structure: what a function does with the two may differ.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between", "is_of_ints"]
+__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between", "is_enumeration", "is_of_ints", "placeholder"]
 
 #: Positions in tuples, keys and names of fields on the way from the arguments; in lists, ``IN_LIST``.
 Column = tuple[Any, ...]
 IN_LIST = "*"
 
 
+#: What a program reads in the place of None: what nothing depends on.
+PLACEHOLDERS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0), int: 0, bool: False, str: ""}
+
+
 class Varying(NamedTuple):
-    """The columns of the ints that differ.
+    """The columns of the ints that differ, of what may be None, and of members of enumerations that differ.
 
     Attributes:
         ints: what each call brings.
         plain: where ints differ that are wanted as plain ones, as by ``range``: they stay part of the program.
+        optional: where something is None in some calls, and what it is in others.
+        members: where members of an enumeration differ.
         texts: those that have been in a column.
     """
 
     ints: frozenset[Column] = frozenset()
     plain: frozenset[Column] = frozenset()
+    optional: frozenset[tuple[Column, type]] = frozenset()
+    members: frozenset[Column] = frozenset()
     texts: frozenset[tuple[Column, str]] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.ints)
+        return bool(self.ints) or self.is_read_by_converted_code
+
+    @property
+    def columns(self) -> tuple[frozenset[Any], ...]:
+        """The columns alone, without the texts in them."""
+        return self[:4]
+
+    @property
+    def is_read_by_converted_code(self) -> bool:
+        """Whether there is more than ints, which all code can read."""
+        return bool(self.optional or self.members)
+
+    def without_more(self) -> Varying:
+        """The ints alone."""
+        return self._replace(optional=frozenset(), members=frozenset())
 
     def together(self, other: Varying) -> Varying:
         """The columns of both."""
         plain = self.plain | other.plain
-        return Varying((self.ints | other.ints) - plain, plain, self.texts | other.texts)
+        optional = frozenset(one for one in self.optional | other.optional if one[0] not in plain)
+        ints, members = self.ints | other.ints, self.members | other.members
+        return Varying(ints - plain, plain, optional, members - plain, self.texts | other.texts)
 
     def without(self, columns: frozenset[Column]) -> Varying:
         """The same with some that are wanted as plain ints."""
@@ -48,11 +75,31 @@ class Varying(NamedTuple):
 
     def all_of(self) -> Varying:
         """The same with those that are wanted as plain ints among the others."""
-        return Varying(self.ints | self.plain, texts=self.texts)
+        return self._replace(ints=self.ints | self.plain, plain=frozenset())
 
     def texts_in(self, column: Column) -> set[str]:
         """The texts that have been in a column."""
         return {text for place, text in self.texts if place == column}
+
+    def everything(self) -> frozenset[Column]:
+        """The columns of all that is read."""
+        return self.ints | self.members | {column for column, _ in self.optional}
+
+    def lists_of_optional(self) -> set[Column]:
+        """The columns of what holds something that may be None."""
+        return {column[:-1] for column, _ in self.optional}
+
+    def optional_kind(self, column: Column) -> type | None:
+        """What is in a column where it is not None; None if it always is something, or of several types."""
+        kinds = [kind for place, kind in self.optional if place == column]
+        return kinds[0] if len(kinds) == 1 else None
+
+
+def placeholder(kind: type, texts: set[str]) -> Any:
+    """What a program reads in place of None, where something is of a type else; one of the texts, if it knows any."""
+    if is_enumeration(kind):
+        return next(iter(cast("type[enum.Enum]", kind)))
+    return min(texts) if kind is str and texts else PLACEHOLDERS[kind]
 
 
 #: No int differs.
@@ -60,19 +107,44 @@ CONSTANT = Varying()
 
 
 def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
-    """Where ints differ in two descriptions of arguments; None if something else does, too."""
-    ints: set[Column] = set()
+    """Where two descriptions of arguments differ in what a program can read; None if they differ in more."""
+    ints, members = set[Column](), set[Column]()
+    optional: set[tuple[Column, type]] = set()
     leaves = [*_leaves(one, ())], [*_leaves(other, ())]
     if len(leaves[0]) != len(leaves[1]):
         return None
     for (column, *mine), (_, *theirs) in zip(*leaves, strict=True):
         if mine == theirs:
             continue
-        if mine[0] != _INT or theirs[:2] != mine[:2]:
+        if (kind := _optional_kind(column, mine, theirs)) is not None:
+            optional.add((column, kind))
+        elif mine[0] not in (_INT, _MEMBER) or theirs[:2] != mine[:2]:
             return None
-        ints.add(column)
-    texts = [(column, leaf[2]) for column, *leaf in (*leaves[0], *leaves[1]) if column in ints and leaf[1] is str]
-    return Varying(frozenset(ints), texts=frozenset((column, text) for column, text in texts if text is not None))
+        kind = mine[1] if kind is None else kind
+        if is_enumeration(kind):
+            members.add(column)
+        elif kind not in (float, np.float64):
+            ints.add(column)
+    in_both = ((column, leaf) for column, *leaf in (*leaves[0], *leaves[1]) if column in ints)
+    texts = ((column, leaf[2]) for column, leaf in in_both if leaf[:2] == [_INT, str] and leaf[2] is not None)
+    return Varying(frozenset(ints), frozenset(), frozenset(optional), frozenset(members), frozenset(texts))
+
+
+def _optional_kind(column: Column, *leaves: list[Any]) -> type | None:
+    """The type of what is None in one of two descriptions, or may be; None if that is not all that differs."""
+    if IN_LIST not in column or not all(leaf[0] in _MAY_BE_MISSING for leaf in leaves):
+        return None
+    may_be_none = any(leaf in ([_EQUAL, None], [_OPTIONAL, leaf[-1]]) for leaf in leaves)
+    kinds = {leaf[1] for leaf in leaves if leaf != [_EQUAL, None]}
+    if not may_be_none or len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    return kind if kind in PLACEHOLDERS or is_enumeration(kind) else None
+
+
+def is_enumeration(kind: Any) -> bool:
+    """Whether the instances of a class are members of an enumeration, and nothing else, such as ints."""
+    return type(kind) is enum.EnumType and not issubclass(kind, (enum.Flag, int, str, float, bytes, tuple))
 
 
 def is_of_ints(dtype: np.dtype[Any]) -> bool:
@@ -80,7 +152,9 @@ def is_of_ints(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" and dtype.isnative and dtype != np.uint64
 
 
-_INT, _FLOAT = "an int", "a float"
+_INT, _FLOAT, _MEMBER, _OPTIONAL, _EQUAL = "an int", "a float", "a member", "optional", "equal"
+#: Of these, one may be None in one call, and something else in another.
+_MAY_BE_MISSING = frozenset({_INT, _FLOAT, _MEMBER, _OPTIONAL, _EQUAL})
 
 
 def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
@@ -92,10 +166,18 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, _INT, int, number
         case ("equal", thing) if type(thing) in (bool, str) and IN_LIST in column:
             yield column, _INT, type(thing), thing
+        case ("is", thing) if IN_LIST in column and is_enumeration(type(thing)):
+            yield column, _MEMBER, type(thing), id(thing)
+        case ("is", thing, *rest):
+            yield column, "is", id(thing), *rest
+        case ("member", _, (member, *_)):
+            yield column, _MEMBER, type(member), None
         case ("text", *_):
             yield column, _INT, str, None
         case ("bool", _):
             yield column, _INT, bool, None
+        case ("optional", _, placeholder, _):
+            yield column, _OPTIONAL, type(placeholder)
         case ("int", _, _):
             yield column, _INT, int, None
         case ("int", _, _, kind):

@@ -57,6 +57,10 @@ def _argument(spec: tuple[Any, ...]) -> str:
         return f"a {thing.__name__} of " + ", ".join(f"{name}: {_argument(item)}" for name, item in spec[2])
     if kind == "node":
         return _several(f"a {thing.__name__} of ", spec[2])
+    if kind == "member":
+        return "one of " + ", ".join(map(str, spec[2]))
+    if kind == "optional":
+        return f"{_argument(spec[3])}, or None"
     if kind == "array":
         return f"a float64 array of shape {spec[2]}"
     if kind == "ints":

@@ -77,6 +77,7 @@ class Conversions:
 
     Attributes:
         lengthened: how often more iterations of a loop were recorded than before.
+        refuses_optional: whether arguments cannot be None, or other members of enumerations, as they come.
     """
 
     def __init__(self, known: Conversions | None = None) -> None:
@@ -88,6 +89,8 @@ class Conversions:
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
+        self.refuses_optional: bool = False
+        self._reads_optional = False  # whether some can
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
@@ -99,7 +102,14 @@ class Conversions:
         self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
 
     def __bool__(self) -> bool:
-        return bool(self._wanted)
+        return bool(self._wanted) or self._reads_optional
+
+    def read_optional(self) -> None:
+        """Arguments are None in some calls, or members of enumerations that differ."""
+        self._reads_optional = not self.refuses_optional
+
+    def _refuse_optional(self) -> None:
+        self._reads_optional, self.refuses_optional = False, True
 
     def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
@@ -142,26 +152,30 @@ class Conversions:
         self._reasons.update(sites)
         if self._refused.issuperset(sites):
             self._refused |= self._wanted
+            if not self._wanted:
+                self._refuse_optional()
         self._refused.update(sites)
         self._wanted -= self._refused
 
     @property
     def state(self) -> tuple[Any, ...] | None:
         """What is converted, and how: the same as long as nothing more is learned. None if nothing is."""
-        if not self._wanted:
+        if not self:
             return None
         objects = frozenset(self._plain_objects)
-        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, self._lists
+        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, self._lists, self._reads_optional
 
     def give_up(self) -> None:
         """Leave all tests as they are, where selections made programs larger, and no fewer."""
         self._note(self._wanted, "selections there made programs larger, and no fewer")
         self._refused |= self._wanted
         self._wanted.clear()
+        if self._reads_optional:
+            self._refuse_optional()
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
-        if not self._wanted or tracing.budget.is_spent() or not _lock.acquire(blocking=False):
+        if not self or tracing.budget.is_spent() or not _lock.acquire(blocking=False):
             return None
         try:
             return self._tried(tracing)
@@ -172,7 +186,7 @@ class Conversions:
         budget = tracing.budget
         self._count_iterations(tracing)
         for _ in range(_MOST_TRIALS):
-            if not self._wanted or budget.is_spent():
+            if not self or budget.is_spent():
                 break
             run, made, decided = self._attempt(tracing)
             if run.is_too_long:
@@ -183,6 +197,11 @@ class Conversions:
                 self._wanted |= new
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
+            elif self._reads_optional and (run.refuses_optional or not run.has_optional):
+                if new := run.chosen_by - self._wanted - self._refused:
+                    self._wanted |= new
+                else:
+                    self._refuse_optional()
             elif run.wants_lists and self._lists is False:
                 self._lists = True
             elif run.refuses_lists and self._lists:
@@ -215,7 +234,7 @@ class Conversions:
         if self._wanted <= self._deciding:
             self._refused |= self._wanted
             self._wanted.clear()
-        return bool(self._wanted)
+        return bool(self)
 
     def _cut_off(self, recorded: int, budget: Budget) -> None:
         """A trace was too long: convert less where that can be, or let the next one record more, or refuse."""
@@ -324,6 +343,7 @@ class Conversions:
                 catches,
                 self._plain_objects,
                 bool(self._lists),
+                self._reads_optional,
                 only_counts,
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
             )

@@ -28,6 +28,7 @@ __all__ = [
     "once",
     "recorder",
     "refuse",
+    "running_line",
     "trial",
 ]
 
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 #: So many parts of each test are looked at for what they say of an index.
 _MOST_PARTS = 12
+
+#: Where arguments choose an object.
+_ARGUMENTS: Site = ("the arguments", 0)
 
 
 class NotAnArmError(Exception):
@@ -105,8 +109,11 @@ class Trial:
             asks for that which is not converted.
         asked: what code asks of things that is not converted.
         lists: whether lists that a function changes may be partial.
+        optional: whether arguments may be None, and members of enumerations others, as they come.
         wants_lists: whether some would have to be.
         refuses_lists: whether something was done with one that cannot be done with each that it may be.
+        has_optional: whether there are arguments that may be None, or members of enumerations that differ.
+        refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
         known: what was asked about classes, by the question.
@@ -123,6 +130,7 @@ class Trial:
         catches: bool,
         plain_objects: Collection[Site],
         lists: bool,
+        optional: bool,
         only_counts: bool = False,
         known: Container[Site] | None = None,
     ) -> None:
@@ -133,6 +141,9 @@ class Trial:
         self.lists: bool = lists and not asked.inside and not catches
         self.wants_lists: bool = False
         self.refuses_lists: bool = False
+        self._reads_optional: bool = optional
+        self.has_optional: bool = False
+        self.refuses_optional: bool = False
         self.plain_objects: Collection[Site] = plain_objects
         self.refused_objects: set[Site] = set()
         self._chose_objects: set[Site] = set()
@@ -211,13 +222,23 @@ class Trial:
         self.needs_identity |= self.asked.none
         return not self.asked.none and not self.asked.kinds
 
-    def allow_object(self, at_once: bool = False) -> Site | None:
-        """The line that runs, if an object may be chosen there by decisions.
+    def reads_optional(self) -> bool:
+        """Whether arguments may be None as they come."""
+        self.has_optional |= self._reads_optional and self.allow_optional()
+        return self.has_optional
+
+    def reads_members(self) -> Site | None:
+        """Where members of enumerations are chosen, if arguments may be such as they come."""
+        site = self.allow_object(site=_ARGUMENTS) if self._reads_optional else None
+        self.has_optional |= site is not None
+        return site
+
+    def allow_object(self, at_once: bool = False, site: Site | None = None) -> Site | None:
+        """The line that runs, or another site, if an object may be chosen there by decisions.
 
         ``at_once``: the object is called there, or an attribute of it is read, and nothing else is done with it.
         """
-        here = current_location()
-        site = (here.file, here.line) if here is not None else ("", 0)
+        site = site or running_line()
         if not at_once:
             self.needs_identity |= self.asked.identity
         may_be_asked = self.asked.identity or self.asked.inside or self.catches
@@ -287,6 +308,12 @@ def once(ask: Callable[P, T]) -> Callable[P, T]:
         return found
 
     return asked
+
+
+def running_line() -> Site:
+    """The user's line that runs."""
+    here = current_location()
+    return (here.file, here.line) if here is not None else ("", 0)
 
 
 def in_arms() -> bool:

@@ -226,7 +226,7 @@ class ChoiceTracer:
 
     def truth(self) -> Any:
         """Whether an int is not zero, as a comparison; of a text, whether it is not empty."""
-        return self._compare("!=", operator.ne, 0) if type(self.constant) is int else bool(self.plain())
+        return self._compare("!=", operator.ne, 0 if type(self.constant) is int else "")
 
     def __bool__(self) -> bool:
         return bool(self.truth())

@@ -10,8 +10,9 @@ from ... import errors
 from ...autodiff.active import running
 from ...engine import Value
 from ...engine.source_lines import location_of_error
+from ..calls.arguments import Unsuitable, signature_of
 from ..calls.effects import contents
-from ..calls.signature import Signature, Unsuitable, signature_of
+from ..calls.signature import Signature
 from ..calls.varying import CONSTANT, Varying
 from ..guards.captured_state import Asks
 from ..reports.reasons import Cause, Reason

@@ -13,7 +13,8 @@ from ....engine.pytree import flatten
 from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
-from ...calls.signature import Signature, Unsuitable, signature_of
+from ...calls.arguments import Unsuitable, signature_of
+from ...calls.signature import Signature
 from ...guards.captured_state import asks_of, functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Reason

@@ -177,6 +177,10 @@ def _is_among(thing: Any, things: Any) -> Any:
     """Whether something that decisions choose is in a container of constants; None of something else."""
     if type(things) not in _SEARCHED or type(things) is str:
         return None
+    if type(thing) is MaybeTracer:
+        found = _is_among(thing._rg_thing, tuple(one for one in things if one is not None))
+        found = found if found is None else joined("minimum", thing._rg_there, found)
+        return found if found is None or None not in things else joined("maximum", found, thing._rg_tests[False])
     if is_choice(thing):
         return among(thing, frozenset(things)) if {int, str}.issuperset(map(type, things)) else None
     if type(thing) is not ObjectTracer:

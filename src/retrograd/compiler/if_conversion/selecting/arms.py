@@ -15,12 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from ....engine import Value
 from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import is_choice
+from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_numpy import METHODS
 from ..conversions import Site
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
 from ..tracers.conditions import is_taken, joined, must_hold, not_reached
+from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of, partial, read_on
 from ..tracers.test_array import TestArray
@@ -129,12 +133,21 @@ def asked(thing: Any) -> Any:
 
 def both(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one and other()``."""
-    return _combined("minimum", one, other, site) if trial_of(one) else one and other()
+    if trial_of(one):
+        return _combined("minimum", one, other, site)
+    return select(one, other, lambda: one, site) if _is_of_number(one) else one and other()
 
 
 def either(one: Any, other: Callable[[], Any], site: Site) -> Any:
     """``one or other()``."""
-    return _combined("maximum", one, other, site) if trial_of(one) else one or other()
+    if trial_of(one):
+        return _combined("maximum", one, other, site)
+    return select(one, lambda: one, other, site) if _is_of_number(one) else one or other()
+
+
+def _is_of_number(thing: Any) -> bool:
+    """Whether a thing is a traced number, or may be None: whether it is true need not decide."""
+    return type(thing) in (MaybeTracer, Value) or is_tracer(thing) or is_choice(thing)
 
 
 def negated(one: Any) -> Any:

@@ -37,6 +37,11 @@ def of_class(kind: type, name: str) -> Any:
     return inspect.getattr_static(kind, name, None)
 
 
+def has_method(kind: type, name: str) -> bool:
+    """Whether the objects of a class have a special method, whatever the class has of its own class."""
+    return any(name in vars(base) for base in kind.__mro__)
+
+
 @once
 def is_of_plain_class(kind: type) -> bool:
     """Whether objects of a user's class are made by its own ``__init__``, or by none, and nothing else."""

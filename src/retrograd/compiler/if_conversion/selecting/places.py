@@ -7,7 +7,7 @@ import operator
 import sys
 import types
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,9 +23,9 @@ from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
 from ..tracers.test_array import TestArray
-from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse
+from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
 from .kinds import CONTAINERS, OPERANDS, STILL
-from .objects import fields_of, is_plain, of_class
+from .objects import fields_of, has_method, is_plain, of_class
 from .selections import NUMBERS, chosen_at, may_be_chosen, number_of
 from .stores import Place
 
@@ -148,7 +148,7 @@ def _getter(kind: Any, name: str, is_class: bool) -> types.FunctionType | None:
     if runs_code or isinstance(kind.__getattribute__, types.FunctionType):
         raise refuse(f"reads .{name}, which runs code")
     may_be_missing = found is None or isinstance(found, types.MemberDescriptorType)
-    if may_be_missing and hasattr(kind, "__getattr__"):
+    if may_be_missing and has_method(kind, "__getattr__"):
         raise refuse(f"reads .{name} of a {kind.__name__}, which has a __getattr__")
     return None
 
@@ -181,7 +181,10 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 
 def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     """``thing[key]``. ``at_once``: it is only called, or an attribute of it is read."""
-    thing, key = present(thing), as_key(present(key))
+    thing = present(thing)
+    if type(key) is MaybeTracer and type(thing) is dict and None in thing:
+        return _of_optional(key, lambda known: item(thing, known, at_once))
+    key = as_key(present(key))
     if type(thing) is ObjectTracer or type(thing) is PartialList:
         return thing[key]
     if type(key) is ObjectTracer and type(thing) is dict:
@@ -200,6 +203,13 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         return np.array(found, object) if type(found) is list else found
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
+
+
+def _of_optional(key: MaybeTracer, look_up: Callable[[Any], Any]) -> Any:
+    """What is found by a key that may be None."""
+    from .decisions import select  # which imports this module
+
+    return select(key._rg_there, lambda: look_up(key._rg_thing), lambda: look_up(None), running_line())
 
 
 def _places_of(thing: Any, key: Any) -> list[Any]:
@@ -233,10 +243,19 @@ def _one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool =
 
 def got(things: Any, key: Any, default: Any = None) -> Any:
     """``things.get(key, default)``, of a dictionary with a key that decisions choose; None where it is none."""
+    if type(key) is MaybeTracer and type(things) is dict:
+        return _of_optional(key, lambda known: _got_or_read(things, known, default))
+    if type(key) is ObjectTracer and type(things) is dict and _hash_by_identity(key):
+        return _one_by_choice({place: things.get(one, default) for place, one in key._rg_things.items()}, key._rg_key)
     options = key.possible() if type(things) is dict and is_choice(key) else None
     if not options or len(options) > _MOST_PLACES:
         return None
     return _one_by_choice({option: things.get(option, default) for option in sorted(options, key=repr)}, key)
+
+
+def _got_or_read(things: dict[Any, Any], key: Any, default: Any) -> Any:
+    found = got(things, key, default)
+    return things.get(key, default) if found is None else found
 
 
 def _item_by_argument(thing: Any, key: ChoiceTracer) -> Any:
@@ -276,10 +295,13 @@ def _is_chosen_whole(thing: Any) -> bool:
 
 def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
     """``things[key]``, where decisions choose an object, such as a member of an Enum, which is the key."""
-    is_found = all(type(one).__hash__ in _BY_IDENTITY and one in things for one in key._rg_things.values())
-    if not is_found:
+    if not _hash_by_identity(key) or not all(one in things for one in key._rg_things.values()):
         return things[key]
     return one_of({place: things[one] for place, one in key._rg_things.items()}, key._rg_key)
+
+
+def _hash_by_identity(key: ObjectTracer) -> bool:
+    return all(type(one).__hash__ in _BY_IDENTITY for one in key._rg_things.values())
 
 
 #: What hashes by identity.

@@ -51,10 +51,12 @@ class Selection:
         return tuple(map(self.of, yes, no))
 
     def of(self, yes: Any, no: Any) -> Any:
-        if yes is no or no is unset:
+        if yes is no:
             return yes
+        if no is unset:
+            return self._known(yes, True)
         if yes is unset:
-            return no
+            return self._known(no, False)
         kinds = type(yes), type(no)
         if kinds[0] in _TRACED and kinds[1] in _TRACED:
             return self._of_numbers(yes, no)
@@ -135,14 +137,10 @@ class Selection:
 
     def _of_maybe(self, yes: Any, no: Any) -> Any:
         """Where None is among what is selected."""
+        known = self._known(yes, True), self._known(no, False)
+        if known[0] is not yes or known[1] is not no:
+            return self.of(*known)
         trial = current()
-        around = [
-            (frame.test, frame.is_yes) for frame in (trial.frames[:-1] if trial else []) if frame.test is not None
-        ]
-        if type(yes) is MaybeTracer and yes._rg_is_there([*around, (self._test, True)]):  # x if x is not None else …
-            return self.of(yes._rg_thing, no)
-        if type(no) is MaybeTracer and no._rg_is_there([*around, (self._test, False)]):
-            return self.of(yes, no._rg_thing)
         if trial is None or not trial.allow_optional():
             raise refuse("gives None for something else, or the other way round")
         things = [one._rg_thing if type(one) is MaybeTracer else one for one in (yes, no)]
@@ -150,6 +148,14 @@ class Selection:
         thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
         is_there = self._of_truths(*there)
         return MaybeTracer(trial, thing, is_there) if type(is_there) is BoolTracer else thing
+
+    def _known(self, thing: Any, outcome: bool) -> Any:
+        """What an arm gives that may be None, if it is not where that arm is taken: ``x if x is not None else …``."""
+        trial = current()
+        if type(thing) is not MaybeTracer or trial is None:
+            return thing
+        around = [(frame.test, frame.is_yes) for frame in trial.frames[:-1] if frame.test is not None]
+        return thing._rg_thing if thing._rg_is_there([*around, (self._test, outcome)]) else thing
 
     def _of_lists(self, yes: Any, no: Any) -> FrozenList:
         trial = current()

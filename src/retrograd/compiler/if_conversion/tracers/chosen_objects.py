@@ -11,6 +11,7 @@ from ..operators import IN_PLACE, METHODS
 from ..selecting.allowed import call
 from ..selecting.allowed import operated as by_operator
 from ..selecting.decisions import of_chosen
+from ..selecting.objects import has_method
 from ..selecting.places import attribute, is_same, is_still, is_told_by_identity, item, one_of, set_attribute, set_item
 from ..selecting.selections import chosen_at
 from ..trial import NotAnArmError, current, in_arms, refuse
@@ -158,7 +159,7 @@ def is_instance(chosen: ObjectTracer, kinds: Any) -> Any:
 def truth(chosen: ObjectTracer) -> Any:
     """Whether it is true, as objects are whose class says nothing else."""
     kinds = {type(one) for one in _possible(chosen).values()}
-    return any(hasattr(kind, "__bool__") or hasattr(kind, "__len__") for kind in kinds) is False or plain(chosen)
+    return not any(has_method(kind, name) for kind in kinds for name in ("__bool__", "__len__")) or plain(chosen)
 
 
 def equal(chosen: ObjectTracer, other: Any) -> Any:
@@ -218,7 +219,7 @@ def _has(thing: Any, name: str) -> bool:
     """Whether a thing has an attribute, or may have."""
     missing = object()
     kind: Any = type(thing)
-    if hasattr(kind, "__getattr__") or kind.__getattribute__ is not object.__getattribute__:
+    if has_method(kind, "__getattr__") or kind.__getattribute__ is not object.__getattribute__:
         return hasattr(thing, name)
     return inspect.getattr_static(thing, name, missing) is not missing
 

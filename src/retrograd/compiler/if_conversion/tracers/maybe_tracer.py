@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import is_choice
+from ...tracing.float_tracer import is_tracer
 from ..trial import Trial, recorder
-from .conditions import must_hold, negated
+from .conditions import joined, must_hold, negated
+from .object_tracer import ObjectTracer
 
 __all__ = ["MaybeTracer"]
 
@@ -25,15 +28,24 @@ class MaybeTracer:
         is_there: whether it is not, as a comparison.
     """
 
-    __slots__ = ("_rg_tests", "_rg_thing", "_rg_trial")
+    __slots__ = ("_rg_absent", "_rg_there", "_rg_thing", "_rg_trial")
 
     _rg_trial: Trial
     _rg_thing: Any
-    _rg_tests: tuple[BoolTracer, BoolTracer]
+    _rg_there: BoolTracer
+    _rg_absent: BoolTracer | None
 
     def __init__(self, trial: Trial, thing: Any, is_there: BoolTracer) -> None:
-        for name, given in (("_rg_trial", trial), ("_rg_thing", thing), ("_rg_tests", (negated(is_there), is_there))):
+        for name, given in zip(self.__slots__, (None, is_there, thing, trial), strict=True):
             object.__setattr__(self, name, given)
+
+    @property
+    def _rg_tests(self) -> tuple[BoolTracer, BoolTracer]:
+        """Whether it is None, and whether it is not; an argument is there before anything can be recorded."""
+        if self._rg_absent is None:
+            object.__setattr__(self, "_rg_absent", negated(self._rg_there))
+        assert self._rg_absent is not None
+        return self._rg_absent, self._rg_there
 
     def _rg_is_there(self, known: Iterable[tuple[BoolTracer, bool]]) -> bool:
         """Whether it is surely not None where tests have these outcomes."""
@@ -52,12 +64,29 @@ class MaybeTracer:
         return self._rg_is_there((frame.test, frame.is_yes) for frame in frames if frame.test is not None)
 
     def _rg_refuse(self, *_: object) -> NoReturn:
+        self._rg_trial.refuses_optional = True
         self._rg_trial.breaks()
         raise TypeError("what may be None is asked for something else than whether it is")
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         self._rg_refuse()
+
+    def __eq__(self, other: object) -> Any:
+        if other is None:
+            return self._rg_tests[False]
+        is_number = _is_compared_by_number(self._rg_thing) and _is_compared_by_number(other)
+        inside = self._rg_thing == other if is_number or type(self._rg_thing) is ObjectTracer else None
+        if type(inside) not in (bool, BoolTracer):
+            self._rg_refuse()
+        return joined("minimum", self._rg_there, inside)
+
+    def __hash__(self) -> int:
+        recorder().decides_choice()
+        return hash(self._rg_thing) if self._rg_there else hash(None)
+
+    def __ne__(self, other: object) -> Any:
+        return negated(self == other)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._rg_present(), name)
@@ -87,7 +116,12 @@ class MaybeTracer:
         return self._rg_present()(*arguments, **options)
 
 
-_ASKED = "eq ne hash str repr format complex round enter"
+def _is_compared_by_number(thing: Any) -> bool:
+    """Whether to compare a thing runs no code of the user's, and gives a test or a truth value."""
+    return type(thing) in (int, float, bool, str) or is_choice(thing) or is_tracer(thing)
+
+
+_ASKED = "str repr format complex round enter"
 for _name in _ASKED.split():
     setattr(MaybeTracer, f"__{_name}__", MaybeTracer._rg_refuse)
 
