@@ -115,6 +115,7 @@ class Reach:
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
         self._kinds: dict[type, Kind] = {}
+        self._open: set[type] = set()  # of whose instances attributes alone are looked at
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._names: list[tuple[Mapping[str, Any], tuple[str, ...], str]] = []  # the attributes of an object or a class
@@ -165,6 +166,9 @@ class Reach:
         kind = type(thing)  # and not what __class__ says
         if kind is list or kind is tuple:  # most things are
             self._sequence(thing, path)
+            return
+        if kind in self._open:
+            self._instance(thing, path)
             return
         if id(thing) in READING:  # under another name
             self._uses(READERS & {"getattr"})
@@ -224,6 +228,7 @@ class Reach:
         elif "scalar_function" in vars(kind):  # a compiled function
             self._ahead(thing.scalar_function, path)
         elif own or _is_open(kind):
+            self._open |= set() if own else {kind}
             self._instance(thing, path)
             return
         else:

@@ -36,8 +36,8 @@ from .bool_tracer import BoolTracer, is_comparison
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
-from .recording import Choice, IndexGuard, Recording, Selection
-from .result_kinds import is_surely_a_value, kind_of
+from .recording import FIRST, Choice, IndexGuard, Recording, Selection
+from .result_kinds import kind_of, may_be_a_number
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
@@ -507,8 +507,8 @@ class Recorder(DecisionRecorder):
         mixed = 0 < values < len(candidates)
         if mixed and self._decides_kinds:
             return None
-        choice = Choice.FIRST_MAX if name == "max" else Choice.FIRST_MIN
-        self._recording.selections.append(Selection(node, choice, candidates))
+        # As Selection(node, FIRST[name], candidates), in a fraction of the time.
+        self._recording.selections.append(tuple.__new__(Selection, (node, FIRST[name], candidates, 0)))
         if values == 0:
             return self.traced(node)
         if mixed or self._mixed:  # so may its candidates be
@@ -558,7 +558,7 @@ class Recorder(DecisionRecorder):
 
     def _kind_is_unknown(self, result: Value | float) -> bool:
         if self._mixed:
-            return not is_surely_a_value(result, {*self._mixed, *self._numbers})
+            return may_be_a_number(result, {*self._mixed, *self._numbers})
         return self._chooses_ints
 
     def _are_surely_values(self, results: Sequence[Value | float]) -> bool:

@@ -15,7 +15,7 @@ from ..calls.varying import Column
 from .bool_tracer import Purpose
 from .outcomes import Outcomes
 
-__all__ = ["Choice", "Guard", "IndexGuard", "Recording", "Selection"]
+__all__ = ["FIRST", "Choice", "Guard", "IndexGuard", "Recording", "Selection"]
 
 
 class Choice(enum.Enum):
@@ -24,6 +24,10 @@ class Choice(enum.Enum):
     BY_INDEX = "select"  #: by an Index argument
     FIRST_MAX = "first_max"  #: the first that no other is larger than, as Python's own ``max``
     FIRST_MIN = "first_min"  #: likewise of ``min``
+
+
+#: What Python's own functions choose.
+FIRST = {"max": Choice.FIRST_MAX, "min": Choice.FIRST_MIN}
 
 
 class Selection(NamedTuple):

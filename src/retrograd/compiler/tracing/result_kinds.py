@@ -6,6 +6,7 @@ program computes what it needs to know of that beside the result: a number that 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,13 +16,16 @@ from ...engine import Value
 from .bool_tracer import COMPARISON_ROWS
 from .recording import Choice, Selection
 
-__all__ = ["is_surely_a_value", "kind_of"]
+__all__ = ["kind_of", "may_be_a_number"]
 
 #: What gives a plain number, whatever it is of; the number of a Value may also be a Value, without a gradient.
 _PLAIN = frozenset({"detach", *COMPARISON_ROWS.values()})
 
 #: So many selections near the result are enough, if so many of them choose a Value now: then some do in other calls.
 _ENOUGH, _MANY = 48, 12
+
+#: So many nodes are near a result.
+_NEAR = 256
 
 #: True for a Value, False for a plain number; or a node, whose number is 1 or 0.
 Kind = Value | bool
@@ -74,10 +78,18 @@ def kind_of(
     return kinds[id(result)]
 
 
-def is_surely_a_value(result: Value | float, unsure: set[int]) -> bool:
-    """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids; those that are not go there."""
+def may_be_a_number(result: Value | float, unsure: set[int]) -> bool:
+    """Whether a result may be a plain number, as far as a look at the nodes near it tells: at most functions' few."""
+    return not is_surely_a_value(result, unsure, _NEAR)
+
+
+def is_surely_a_value(result: Value | float, unsure: set[int], most: float = math.inf) -> bool:
+    """Whether a result is a Value whatever the nodes in ``unsure`` are, by their ids; those that are not go there.
+
+    False also where more than ``most`` nodes would have to be looked at.
+    """
     rest, seen = deque[Any]([result]), set[int]()
-    while rest:
+    while rest and len(seen) < most:
         node = rest.popleft()
         if id(node) in seen or id(node) in unsure:
             continue
