@@ -191,3 +191,65 @@ def test_a_nan_among_the_numbers() -> None:
         compiled = rg.compile(function)
         for call in ((0.5, 1.0), (float("nan"), 1.0), (1.0, float("nan")), (2.0, 1.0)):
             assert repr(float(compiled(*call))) == repr(float(function(*call)))
+
+
+#: What a number is that NumPy has made, or one of its tests: not asked for, its program would be the same.
+ASKING: dict[str, Callable[[Any, Any], Any]] = {
+    "an element": lambda xs, y: isinstance(xs[0] * 2.0, np.floating),
+    "a function's": lambda xs, y: isinstance(np.sign(y), np.generic),
+    "an exponential": lambda xs, y: isinstance(np.exp(y), np.floating),
+    "clipped": lambda xs, y: isinstance(np.clip(y, 0.0, 1.0), np.generic),
+    "the largest": lambda xs, y: isinstance(np.max(xs), np.generic),
+    "of ints": lambda xs, y: isinstance(np.maximum(int(y * 3), 1), int),
+    "sign of an int": lambda xs, y: isinstance(np.sign(int(y * 3)), int),
+    "a place": lambda xs, y: isinstance(np.argmax(xs), int),
+    "a place of NumPy's": lambda xs, y: isinstance(xs.argmin(), np.integer),
+    "a count": lambda xs, y: isinstance((xs > 0.0).sum(), int),
+    "counts": lambda xs, y: isinstance(((xs > 0.0) * 2)[0], int),
+    "as floats": lambda xs, y: isinstance((xs > 0.0).astype(float)[0], np.floating),
+    "a mean": lambda xs, y: isinstance((xs > 0.0).mean(), np.floating),
+    "any": lambda xs, y: isinstance(np.any(xs > 0.0), bool),
+    "one test": lambda xs, y: isinstance(xs[0] > 0.0, bool),
+    "selected": lambda xs, y: isinstance(np.where(y > 0.4, 1.0, y), np.ndarray),
+    "selected ints": lambda xs, y: isinstance(np.where(xs > 0.4, 1, 0).sum(), int),
+    "sorted": lambda xs, y: isinstance(np.sort(xs)[0], np.floating),
+    "in an arm": lambda xs, y: y > 0.4 and isinstance(xs[0], np.floating),
+    "several": lambda xs, y: isinstance(xs[0], (int, np.integer | np.floating)),
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_what_numpys_numbers_are(name: str) -> None:
+    asks = ASKING[name]
+
+    def function(weight: float, xs: Any, y: float) -> Any:
+        return weight * (2.0 if asks(xs, y) else 1.0) + xs[0]
+
+    draw, compiled = random.Random(3), rg.compile(function)
+    for _ in range(40):  # at first the weight is 0, and a comparison with a plain run would not tell
+        call = draw.choice([0.0, 0.0, 1.3]), numbers(draw), draw.random()
+        assert compiled(*call) == function(*call)
+
+
+def test_ints_of_numpys_among_the_results() -> None:
+    draw = random.Random(3)
+    for function in (
+        lambda xs, ints: (np.where(xs > 0.0, 1, 0).sum(), xs[0]),
+        lambda xs, ints: {"largest": np.max(ints), "x": xs[0]},
+        lambda xs, ints: np.argmax(xs),
+    ):
+        compiled = rg.compile(function)
+        for _ in range(30):
+            call = numbers(draw), np.array([draw.randrange(-3, 4) for _ in range(3)])
+            assert repr(compiled(*call)) == repr(function(*call))
+
+
+def test_a_truth_value_as_an_index_of_an_array() -> None:
+    def function(weight: float, flags: list[bool]) -> Any:
+        return weight * np.array([1.0, 2.0, 3.0])[flags[0]]
+
+    draw, compiled = random.Random(3), rg.compile(function)
+    for _ in range(30):
+        flags = [draw.random() < 0.5 for _ in range(2)]
+        assert repr(compiled(0.3, flags)) == repr(function(0.3, flags))

@@ -64,7 +64,7 @@ def _without_marks(*kinds: str) -> Callable[[Any], Any]:
 
 
 def _no_plain_run_agrees() -> Any:
-    return mock.patch.object(specializer.Specializer, "_agrees", return_value=True)
+    return mock.patch.object(specializer.Specializer, "_distance", return_value=0.0)
 
 
 @contextlib.contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from typing import Any
 
 from .. import engine
-from .reports.reasons import Cause
+from .reports.reasons import Cause, Reason
 
 __all__ = ["Storm", "Untraceable"]
 
@@ -37,9 +38,12 @@ class Untraceable:
         return cause
 
     def failed(self, shape: tuple[Any, ...], cause: Cause) -> None:
-        """A call could not be compiled: the next attempt comes after twice as many calls as the last one."""
+        """A call could not be compiled: the next attempt comes after twice as many calls as the last one.
+
+        None comes where the program of one was not what the function is.
+        """
         failures = min(self._waiting.get(shape, (cause, 0, 0))[1] + 1, _MOST_ROUNDS)
-        self._waiting[shape] = cause, failures, 2**failures
+        self._waiting[shape] = cause, failures, sys.maxsize if cause.reason is Reason.DIFFERS else 2**failures
 
     def succeeded(self, shape: tuple[Any, ...]) -> None:
         """A call of this kind was compiled: what failed before was about its numbers."""

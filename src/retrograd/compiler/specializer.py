@@ -57,6 +57,13 @@ _OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
 #: the largest of them. A program that is further away is dropped.
 TOLERANCE = 1e-7
 
+#: How far they are where the program is not what the function is. No other program is made then: it might be compared
+#: in a call in which the difference does not show.
+BY_FAR = 1e-3
+
+#: How far they are taken to be where there is nothing to compare.
+_UNKNOWN = 1e-6
+
 
 class Example(NamedTuple):
     """The call that a specialization was traced from."""
@@ -187,6 +194,8 @@ class Specializer:
             if isinstance(traced, Traced) and traced.recording.tree is not None:
                 outputs = Outputs.matching(traced.recording.tree, plain.root)
                 traced = traced if outputs else Cause(Reason.DISAGREES)
+            elif isinstance(traced, Traced) and not _is_result(plain.root, plain_call):
+                traced = Cause(Reason.DISAGREES)
             if isinstance(traced, Cause):
                 self._give_up(shape, traced)
                 return answer
@@ -194,7 +203,9 @@ class Specializer:
             if cause == Cause(Reason.STATE_CHANGED):  # since the programs of this kind of call were made
                 cause = Cause(Reason.STATE_CHANGED, "captured state")
             number = self._add(differentiate_first, traced, arguments, plain, state, outputs)
-            if number == Cause(Reason.DISAGREES) and varying:  # the function may have asked what an int is
+            if (
+                number in (Cause(Reason.DISAGREES), Cause(Reason.DIFFERS)) and varying
+            ):  # the function may have asked what an int is
                 self._unreadable |= varying.everything()
                 varying = varying.without(varying.everything())
                 continue
@@ -357,6 +368,8 @@ class Specializer:
     def _give_up(self, shape: tuple[Any, ...], cause: Cause) -> None:
         self._causes[cause] += 1
         self._untraceable.failed(shape, cause)
+        if cause.reason is Reason.DIFFERS:
+            self.notices.once("eager", runs_as_it_is(self._function, "its program gave other numbers than it does"))
         if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED):
             why = str(cause).removeprefix("run eagerly").lstrip(":, ").removeprefix("graph break: ")
             self.notices.once("eager", runs_as_it_is(self._function, why))
@@ -455,13 +468,13 @@ class Specializer:
         try:
             if traced.signature.aliases_a_parameter:
                 return number
-            agrees = self._agrees(number, traced.signature, traced.signature.originals, arguments, plain, outputs)
+            distance = self._distance(number, traced.signature, traced.signature.originals, arguments, plain, outputs)
         except BaseException:
             self._cache.drop(number)
             raise
-        if not agrees:
+        if distance > self._tolerance:
             self._cache.drop(number)
-            return Cause(Reason.DISAGREES)
+            return Cause(Reason.DIFFERS if distance > BY_FAR else Reason.DISAGREES)
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
         how = self.conversions.lengthened, recording.conversion
         self._examples[number] = Example(
@@ -500,10 +513,14 @@ class Specializer:
         asks = self.captured.asks
         varying = signature.varying
         now = signature_of(arguments, Recorder(), differentiate_first, asks.identity, asks.missing, varying)
-        if not self._agrees(number, signature, now.originals, arguments, plain, outputs):
+        if self._distance(number, signature, now.originals, arguments, plain, outputs) > self._tolerance:
             raise errors.not_the_function(self._function, number)
 
-    def _agrees(
+    @property
+    def _tolerance(self) -> float:
+        return 0.0 if self._options.exact else TOLERANCE
+
+    def _distance(
         self,
         number: int,
         signature: Signature,
@@ -511,24 +528,26 @@ class Specializer:
         arguments: tuple[Any, ...],
         plain: Result,
         outputs: Outputs | None,
-    ) -> bool:
-        """Whether a specialization gives the values and the gradients of the plain run of the same call.
+    ) -> float:
+        """How far a specialization's values and gradients are from those of the plain run of the same call.
 
-        ``signature`` is that of the trace; ``originals`` are the Values among the arguments of this call. The gradient
-        of several results is that of their sum, each times a weight of its own.
+        Relative to the value (or 1), and to the largest gradient. ``signature`` is that of the trace; ``originals`` are
+        the Values among the arguments of this call. The gradient of several results is that of their sum, each times a
+        weight of its own.
         """
         sources = [plain.root]
         if outputs is not None:
             sources = outputs.sources(plain.root) or []
             if len(sources) != outputs.count:
-                return False
+                return _UNKNOWN
         weights = [1.0 + 0.61803398875 * k % 1.0 for k in range(len(sources))] if outputs is not None else []
         found = self._cache.check(number, arguments, weights)
         numbers = list(map(number_of, sources))
         if found is None:
-            return not all(map(math.isfinite, numbers))  # the engine answers calls with numbers that are not finite
+            # The engine answers calls with numbers that are not finite.
+            return _UNKNOWN if all(map(math.isfinite, numbers)) else 0.0
         if found is False:
-            return False
+            return _UNKNOWN
         value, pairs, results = found
         root = plain.root if outputs is None else engine.reduce("dot", sources, weights)
         expected = [0.0] * len(pairs)
@@ -538,15 +557,19 @@ class Specializer:
         ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
         theirs = [*numbers, *expected]
         if ours == theirs:  # the interpreter does what the engine does
-            return True
-        tolerance = 0.0 if self._options.exact else TOLERANCE
+            return 0.0
         largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
         scales = np.array([*(max(1.0, abs(number)) for number in numbers), *[max(largest, 1e-300)] * len(expected)])
         mine, others = np.array(ours), np.array(theirs)
-        with np.errstate(all="ignore"):
-            close = (np.abs(mine - others) <= tolerance * scales) & np.isfinite(scales)
         same = (mine == others) | (np.isnan(mine) & np.isnan(others))
-        return all((same | close).tolist())
+        with np.errstate(all="ignore"):
+            far = np.where(same, 0.0, np.abs(mine - others) / scales)
+        return float(np.max(np.where(np.isfinite(scales) & ~np.isnan(far), far, np.where(same, 0.0, math.inf))))
+
+
+def _is_result(root: Any, plain_call: bool) -> bool:
+    """Whether a program can give what the function returned: a Value or a number, in a call no int of NumPy's."""
+    return isinstance(root, Value) or (is_number(root) and not (plain_call and isinstance(root, np.integer)))
 
 
 def _number_kind(number: object, is_int: bool) -> type:

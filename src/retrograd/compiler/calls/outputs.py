@@ -21,7 +21,7 @@ from ...engine.numbers import is_number
 from ...engine.pytree import Structure, flatten
 from ...index import IndexTracer
 from ..if_conversion.tracers.frozen_list import FrozenList
-from ..if_conversion.tracers.object_tracer import ObjectTracer
+from ..if_conversion.tracers.object_tracer import Chosen, ObjectTracer
 from ..if_conversion.tracers.partial_list import PartialList
 from ..tracing.bool_tracer import is_comparison
 from ..tracing.choice_tracer import is_choice
@@ -87,10 +87,10 @@ def _is_traced(part: Any) -> bool:
         return any(map(_is_traced, part))
     if kind is dict:
         return any(map(_is_traced, (*part, *part.values())))
-    return is_choice(part) or is_comparison(part) or is_tracer(part) or kind in _TRACERS
+    return is_choice(part) or is_comparison(part) or is_tracer(part) or kind in _TRACERS or issubclass(kind, Chosen)
 
 
-_TRACERS = frozenset({ObjectTracer, PartialList, FrozenList, IndexTracer})
+_TRACERS = frozenset({PartialList, FrozenList, IndexTracer})
 
 
 def leaves_of(tree: Any) -> list[Any] | None:
@@ -208,7 +208,7 @@ class Outputs:
         for leaf, place, constant, is_value in zip(
             leaves, traced.places, traced.constant, traced.are_values, strict=True
         ):
-            if isinstance(leaf, Value) is not is_value:
+            if isinstance(leaf, Value) is not is_value or (isinstance(leaf, np.integer) and not constant):
                 return None
             if constant and not (type(leaf) is type(place) and (leaf == place or leaf != leaf)):
                 return None

@@ -38,6 +38,7 @@ class Reason(enum.Enum):
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
     UNSUPPORTED = "run eagerly, not compilable: {}"
     DISAGREES = "run eagerly: the program did not give the numbers of a plain run"
+    DIFFERS = "run eagerly: a program gave other numbers than a plain run, by more than rounding"
     INVALIDATED = "run eagerly: the program was lost during the call"
     CODE_GENERATION_FAILED = "run without machine code, which LLVM did not make: {}"
     TOO_LARGE = "run without machine code, which would be too long: {}"

@@ -60,7 +60,7 @@ class ChoiceRecorder(Protocol):
     def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
         """A comparison, which may decide something later."""
 
-    def count(self, test: BoolTracer) -> ChoiceTracer:
+    def count(self, test: BoolTracer, kind: type = int) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
 
     def number_of_index(self, index: IndexTracer) -> Value | None:
@@ -135,6 +135,12 @@ class ChoiceTracer:
             self.largest = _BOUND
             self._recorder.guard("<=", self.node, _BOUND, True, Purpose.BOUNDS)
             self._recorder.guard(">=", self.node, -_BOUND, True, Purpose.BOUNDS)
+
+    def of_kind(self, kind: type) -> ChoiceTracer:
+        """The same as an int of another type."""
+        made = ChoiceTracer(self._recorder, self.node, self.constant, self.options, self.largest, kind)
+        made.index = self.index
+        return made
 
     def number(self) -> FloatTracer:
         """An int as a float."""
@@ -276,12 +282,6 @@ class ChoiceTracer:
         if name == "item" and issubclass(self.kind, np.generic):
             return self.as_int
         return getattr(self.plain(), name)
-
-    def as_int(self) -> ChoiceTracer:
-        """An int of NumPy's as a plain one."""
-        made = ChoiceTracer(self._recorder, self.node, self.constant, self.options, self.largest)
-        made.index = self.index
-        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.kind, (self.plain(),)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import struct
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, ABCMeta, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -21,7 +21,7 @@ from ...engine import Value
 from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
-from .bool_tracer import BoolTracer, Purpose
+from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice, own_kind
 from .float_tracer import FloatTracer, is_tracer
 from .outcomes import Site
@@ -78,6 +78,8 @@ class DecisionRecorder(ABC):
         self._chooses = False  # ints or texts, which results may hold
         self._chooses_ints = False  # as numbers, beside floats
         self._numpys: set[int] = set()  # the leaves that are NumPy's numbers, by their ids
+        self._numpys_ints: set[int] = set()  # nodes that NumPy's functions give as ints
+        self._arrays_of_one: set[int] = set()
         self._numpy_tests: set[int] = set()  # comparisons with NumPy's numbers
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
@@ -116,15 +118,15 @@ class DecisionRecorder(ABC):
 
     def _come_from_numpys(self, operands: Sequence[Any]) -> bool:
         """Whether traced numbers are computed from float64 ones, of which NumPy makes what meets them."""
-        return self._come_from_nodes([one._node for one in operands if is_tracer(one)])
+        return self._come_from(self._numpys, [one._node for one in operands if is_tracer(one)])
 
-    def _come_from_nodes(self, nodes: Sequence[Value | float]) -> bool:
-        rest = [*nodes] if self._numpys else []
+    def _come_from(self, sources: Collection[int], nodes: Sequence[Value | float]) -> bool:
+        rest = [*nodes] if sources else []
         seen = set()
         while rest:
             node = rest.pop()
             if isinstance(node, Value) and id(node) not in seen:
-                if id(node) in self._numpys:
+                if id(node) in sources:
                     return True
                 seen.add(id(node))
                 # Functions give Python's floats.
@@ -134,7 +136,43 @@ class DecisionRecorder(ABC):
     def may_be_numpys(self, test: BoolTracer) -> bool:
         """Whether NumPy may have compared: the sum of two of its truth values is one, too."""
         left, right = test._left, test._right
-        return id(test) in self._numpy_tests or self._come_from_nodes([left, right])
+        return id(test) in self._numpy_tests or self._come_from(self._numpys, [left, right])
+
+    def as_numpys_test(self, test: Any) -> Any:
+        """A comparison, or a truth value, as NumPy's."""
+        if not is_comparison(test):
+            return np.bool_(test)
+        self._numpy_tests.add(id(test))
+        return test
+
+    def note_numpys_ints(self, number: Any) -> Any:
+        """A number that NumPy's function gives of ints, an int of NumPy's, and the trace as a float."""
+        if is_tracer(number):
+            self._numpys_ints.add(id(number._node))
+        return number
+
+    def may_be_numpys_int(self, number: FloatTracer) -> bool:
+        """Whether a number is computed from such."""
+        return self._come_from(self._numpys_ints, [number._node])
+
+    def note_array_of_one(self, number: Any) -> Any:
+        """A number that NumPy gives as an array without axes."""
+        if is_tracer(number):
+            self._arrays_of_one.add(id(number._node))
+        return number
+
+    def ask_class(self, thing: Any, kinds: Sequence[Any]) -> None:
+        """Whether a traced number is of one of some classes is asked: a graph break, if that cannot be known."""
+        found: list[type] = [own_kind(thing)] if is_choice(thing) else [bool] if is_comparison(thing) else [float]
+        if is_comparison(thing) and self.may_be_numpys(thing):
+            found.append(np.bool_)
+        if is_tracer(thing):
+            found.append(np.float64)
+            found += [np.int64] if self.may_be_numpys_int(thing) else []
+            found += [np.ndarray] if id(thing._node) in self._arrays_of_one else []
+        plain = tuple(kind for kind in kinds if type(kind) in (type, ABCMeta))
+        if len({issubclass(one, plain) for one in found}) > 1:
+            self.untraceable("asks whether a number is one of NumPy's")
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""
@@ -226,10 +264,10 @@ class DecisionRecorder(ABC):
         self._chooses = True
         return choice_among(self, node, yes if outcome else no, (yes, no))
 
-    def count(self, test: BoolTracer) -> ChoiceTracer:
+    def count(self, test: BoolTracer, kind: type = int) -> ChoiceTracer:
         """A comparison as an int, 1 or 0."""
         self._chooses = True
-        return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0)
+        return ChoiceTracer(self, self.condition(test), int(test.outcome), frozenset({0, 1}), 1.0, kind)
 
     def whole(self, name: str, number: FloatTracer) -> ChoiceTracer | int:
         """A float rounded to an int by an operation of the op table."""

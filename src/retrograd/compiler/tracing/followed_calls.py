@@ -26,7 +26,7 @@ from ..guards.bytecode import codes_of, global_names
 from ..guards.libraries import is_library
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
-from .followed_numpy import FOLLOWED
+from .followed_numpy import FOLLOWED, is_instance
 
 __all__ = ["follower_of", "following", "own_code"]
 
@@ -68,7 +68,7 @@ def _int(*arguments: Any, **options: Any) -> Any:
         if is_tracer(one):
             return one.__trunc__()
         if is_choice(one) and type(one.constant) is int:
-            return one if one.kind is int else one.as_int()
+            return one if one.kind is int else one.of_kind(int)
     return int(*arguments, **options)
 
 
@@ -119,6 +119,7 @@ _NAMES = [
 _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     float: _float,
     int: _int,
+    isinstance: is_instance,
     **{getattr(math, name): _following(math, name) for name in _NAMES},
     **{getattr(np, name): _following(np, name) for name in _NUMPYS},
     np.interp: _interpolated,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .bool_tracer import BoolTracer, is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
-__all__ = ["FOLLOWED", "METHODS"]
+__all__ = ["FOLLOWED", "METHODS", "as_float", "as_numpys", "each_class", "is_instance"]
 
 
 def _is_traced(thing: Any) -> bool:
@@ -33,6 +34,43 @@ def _number(thing: Any) -> Any:
     return thing.number() if is_choice(thing) else thing
 
 
+def as_numpys(number: Any) -> Any:
+    """An int as one of NumPy's."""
+    return number.of_kind(np.int64) if is_choice(number) else np.int64(number) if type(number) is int else number
+
+
+def as_float(number: Any) -> Any:
+    """An int as a float."""
+    return number.number() if is_choice(number) else float(number)
+
+
+def is_instance(thing: Any, kinds: Any) -> Any:
+    """``isinstance(thing, kinds)``: NumPy may have made a traced number, which is a graph break if that matters."""
+    if is_tracer(thing) or is_choice(thing) or is_comparison(thing):
+        thing._recorder.ask_class(thing, each_class(kinds))
+    return isinstance(thing, kinds)
+
+
+def each_class(kinds: Any) -> list[Any]:
+    """The classes of which ``isinstance`` asks."""
+    several = kinds if type(kinds) is tuple else getattr(kinds, "__args__", ()) if type(kinds) is UnionType else None
+    return [kinds] if several is None else [one for each in several for one in each_class(each)]
+
+
+def _of_ints(function: Callable[..., Any], *operands: Any) -> Any:
+    """What a function gives of numbers that are traced as floats; an int of NumPy's, if all of them are ints."""
+    found = function(*map(_number, operands))
+    if not is_tracer(found) or not all(map(_may_be_int, operands)):
+        return found
+    recorder: Any = found._recorder
+    return recorder.note_numpys_ints(found)
+
+
+def _may_be_int(thing: Any) -> bool:
+    is_int = is_choice(thing) or isinstance(thing, (int, np.integer))
+    return is_int or (is_tracer(thing) and thing._recorder.may_be_numpys_int(thing))
+
+
 def _of_elements(function: Callable[..., Any], *operands: Any) -> Any:
     if not any_array(operands):
         return function(*operands)
@@ -40,11 +78,11 @@ def _of_elements(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _larger(one: Any, other: Any) -> Any:
-    return _extreme("maximum", operator.ge, _number(one), _number(other))
+    return _of_ints(functools.partial(_extreme, "maximum", operator.ge), one, other)
 
 
 def _smaller(one: Any, other: Any) -> Any:
-    return _extreme("minimum", operator.le, _number(one), _number(other))
+    return _of_ints(functools.partial(_extreme, "minimum", operator.le), one, other)
 
 
 def _extreme(row: str, relation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
@@ -78,7 +116,7 @@ def _selected(test: Any, yes: Any, no: Any) -> Any:
     if not is_comparison(test):
         return yes if test else no
     recorder = test._recorder
-    found = recorder.chosen(recorder.condition(test), _number(yes), _number(no))
+    found = _of_ints(functools.partial(recorder.chosen, recorder.condition(test)), yes, no)
     return (yes if test else no) if found is None else found
 
 
@@ -89,6 +127,9 @@ def _where(*operands: Any, **options: Any) -> Any:
     if len(operands) != 3 or options or type(operands[0]) not in (BoolTracer, TestArray):
         return np.where(*operands, **options)
     test, *others = operands
+    if type(test) is BoolTracer and not any_array(others):
+        recorder: Any = test._recorder
+        return recorder.note_array_of_one(_selected(test, *others))
     return _of_elements(_selected, test._rg_tests if type(test) is TestArray else test, *others)
 
 
@@ -101,24 +142,25 @@ def _sign(*operands: Any, **options: Any) -> Any:
 def _sign_of(number: Any) -> Any:
     if is_tracer(number):
         return engine.functions["sign"](number)
-    return _counted(_number(number) > 0) - _counted(_number(number) < 0)
+    kind = np.int64 if is_choice(number) else int
+    return _counted(_number(number) > 0, kind) - _counted(_number(number) < 0, kind)
 
 
-def _counted(test: Any) -> Any:
-    return test._recorder.count(test) if is_comparison(test) else int(test)
+def _counted(test: Any, kind: type) -> Any:
+    return test._recorder.count(test, kind) if is_comparison(test) else int(test)
 
 
 def _elements(thing: Any) -> list[Any]:
     """All numbers in an array, or in a list without others inside."""
-    return list(map(_number, np.ravel(thing).tolist() if type(thing) is np.ndarray else thing))
+    return np.ravel(thing).tolist() if type(thing) is np.ndarray else list(thing)
 
 
 def _place_of(extreme: Callable[..., Any], thing: Any) -> Any:
-    numbers = _elements(thing)
+    numbers = list(map(_number, _elements(thing)))
     for number in numbers:  # NumPy takes a NaN for the largest of floats
         if is_comparison(test := number == number):
             test.must_hold()
-    return extreme(range(len(numbers)), key=numbers.__getitem__)
+    return as_numpys(extreme(range(len(numbers)), key=numbers.__getitem__))
 
 
 #: What the method of an array of traced numbers gives that compares all of them.

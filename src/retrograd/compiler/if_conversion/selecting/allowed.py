@@ -21,6 +21,7 @@ from .... import math as our_math
 from ....engine import Value
 from ...guards import builtin_overrides
 from ...guards.libraries import is_library
+from ...tracing import followed_numpy
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
@@ -281,7 +282,7 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     kind = type(function)
     if kind in _CHOSEN:
         return function(*arguments, **options)
-    if current() is not None and (follower := follower_of(function)) is not None:
+    if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType
     if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function is range):
         found = of_function(function, arguments, options)
@@ -346,7 +347,7 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         return _first_few(function, *arguments, **options)
     if kind is not types.BuiltinFunctionType:
         return None
-    if function is isinstance and type(arguments[0]) is ObjectTracer:
+    if function is isinstance and len(arguments) == 2:
         return _is_instance(*arguments)
     if function in BISECTIONS:
         return bisected(function, *arguments) if not options else None
@@ -467,17 +468,15 @@ def _attribute(thing: Any, name: str, *otherwise: Any) -> Any:
 
 
 def _is_instance(thing: Any, kinds: Any) -> Any:
-    if in_arms() and not all(type(kind) is type or is_library(type(kind).__module__) for kind in _each_of(kinds)):
+    if in_arms() and not all(
+        type(kind) is type or is_library(type(kind).__module__) for kind in followed_numpy.each_class(kinds)
+    ):
         raise refuse(f"asks what a {type(thing).__name__} is")
     if type(thing) is ObjectTracer:
         from ..tracers.chosen_objects import is_instance
 
         return is_instance(thing, kinds)
-    return isinstance(thing, kinds)
-
-
-def _each_of(kinds: Any) -> list[Any]:
-    return [one for each in kinds for one in _each_of(each)] if type(kinds) is tuple else [kinds]
+    return followed_numpy.is_instance(thing, kinds)
 
 
 def _replaced(thing: Any, **changes: Any) -> Any:

@@ -11,12 +11,12 @@ from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ..trial import Trial, recorder
 from .conditions import joined, must_hold, negated
-from .object_tracer import ObjectTracer
+from .object_tracer import Chosen, ObjectTracer
 
 __all__ = ["MaybeTracer"]
 
 
-class MaybeTracer:
+class MaybeTracer(Chosen):
     """Something, or None, as decisions come out.
 
     It answers whether it is None. To compute with it, that it is not becomes a guard; any other question breaks the

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from ...tracing.choice_tracer import ChoiceTracer
     from ..conversions import Site
 
-__all__ = ["ObjectTracer"]
+__all__ = ["Chosen", "ObjectTracer"]
 
 
-class ObjectTracer:
+class Chosen:
+    """What stands for something that is no number, and that decisions or arguments choose."""
+
+    __slots__ = ()
+
+
+class ObjectTracer(Chosen):
     """One of some objects.
 
     Args:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.bool_tracer import BoolTracer
+from ...tracing.followed_numpy import as_float, as_numpys
 from ..trial import recorder
 from .conditions import differ, joined, negated
 
@@ -47,9 +48,11 @@ class TestArray:
 
     def _counts(self) -> Any:
         found = recorder()
-        return np.frompyfunc(lambda test: found.count(test) if type(test) is BoolTracer else int(test), 1, 1)(
-            self._rg_tests
-        )
+
+        def count(test: Any) -> Any:
+            return found.count(test, np.int64) if type(test) is BoolTracer else int(test)
+
+        return np.frompyfunc(count, 1, 1)(self._rg_tests)
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
         return self._plain()
@@ -111,16 +114,16 @@ class TestArray:
     def any(self, axis: Any = None, **others: Any) -> Any:
         """Whether one of the tests holds."""
         of = functools.partial(functools.reduce, functools.partial(joined, "maximum"))
-        return self._reduced("any", axis, others, lambda tests: of(tests, False))
+        return self._reduced("any", axis, others, lambda tests: recorder().as_numpys_test(of(tests, False)))
 
     def all(self, axis: Any = None, **others: Any) -> Any:
         """Whether all of them hold."""
         of = functools.partial(functools.reduce, functools.partial(joined, "minimum"))
-        return self._reduced("all", axis, others, lambda tests: of(tests, True))
+        return self._reduced("all", axis, others, lambda tests: recorder().as_numpys_test(of(tests, True)))
 
     def sum(self, axis: Any = None, **others: Any) -> Any:
         """How many of them hold."""
-        return self._reduced("sum", axis, others, lambda _: sum(self._counts().ravel().tolist()))
+        return self._reduced("sum", axis, others, lambda _: as_numpys(sum(self._counts().ravel().tolist())))
 
     def mean(self, axis: Any = None, **others: Any) -> Any:
         """Which part of them holds."""
@@ -128,7 +131,9 @@ class TestArray:
 
     def astype(self, kind: Any, **options: Any) -> Any:
         """1 or 0 for each, as numbers."""
-        return self._plain().astype(kind, **options) if options or kind not in (int, float) else self._counts()
+        if options or kind not in (int, float):
+            return self._plain().astype(kind, **options)
+        return self._counts() if kind is int else np.frompyfunc(as_float, 1, 1)(self._counts())
 
 
 def _are_tests(thing: Any) -> bool:
