@@ -68,6 +68,14 @@ Graph graph_of(const CompileRequest& request) {
                request.references, request.inspected});
 }
 
+// The description of the arguments, or that of another program that is the same.
+Shared<Signature> shared_signature(const SpecializationCache& cache, std::unique_ptr<Signature> made) {
+  for (const auto& entry : *cache.specializations) {
+    if (entry->signature->is_same(*made)) return entry->signature;
+  }
+  return Shared<Signature>(std::move(made));
+}
+
 }  // namespace
 
 // add(request): see CompileRequest; the number of the new specialization, which comes first in the cache.
@@ -81,7 +89,7 @@ PyObject* add(PyObject* object, PyObject* asked) {
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   auto entry = std::make_unique<Specialization>(*self->workspaces, std::move(graph));
   entry->milliseconds.emplace_back("lift", spent.count());
-  entry->signature = Shared<Signature>(std::move(request.signature));
+  entry->signature = shared_signature(*self, std::move(request.signature));
   entry->differentiate_first = request.differentiate_first;
   entry->options = request.options;
   entry->code = request.code;

@@ -153,7 +153,8 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
-  std::vector<Departure> departures;  // each took a forward pass
+  std::vector<Departure> departures;     // each took a forward pass
+  const Specialization* read = nullptr;  // of which the scratch memory has the numbers
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
     if (!entry.is_for(differentiate_first, plain_call)) continue;
@@ -168,9 +169,12 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       specializations.erase(specializations.begin() + static_cast<std::ptrdiff_t>(i--));
       self->dropped_hits += gone->hits;
       ++self->changes;
+      read = nullptr;
       continue;
     }
-    const int fit = match(self, i, args, count);
+    const bool is_read = read && self->calls == call && entry.reads_as(*read);
+    const int fit = is_read ? entry.accepts(*self->scratch) : match(self, i, args, count);
+    if (!is_read) read = entry.signature->runs_python() || fit < 1 ? nullptr : &entry;
     if (fit < 0) {
       found.failed = true;
       return found;
@@ -205,6 +209,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
         return found;
       }
       outcome = *done;
+      read = nullptr;
     } else {
       outcome = run_forward(entry, *self->scratch, wanted, &found.interpreted);
       if (outcome == Outcome::GUARD) found.divergence = entry.divergence(found.interpreted);

@@ -19,7 +19,16 @@ struct Guard {
   double number;
   bool outcome;
 
-  bool decides(double a, double b) const;
+  bool decides(double a, double b) const {
+    switch (test) {
+      case LESS: return (a < b) == outcome;
+      case LESS_EQUAL: return (a <= b) == outcome;
+      case GREATER: return (a > b) == outcome;
+      case GREATER_EQUAL: return (a >= b) == outcome;
+      case EQUAL: return (a == b) == outcome;
+      default: return (a != b) == outcome;
+    }
+  }
   // `root(i)` is the number of the i-th root.
   template <class Root>
   bool holds(Root&& root) const {

@@ -345,9 +345,7 @@ int Signature::read_floats(const Node& node, PyObject* argument, Arguments& into
   return 1;
 }
 
-namespace {
-// Whether a key is what the traced call had. Others than Python's own numbers, strings and tuples must be the same
-// object: comparing them could run user code.
+// Others than Python's own numbers, strings and tuples must be the same object.
 bool is_key(PyObject* key, PyObject* traced) {
   if (key == traced) return true;
   if (Py_TYPE(key) != Py_TYPE(traced)) return false;
@@ -360,7 +358,6 @@ bool is_key(PyObject* key, PyObject* traced) {
   }
   return true;
 }
-}  // namespace
 
 int Signature::read_dict(const Node& node, PyObject* argument, Arguments& into) const {
   if (PyDict_Size(argument) != static_cast<Py_ssize_t>(node.count)) return 0;

@@ -55,6 +55,8 @@ class Signature {
   Ref collect_first(const double* gradients) const { return collect(child_of(root(), 0), gradients); }
   // Whether read_all() runs the user's Python code, which may do anything to the cache that this is in.
   bool runs_python() const { return root().runs_python; }
+  // Whether the same arguments match another description, with the same numbers; false also where that runs Python.
+  bool is_same(const Signature& other) const;
   // Whether there is no Value in arguments that match, and they are no objects that may have some.
   bool has_no_values() const { return root().has_no_values; }
   // For the garbage collector: what this refers to.
@@ -111,6 +113,8 @@ class Signature {
 
   bool parse(PyObject* description, uint32_t place);
   bool parse_items(PyObject* descriptions, Node& node);
+  static bool has_same_object(const Node& a, const Node& b);
+  static bool are_same(const Details& a, const Details& b);
   static Kind kind_named(std::string_view name);
   PyObject* held(PyObject* object);
   Details& details(Node& node);
@@ -141,6 +145,10 @@ class Signature {
   std::vector<Details> details_ = std::vector<Details>(1);  // the first has nothing
   std::vector<Ref> held_;                                   // what they refer to
 };
+
+// Whether two keys are equal, as far as that runs no code of the user's: numbers, texts, bytes, tuples of such, and
+// what is one object.
+bool is_key(PyObject* key, PyObject* traced);
 
 // The type retrograd.Index, whose instances are index arguments.
 extern PyObject* index_type;

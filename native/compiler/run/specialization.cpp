@@ -322,14 +322,20 @@ int Specialization::matches(PyObject* const* args, Py_ssize_t count, Arguments& 
 
 bool Specialization::may_continue(const Specialization& other, Divergence there) const {
   if (code != other.code) return true;
-  const auto asks_alike = [](const Guard& a, const Guard& b) { return a.test == b.test && a.number == b.number; };
-  const auto alike = [&](const Guard& a, const Guard& b) { return a.outcome == b.outcome && asks_alike(a, b); };
+  const auto [found, is_new] = in_common_with.try_emplace(other.number);
+  if (is_new) found->second = in_common(other);
+  const auto [common, asks_alike] = found->second;
+  if (!asks_alike) return true;  // whether an int is this one, or that one
+  return there.certain <= common && common <= there.broken;
+}
+
+Common Specialization::in_common(const Specialization& other) const {
+  const auto ask_alike = [](const Guard& a, const Guard& b) { return a.test == b.test && a.number == b.number; };
+  const auto alike = [&](const Guard& a, const Guard& b) { return a.outcome == b.outcome && ask_alike(a, b); };
   const auto [mine, theirs] =
       std::mismatch(guards.begin(), guards.end(), other.guards.begin(), other.guards.end(), alike);
   const bool ends = mine == guards.end() || theirs == other.guards.end();
-  if (!ends && !asks_alike(*mine, *theirs)) return true;  // whether an int is this one, or that one
-  const auto common = static_cast<size_t>(mine - guards.begin());
-  return there.certain <= common && common <= there.broken;
+  return {static_cast<size_t>(mine - guards.begin()), ends || ask_alike(*mine, *theirs)};
 }
 
 bool Specialization::must_be_plain(const Arguments& arguments) const {

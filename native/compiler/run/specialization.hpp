@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 
 #include "compiler/guards/state_guards.hpp"
 #include "compiler/passes/packing.hpp"
@@ -74,6 +75,12 @@ struct Scheduled {
   Program program;
 };
 
+// How many comparisons two programs begin with, and whether they make the same one next.
+struct Common {
+  size_t guards = 0;
+  bool asks_alike = false;
+};
+
 class Twin;
 class Matrix;
 
@@ -118,6 +125,7 @@ struct Specialization {
   Options options;
   Stage stage = Stage::TRACED;
   bool slow_without_code = false;
+  mutable std::unordered_map<size_t, Common> in_common_with;  // other programs, by their numbers
   size_t code = 0;                   // which code was traced: guards of other code are other ones
   Contest contest;                   // where there is machine code of both kinds
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
@@ -156,6 +164,7 @@ struct Specialization {
   // Whether a call that left the path of `other` there may be on this one's: a function that has decided alike so far
   // makes the same comparison next.
   bool may_continue(const Specialization& other, Divergence there) const;
+  Common in_common(const Specialization& other) const;
 
   bool has_several_results() const { return !outputs.empty(); }
   // Whether it may answer calls of a kind: passes that differentiate the first argument, or parameters, which have one
@@ -191,6 +200,11 @@ struct Specialization {
   size_t cost() const;
   // About how many bytes it keeps, without the workspace, which it shares.
   size_t weight() const;
+  // Whether `arguments`, which were read for another program, are those of a call of this one, too.
+  bool reads_as(const Specialization& other) const {
+    return signature == other.signature && leaves.inactive_inputs == other.leaves.inactive_inputs &&
+           cotangents() == other.cotangents();
+  }
   // 1 when the description fits a call, with the call's numbers in `arguments`; -1 with an exception set.
   int matches(PyObject* const* args, Py_ssize_t count, Arguments& arguments) const;
   // Whether calls with these numbers are in the program's domain: its indices select, and have passed the comparisons.
