@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -253,3 +254,17 @@ def test_a_truth_value_as_an_index_of_an_array() -> None:
     for _ in range(30):
         flags = [draw.random() < 0.5 for _ in range(2)]
         assert repr(compiled(0.3, flags)) == repr(function(0.3, flags))
+
+
+def test_a_number_that_np_where_selects_is_an_array() -> None:
+    def function(weight: float, x: float) -> Any:
+        one = np.where(x > 0.0, 1.0, 2.0)
+        other = one
+        other *= 3.0  # in place, for both names
+        return weight * one + math.exp(other) * float(one)
+
+    draw, compiled = random.Random(3), rg.compile(function)
+    for _ in range(30):
+        call = draw.random(), draw.gauss(0, 1)
+        assert compiled(*call) == pytest.approx(float(function(*call)), rel=1e-14)
+    assert compiled.stats().eager == 0

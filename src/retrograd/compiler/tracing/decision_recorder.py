@@ -79,7 +79,6 @@ class DecisionRecorder(ABC):
         self._chooses_ints = False  # as numbers, beside floats
         self._numpys: set[int] = set()  # the leaves that are NumPy's numbers, by their ids
         self._numpys_ints: set[int] = set()  # nodes that NumPy's functions give as ints
-        self._arrays_of_one: set[int] = set()
         self._numpy_tests: set[int] = set()  # comparisons with NumPy's numbers
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
@@ -155,12 +154,6 @@ class DecisionRecorder(ABC):
         """Whether a number is computed from such."""
         return self._come_from(self._numpys_ints, [number._node])
 
-    def note_array_of_one(self, number: Any) -> Any:
-        """A number that NumPy gives as an array without axes."""
-        if is_tracer(number):
-            self._arrays_of_one.add(id(number._node))
-        return number
-
     def ask_class(self, thing: Any, kinds: Sequence[Any]) -> None:
         """Whether a traced number is of one of some classes is asked: a graph break, if that cannot be known."""
         found: list[type] = [own_kind(thing)] if is_choice(thing) else [bool] if is_comparison(thing) else [float]
@@ -169,7 +162,6 @@ class DecisionRecorder(ABC):
         if is_tracer(thing):
             found.append(np.float64)
             found += [np.int64] if self.may_be_numpys_int(thing) else []
-            found += [np.ndarray] if id(thing._node) in self._arrays_of_one else []
         plain = tuple(kind for kind in kinds if type(kind) in (type, ABCMeta))
         if len({issubclass(one, plain) for one in found}) > 1:
             self.untraceable("asks whether a number is one of NumPy's")

@@ -45,11 +45,18 @@ _MOST_PLACES = 64
 
 
 def _is_traced(thing: Any) -> bool:
+    thing = _item(thing)
     return is_tracer(thing) or is_choice(thing) or (type(thing) in (list, tuple) and any(map(_is_traced, thing)))
+
+
+def _item(thing: Any) -> Any:
+    """The number in an array without axes; anything else as it is."""
+    return thing.item() if type(thing) is np.ndarray and thing.dtype == object and thing.ndim == 0 else thing
 
 
 def _as_float(thing: Any) -> Any:
     """A traced number as the tracer of a float; a list of such; anything else as it is."""
+    thing = _item(thing)
     if type(thing) in (list, tuple):
         return [*map(_as_float, thing)]
     return thing.number() if is_choice(thing) and type(thing.constant) is int else thing
@@ -108,6 +115,7 @@ def _constants(things: Any) -> list[float]:
 
 
 def _recorder_of(thing: Any) -> Any:
+    thing = _item(thing)
     return _recorder_of(next(filter(_is_traced, thing))) if type(thing) in (list, tuple) else thing._recorder
 
 

@@ -39,6 +39,13 @@ def as_numpys(number: Any) -> Any:
     return number.of_kind(np.int64) if is_choice(number) else np.int64(number) if type(number) is int else number
 
 
+def _array_of_one(thing: Any) -> Any:
+    """An array without axes, as ``np.where`` gives of single numbers, which ``x += 1`` changes in place."""
+    made = np.empty((), object)
+    made[()] = thing
+    return made
+
+
 def as_float(number: Any) -> Any:
     """An int as a float."""
     return number.number() if is_choice(number) else float(number)
@@ -128,8 +135,7 @@ def _where(*operands: Any, **options: Any) -> Any:
         return np.where(*operands, **options)
     test, *others = operands
     if type(test) is BoolTracer and not any_array(others):
-        recorder: Any = test._recorder
-        return recorder.note_array_of_one(_selected(test, *others))
+        return _array_of_one(_selected(test, *others))
     return _of_elements(_selected, test._rg_tests if type(test) is TestArray else test, *others)
 
 
