@@ -9,6 +9,7 @@ import pytest
 from support.lane_cases import check, graph_of, numbers
 
 import retrograd as rg
+import retrograd.math as rm
 from retrograd.engine import ENGINE
 
 pytestmark = pytest.mark.native
@@ -16,6 +17,9 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops.graphs.reciprocals import with_reciprocals
+    from retrograd.compiler.backends.loops.llvm.recurrences import waiting
+    from retrograd.compiler.backends.loops.passes.code import Loop, Op, steps_in
+    from retrograd.compiler.backends.loops.pipeline import write_passes
 
 
 def quotients(graph: Any) -> int:
@@ -78,3 +82,61 @@ def test_any_divisor(divisor: float) -> None:
         return total + p[1]
 
     check(scaled, (numbers(2), numbers(30)))
+
+
+def substituted(p: list[Any], diagonal: list[float], right: list[float]) -> Any:
+    """The way back through a bidiagonal system: each unknown waits for the one before."""
+    x, total = p[0], 0.0
+    for d, r in zip(diagonal, right, strict=True):
+        x = (r - p[1] * x) / d
+        total = total + rm.tanh(x)
+    return total
+
+
+def systems(seed: int) -> tuple[Any, ...]:
+    return numbers(2, seed), numbers(40, seed + 1, 0.5, 2.0), numbers(40, seed + 2, -1.0, 1.0)
+
+
+def quotients_on_the_way(compiled: Any) -> int:
+    """How many divisions the iterations of loops wait for, one after the other."""
+    blocks = write_passes(graph_of(compiled), fast=True).blocks.values()
+    loops = [step for block in blocks for step in steps_in(block) if isinstance(step, Loop)]
+    return sum(
+        isinstance(step, Op) and step.name == "fdiv" and step.operands[0] in waiting(loop)
+        for loop in loops
+        for step in loop.body.steps
+    )
+
+
+def test_iterations_do_not_wait_for_quotients() -> None:
+    compiled = check(substituted, *map(systems, range(4)))
+    assert quotients_on_the_way(compiled) == 0
+
+    def compared(p: list[Any], diagonal: list[float], right: list[float]) -> Any:
+        x = p[0]
+        for d, r in zip(diagonal, right, strict=True):
+            x = rm.where(x / d > 0.5, r, x / d)
+        return x
+
+    compiled = rg.compile(compared)
+    compiled.value_and_grad(*systems(0))
+    assert quotients_on_the_way(compiled) > 0
+
+
+@pytest.mark.parametrize("divisor", [3e-310, -5e-324, 0.0, 1.5e308, math.inf, math.nan])
+def test_divisors_whose_reciprocals_are_none(divisor: float) -> None:
+    compiled = rg.compile(substituted, tier="llvm")
+    for seed in range(12):
+        p, diagonal, right = systems(seed)
+        if seed > 4:
+            diagonal[17], right[17] = divisor, 0.0 if seed > 6 else right[17]
+            p[1] = 0.0 if seed > 8 else p[1]
+        try:
+            value, slopes = rg.value_and_grad(substituted)(p, diagonal, right)
+        except ZeroDivisionError:
+            with pytest.raises(ZeroDivisionError):
+                compiled.value_and_grad(p, diagonal, right)
+            continue
+        mine, gradient = compiled.value_and_grad(p, diagonal, right)
+        assert mine == pytest.approx(value, rel=1e-12, nan_ok=True)
+        assert gradient == pytest.approx(slopes, rel=1e-9, nan_ok=True)

@@ -12,10 +12,11 @@ from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
-from .graphs.reciprocals import with_reciprocals
+from .graphs.reciprocals import SMALL, with_reciprocals
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
+from .llvm.recurrences import divide_ahead
 from .passes.accumulators import layout_of
 from .passes.backward import Backward
 from .passes.code import Block, Loop, Op, steps_in
@@ -225,5 +226,8 @@ def write_passes(
     backward.keep_needed()
     forward = Forward(layout, storage, checked, fast, separate)
     mark(left, draft.t.top, forward.t.top, backward, storage)
+    if fast and len(graph) >= SMALL:
+        divide_ahead(forward.t.top, is_forward=True)
+        divide_ahead(backward.t.top, is_forward=False)
     storage.allocate()
     return Passes(forward, backward, layout, storage, Places(storage))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...llvm.kernel_calls import ROWS
 from .graph import LITERAL, NODE, ScalarGraph
 
-__all__ = ["with_reciprocals"]
+__all__ = ["SMALL", "with_reciprocals"]
 
 _DIV, _MUL = ROWS.index("div"), ROWS.index("mul")
 #: Rows that may jump where an operand changes a little.
@@ -31,14 +31,14 @@ _JUMPS = [
 #: a sum in one operation does.
 _NEAR = 4
 #: A program of fewer nodes is small.
-_SMALL = 64
+SMALL = 64
 #: Reciprocals of constants in between are as precise as constants are.
 _LEAST = 2.0**-1000
 
 
 def with_reciprocals(graph: ScalarGraph) -> ScalarGraph:
     """The graph with products in the places of quotients by constants."""
-    if len(graph) < _SMALL:
+    if len(graph) < SMALL:
         return graph
     quotients = (graph.rows == _DIV) & (graph.kinds[:, 1] == LITERAL) & (graph.kinds[:, 0] != LITERAL)
     divisors = np.abs(graph.literals[np.where(quotients, graph.indices[:, 1], 0)]) if len(graph.literals) else 0.0
