@@ -3,8 +3,9 @@ and what is left in the user's objects after a trace."""
 
 from __future__ import annotations
 
+import random
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -259,3 +260,42 @@ def test_containers_get_back_what_they_held_in_their_order() -> None:
     levels.move_to_end("a")
     assert levels.popitem() == ("a", 2.0)
     assert list(levels) == ["b"]
+
+
+def none_again(p: float, x: float, y: float) -> Any:
+    hot = x > 0.0
+    last = None
+    if hot:
+        last = 2.0
+    if hot:
+        last = None
+    if hot:
+        last = None
+    total = p * (last if last is not None else 0.5)
+    return total + y if y > 0.0 else total
+
+
+def cancelled_twice(p: float, x: float, y: float) -> Any:
+    order, hot = None, x > 0.0
+    if hot:
+        order = p * x
+    total = 0.5 * p
+    if hot:
+        total, order = total + 1.0, None
+    if y > 0.0:
+        order = None
+    if hot:
+        order = None
+    if order is not None:
+        total += order * 10.0 + 7.0
+    return total
+
+
+@pytest.mark.parametrize("function", [none_again, cancelled_twice], ids=lambda function: function.__name__)
+def test_what_is_none_in_both_arms_is_none(function: Callable[..., Any]) -> None:
+    chance, compiled = random.Random(1), rg.compile(function)
+    for _ in range(60):
+        call = chance.gauss(0, 1), chance.gauss(0, 1), chance.gauss(0, 1)
+        value, gradient = compiled.value_and_grad(*call)
+        wanted, slope = rg.value_and_grad(function)(*call)
+        assert (value, gradient) == (pytest.approx(wanted), pytest.approx(slope))

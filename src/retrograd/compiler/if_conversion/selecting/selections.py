@@ -147,7 +147,9 @@ class Selection:
         there = [one._rg_tests[True] if type(one) is MaybeTracer else one is not None for one in (yes, no)]
         thing = things[1] if yes is None else things[0] if no is None else self.of(*things)
         is_there = self._of_truths(*there)
-        return MaybeTracer(trial, thing, is_there) if type(is_there) is BoolTracer else thing
+        if type(is_there) is BoolTracer:
+            return MaybeTracer(trial, thing, is_there)
+        return thing if is_there else None
 
     def _known(self, thing: Any, outcome: bool) -> Any:
         """What an arm gives that may be None, if it is not where that arm is taken: ``x if x is not None else …``."""
